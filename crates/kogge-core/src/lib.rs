@@ -1,1 +1,31 @@
-//! kogge-core
+//! The vocabulary of kogge: what is scanned, by what, and in which order.
+//!
+//! * [`Element`]: what a scan reads and writes, and what it accumulates in.
+//! * [`Operator`]: an identity and an associative `combine`; the built-in ones live in [`ops`].
+//! * [`Order`]: the one tree in which elements are combined, so that every engine gives the same
+//!   bits; [`reference`](mod@reference) is its scalar meaning, against which every engine is tested.
+//! * [`Stepper`]: the same order, one element at a time, for data that arrive in pieces.
+//! * [`Problem`]: a scan to be done, before any engine is chosen.
+//!
+//! This crate is a vocabulary only. It never starts a thread, touches a file or a device, or
+//! contains `unsafe` code, but for the declarations in `plain.rs` that its structs are plain data.
+#![deny(unsafe_code)]
+
+mod element;
+mod error;
+mod operator;
+pub mod ops;
+mod order;
+mod plain;
+mod problem;
+pub mod reference;
+mod stepper;
+
+pub use bytemuck;
+pub use element::{Accumulate, Element, Number, OrderedNumber};
+pub use error::Error;
+pub use half::{bf16, f16};
+pub use operator::{FnOperator, Operator, from_fn};
+pub use order::Order;
+pub use problem::{Direction, Kind, Problem};
+pub use stepper::Stepper;

@@ -1,0 +1,249 @@
+//! Elements: plain old data, each with the type that its partial results are held in.
+//!
+//! For most types that is the type itself. `f16` and `bf16` are combined in `f32`, because rounding
+//! every partial result to 8 or 11 bits of mantissa would lose most of a sum. A wider accumulator
+//! can be asked for: [`Accumulate`] lists which pairs exist.
+
+use bytemuck::Pod;
+use half::{bf16, f16};
+
+/// What a scan reads and writes: plain old data of any size.
+///
+/// Implemented for `i8`…`i64`, `u8`…`u64`, `f16`, `bf16`, `f32`, `f64`, arrays, and by
+/// [`element!`](crate::element) (or `#[derive(kogge::Element)]`) for `repr(C)` structs.
+///
+/// The size of the element fixes the [`Order`](crate::Order) of combination.
+pub trait Element: Pod + Send + Sync {
+    /// What partial results are held in: `f32` for `f16` and `bf16`, else the type itself.
+    type Accumulator: Element;
+}
+
+/// Elements that can be accumulated in `A`: every element in its own [`Element::Accumulator`], and
+/// in the wider types listed below.
+///
+/// `widen` is exact; `narrow` rounds floats to nearest even and wraps integers around.
+pub trait Accumulate<A: Element>: Element {
+    /// The element as an accumulator; exact.
+    fn widen(self) -> A;
+
+    /// The accumulator as an element.
+    fn narrow(accumulator: A) -> Self;
+}
+
+impl<T: Element<Accumulator = T>> Accumulate<T> for T {
+    #[inline(always)]
+    fn widen(self) -> T {
+        self
+    }
+    #[inline(always)]
+    fn narrow(accumulator: T) -> T {
+        accumulator
+    }
+}
+
+/// Implements [`Element`] for types that are accumulated in themselves.
+///
+/// The types must be [`bytemuck::Pod`]: `repr(C)`, no padding, every bit pattern valid.
+///
+/// ```
+/// use kogge_core::{bytemuck, element};
+///
+/// #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+/// #[repr(C)]
+/// struct Span {
+///     start: u32,
+///     len: u32,
+/// }
+/// element!(Span);
+/// ```
+#[macro_export]
+macro_rules! element {
+    ($($type:ty),+ $(,)?) => {$(
+        impl $crate::Element for $type {
+            type Accumulator = Self;
+        }
+    )+};
+}
+
+impl<T: Element<Accumulator = T>, const N: usize> Element for [T; N] {
+    type Accumulator = Self;
+}
+
+element!(i8, i16, i32, i64, u8, u16, u32, u64, f32, f64);
+
+macro_rules! half_element {
+    ($($half:ty),+) => {$(
+        impl Element for $half {
+            type Accumulator = f32;
+        }
+        impl Accumulate<f32> for $half {
+            #[inline(always)]
+            fn widen(self) -> f32 {
+                self.to_f32()
+            }
+            #[inline(always)]
+            fn narrow(accumulator: f32) -> Self {
+                Self::from_f32(accumulator)
+            }
+        }
+        impl Accumulate<f64> for $half {
+            #[inline(always)]
+            fn widen(self) -> f64 {
+                self.to_f64()
+            }
+            #[inline(always)]
+            fn narrow(accumulator: f64) -> Self {
+                Self::from_f64(accumulator)
+            }
+        }
+    )+};
+}
+
+half_element!(f16, bf16);
+
+macro_rules! accumulate {
+    ($($narrow:ty => $($wide:ty),+;)+) => {$($(
+        impl Accumulate<$wide> for $narrow {
+            #[inline(always)]
+            fn widen(self) -> $wide {
+                <$wide>::from(self)
+            }
+            #[inline(always)]
+            fn narrow(accumulator: $wide) -> Self {
+                accumulator as $narrow
+            }
+        }
+    )+)+};
+}
+
+accumulate! {
+    i8 => i16, i32, i64, f32, f64;
+    i16 => i32, i64, f32, f64;
+    i32 => i64, f64;
+    u8 => u16, u32, u64, i16, i32, i64, f32, f64;
+    u16 => u32, u64, i32, i64, f32, f64;
+    u32 => u64, i64, f64;
+    f32 => f64;
+}
+
+/// Arithmetic as kogge defines it: integers wrap around, floats follow IEEE 754.
+pub trait Number: Element {
+    /// Zero; for floats `-0.0`, the identity of IEEE addition (`-0.0 + 0.0` is `0.0`).
+    const SUM_IDENTITY: Self;
+    /// One.
+    const ONE: Self;
+    /// Whether addition and multiplication are associative to the last bit.
+    const EXACT: bool;
+
+    /// The sum; integers wrap.
+    fn add(self, other: Self) -> Self;
+    /// The product; integers wrap.
+    fn mul(self, other: Self) -> Self;
+}
+
+/// Numbers in a total order in which `-0.0 < 0.0` and NaN propagates.
+pub trait OrderedNumber: Number {
+    /// The identity of `minimum`: the largest value (`∞` for floats).
+    const HIGHEST: Self;
+    /// The identity of `maximum`: the smallest value (`-∞` for floats).
+    const LOWEST: Self;
+
+    /// The smaller; NaN if either is (the left one's payload first), `-0.0` before `0.0`.
+    fn minimum(self, other: Self) -> Self;
+    /// The larger; NaN if either is (the left one's payload first), `0.0` before `-0.0`.
+    fn maximum(self, other: Self) -> Self;
+    /// Whether `minimum` prefers this value: it is smaller, or a NaN beside a number.
+    fn precedes(self, other: Self) -> bool;
+    /// Whether `maximum` prefers this value: it is larger, or a NaN beside a number.
+    fn exceeds(self, other: Self) -> bool;
+}
+
+macro_rules! integer {
+    ($($type:ty),+) => {$(
+        impl Number for $type {
+            const SUM_IDENTITY: Self = 0;
+            const ONE: Self = 1;
+            const EXACT: bool = true;
+            #[inline(always)]
+            fn add(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+            #[inline(always)]
+            fn mul(self, other: Self) -> Self {
+                self.wrapping_mul(other)
+            }
+        }
+        impl OrderedNumber for $type {
+            const HIGHEST: Self = <$type>::MAX;
+            const LOWEST: Self = <$type>::MIN;
+            #[inline(always)]
+            fn minimum(self, other: Self) -> Self {
+                self.min(other)
+            }
+            #[inline(always)]
+            fn maximum(self, other: Self) -> Self {
+                self.max(other)
+            }
+            #[inline(always)]
+            fn precedes(self, other: Self) -> bool {
+                self < other
+            }
+            #[inline(always)]
+            fn exceeds(self, other: Self) -> bool {
+                self > other
+            }
+        }
+    )+};
+}
+
+integer!(i8, i16, i32, i64, u8, u16, u32, u64);
+
+macro_rules! float {
+    ($($type:ty),+) => {$(
+        impl Number for $type {
+            const SUM_IDENTITY: Self = -0.0;
+            const ONE: Self = 1.0;
+            const EXACT: bool = false;
+            #[inline(always)]
+            fn add(self, other: Self) -> Self {
+                self + other
+            }
+            #[inline(always)]
+            fn mul(self, other: Self) -> Self {
+                self * other
+            }
+        }
+        impl OrderedNumber for $type {
+            const HIGHEST: Self = <$type>::INFINITY;
+            const LOWEST: Self = <$type>::NEG_INFINITY;
+            #[inline(always)]
+            fn minimum(self, other: Self) -> Self {
+                // Equal values may be zeros of either sign: `|` keeps the minus.
+                let equal = <$type>::from_bits(self.to_bits() | other.to_bits());
+                let ordered = if self < other { self } else { other };
+                let number = if self == other { equal } else { ordered };
+                if self.is_nan() { self } else { number }
+            }
+            #[inline(always)]
+            fn maximum(self, other: Self) -> Self {
+                // Equal values may be zeros of either sign: `&` drops the minus.
+                let equal = <$type>::from_bits(self.to_bits() & other.to_bits());
+                let ordered = if self > other { self } else { other };
+                let number = if self == other { equal } else { ordered };
+                if self.is_nan() { self } else { number }
+            }
+            #[inline(always)]
+            fn precedes(self, other: Self) -> bool {
+                let zeros = self == other && self.is_sign_negative() && !other.is_sign_negative();
+                self < other || zeros || (self.is_nan() && !other.is_nan())
+            }
+            #[inline(always)]
+            fn exceeds(self, other: Self) -> bool {
+                let zeros = self == other && !self.is_sign_negative() && other.is_sign_negative();
+                self > other || zeros || (self.is_nan() && !other.is_nan())
+            }
+        }
+    )+};
+}
+
+float!(f32, f64);

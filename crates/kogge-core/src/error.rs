@@ -1,0 +1,69 @@
+//! What can be wrong with a call, each with what to do about it.
+
+/// Why a scan can't be done as asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The output doesn't have one place per element.
+    #[error(
+        "the output has {output} elements but the input has {input}; make them the same length"
+    )]
+    LengthMismatch {
+        /// Elements of the input.
+        input: usize,
+        /// Places in the output.
+        output: usize,
+    },
+    /// There is no such axis.
+    #[error(
+        "axis {axis} does not exist in an array of {dimensions} dimension(s); axes count from 0"
+    )]
+    AxisOutOfRange {
+        /// The axis asked for.
+        axis: usize,
+        /// How many there are.
+        dimensions: usize,
+    },
+    /// Shape and strides differ in length.
+    #[error(
+        "the shape has {shape} dimension(s) but there are {strides} stride(s); give one stride per dimension"
+    )]
+    RankMismatch {
+        /// Dimensions of the shape.
+        shape: usize,
+        /// Strides given.
+        strides: usize,
+    },
+    /// Input and output of an axis scan have different shapes.
+    #[error("the output's shape {output:?} is not the input's {input:?}")]
+    ShapeMismatch {
+        /// Shape of the input.
+        input: Vec<usize>,
+        /// Shape of the output.
+        output: Vec<usize>,
+    },
+    /// The product of the dimensions, or of a stride and its dimension, overflows.
+    #[error("the shape {shape:?} has more elements than memory can address")]
+    ShapeOverflow {
+        /// The shape.
+        shape: Vec<usize>,
+    },
+    /// Shape and strides reach outside the slice.
+    #[error(
+        "the shape and strides reach element {reach} of a slice of {len}; check the strides and the offset"
+    )]
+    OutOfBounds {
+        /// The farthest element reached.
+        reach: usize,
+        /// Elements in the slice.
+        len: usize,
+    },
+    /// Two places of an output view are the same element.
+    #[error(
+        "the output's strides {strides:?} put two elements in one place; an output needs distinct places"
+    )]
+    OverlappingOutput {
+        /// The strides.
+        strides: Vec<isize>,
+    },
+}

@@ -1,0 +1,91 @@
+//! Operators: an identity and an associative `combine`, travelling as one value.
+//!
+//! Associativity is the whole contract: `combine(combine(a, b), c)` must equal
+//! `combine(a, combine(b, c))`, exactly or up to rounding. Commutativity is never assumed: the left
+//! operand always comes before the right one in the sequence.
+
+use crate::Element;
+
+/// An associative operator on accumulators of type `A`.
+///
+/// ```
+/// use kogge_core::{Element, Operator};
+///
+/// /// The greatest common divisor; associative, with identity 0.
+/// struct Gcd;
+///
+/// impl Operator<u32> for Gcd {
+///     const EXACT: bool = true;
+///     fn identity(&self) -> u32 {
+///         0
+///     }
+///     fn combine(&self, mut left: u32, mut right: u32) -> u32 {
+///         while right != 0 {
+///             (left, right) = (right, left % right);
+///         }
+///         left
+///     }
+/// }
+/// assert_eq!(Gcd.combine(12, 18), 6);
+/// ```
+pub trait Operator<A: Element>: Sync {
+    /// Whether `combine` is associative to the last bit, so that any order gives the same result.
+    /// Engines may then leave the fixed [`Order`](crate::Order). `false` is always right.
+    const EXACT: bool = false;
+
+    /// The value that changes nothing: `combine(identity, x)` and `combine(x, identity)` are `x`.
+    fn identity(&self) -> A;
+
+    /// `left` and `right` as one; `left` precedes `right` in the sequence.
+    fn combine(&self, left: A, right: A) -> A;
+}
+
+impl<A: Element, O: Operator<A>> Operator<A> for &O {
+    const EXACT: bool = O::EXACT;
+    #[inline(always)]
+    fn identity(&self) -> A {
+        (**self).identity()
+    }
+    #[inline(always)]
+    fn combine(&self, left: A, right: A) -> A {
+        (**self).combine(left, right)
+    }
+}
+
+/// An operator made of an identity and a closure; see [`from_fn`].
+#[derive(Clone, Copy, Debug)]
+pub struct FnOperator<A, F> {
+    identity: A,
+    combine: F,
+}
+
+/// The operator with this `identity` whose `combine` is a closure.
+///
+/// ```
+/// use kogge_core::{Operator, from_fn};
+///
+/// let longest = from_fn(0u32, |left: u32, right: u32| left.max(right));
+/// assert_eq!(longest.combine(3, 7), 7);
+/// ```
+pub fn from_fn<A, F>(identity: A, combine: F) -> FnOperator<A, F>
+where
+    A: Element,
+    F: Fn(A, A) -> A + Sync,
+{
+    FnOperator { identity, combine }
+}
+
+impl<A, F> Operator<A> for FnOperator<A, F>
+where
+    A: Element,
+    F: Fn(A, A) -> A + Sync,
+{
+    #[inline(always)]
+    fn identity(&self) -> A {
+        self.identity
+    }
+    #[inline(always)]
+    fn combine(&self, left: A, right: A) -> A {
+        (self.combine)(left, right)
+    }
+}

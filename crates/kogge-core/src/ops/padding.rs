@@ -1,0 +1,28 @@
+//! Types that fill up an element of several fields, so that no byte of it is padding.
+
+use crate::Element;
+
+/// An element with companions of fitting size: what a struct of it and a flag, or of it and a
+/// 64-bit index, is filled up with.
+pub trait Padded: Element {
+    /// An unsigned integer as wide as the element (8 bytes at most), for a flag beside it.
+    type Flag: Element + Default + PartialEq + From<bool>;
+    /// Bytes that fill the element up to 8.
+    type Fill: Element + Default;
+}
+
+macro_rules! padded {
+    ($($type:ty, $flag:ty, $fill:literal;)+) => {$(
+        impl Padded for $type {
+            type Flag = $flag;
+            type Fill = [u8; $fill];
+        }
+    )+};
+}
+
+padded! {
+    i8, u8, 7; u8, u8, 7;
+    i16, u16, 6; u16, u16, 6;
+    i32, u32, 4; u32, u32, 4; f32, u32, 4;
+    i64, u64, 0; u64, u64, 0; f64, u64, 0;
+}

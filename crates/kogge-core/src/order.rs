@@ -1,0 +1,99 @@
+//! The order of combination: one tree, a function of the length and the element size alone.
+//!
+//! Floating-point addition isn't associative, so the bits of a parallel scan depend on its tree.
+//! kogge fixes the tree; threads, blocks, SIMD width, GPU model and engine don't enter into it.
+//!
+//! With E = max(1, 16 / size of an element) elements to a chunk:
+//!
+//! | level | is | how its parts combine |
+//! |---|---|---|
+//! | chunk | E consecutive elements | left fold |
+//! | row | 32 chunks | Kogge–Stone over the chunk totals (stride 1, 2, 4, 8, 16) |
+//! | segment | 8 rows | left fold of row totals |
+//! | tile | 8 segments | left fold of segment totals |
+//! | block | 32 tiles | Kogge–Stone over the tile totals |
+//! | whole | all blocks | left fold of block totals |
+//!
+//! The value at `i` starts from its tile's prefix (the fold of the blocks before, then the
+//! Kogge–Stone value of the tile before in the block), takes in the totals of the segments before
+//! in the tile, then the totals of the rows before in the segment one by one, then the Kogge–Stone
+//! value of the chunk before in the row, then the chunk's elements left to right up to `i`.
+//!
+//! An operand that doesn't exist is skipped, never replaced by the identity, which may not be exact
+//! (`0.0 + -0.0` is `0.0`). An initial value is combined first, on the left. The exclusive value at
+//! `i` is the same expression without the element `i` itself. A reverse scan is the same over the
+//! reversed sequence.
+//!
+//! # A worked example
+//!
+//! Ten elements of 4 bytes make the chunks `0123`, `4567` and `89`. The inclusive value at 9 is
+//! `((c₀ ∘ c₁) ∘ x₈) ∘ x₉` with `c₀ = ((x₀ ∘ x₁) ∘ x₂) ∘ x₃` and `c₁ = ((x₄ ∘ x₅) ∘ x₆) ∘ x₇`:
+//!
+//! ```
+//! use kogge_core::{Kind, Order, ops::Sum, reference};
+//!
+//! let x = [1e8f32, 1.0, 1.0, 1.0, 4.0, 4.0, 4.0, 4.0, 1.0, 1.0];
+//! let c0 = ((x[0] + x[1]) + x[2]) + x[3];
+//! let c1 = ((x[4] + x[5]) + x[6]) + x[7];
+//! let scan = reference::scan(&x, &Sum, Order::of::<f32>(), Kind::Inclusive, None);
+//! assert_eq!(scan.values[9], ((c0 + c1) + x[8]) + x[9]);
+//!
+//! let left_to_right = x.iter().copied().reduce(|sum, x| sum + x).unwrap();
+//! assert_ne!(scan.values[9], left_to_right);
+//! ```
+
+/// The sizes of the levels, in elements, for one size of element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Order {
+    chunk: usize,
+}
+
+impl Order {
+    /// Bytes in a chunk of elements of up to 16 bytes.
+    pub const CHUNK_BYTES: usize = 16;
+    /// Chunks in a row.
+    pub const CHUNKS_PER_ROW: usize = 32;
+    /// Rows in a segment.
+    pub const ROWS_PER_SEGMENT: usize = 8;
+    /// Segments in a tile.
+    pub const SEGMENTS_PER_TILE: usize = 8;
+    /// Tiles in a block.
+    pub const TILES_PER_BLOCK: usize = 32;
+
+    /// The order for elements of type `T`: the type read, whatever it is accumulated in.
+    pub const fn of<T>() -> Self {
+        Self::of_size(size_of::<T>())
+    }
+
+    /// The order for elements of `bytes` bytes.
+    pub const fn of_size(bytes: usize) -> Self {
+        let chunk =
+            if bytes == 0 || bytes > Self::CHUNK_BYTES { 1 } else { Self::CHUNK_BYTES / bytes };
+        Self { chunk }
+    }
+
+    /// Elements in a chunk: max(1, 16 / size of an element).
+    pub const fn chunk(self) -> usize {
+        self.chunk
+    }
+
+    /// Elements in a row: 128 for 4-byte elements.
+    pub const fn row(self) -> usize {
+        self.chunk * Self::CHUNKS_PER_ROW
+    }
+
+    /// Elements in a segment: 1,024 for 4-byte elements.
+    pub const fn segment(self) -> usize {
+        self.row() * Self::ROWS_PER_SEGMENT
+    }
+
+    /// Elements in a tile: 8,192 for 4-byte elements.
+    pub const fn tile(self) -> usize {
+        self.segment() * Self::SEGMENTS_PER_TILE
+    }
+
+    /// Elements in a block: 262,144 for 4-byte elements.
+    pub const fn block(self) -> usize {
+        self.tile() * Self::TILES_PER_BLOCK
+    }
+}
