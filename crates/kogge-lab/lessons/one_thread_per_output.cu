@@ -1,0 +1,37 @@
+// One thread per output.
+//
+// Shows the scan that needs no barrier at all, and why nobody uses it: thread i folds x[0] to x[i] by
+// itself. All outputs are ready after one step, but the step is N long and the work is quadratic.
+//
+// Right because threads only read x, and each writes an element of y that is its alone.
+//
+// scan:   inclusive
+// sizes:  1..2^13
+// work:   N (N - 1) / 2
+// steps:  min(N - 1, 1)
+// host:
+//     scan<<<ceil(N / BLOCK), BLOCK>>>(x, y, N);
+
+#ifndef ELEMENT
+#define ELEMENT float
+#endif
+#ifndef IDENTITY
+#define IDENTITY 0
+#endif
+#ifndef COMBINE
+#define COMBINE(a, b) ((a) + (b))
+#endif
+#ifndef BLOCK
+#define BLOCK 256
+#endif
+
+typedef ELEMENT T;
+__device__ T combine(T a, T b) { return COMBINE(a, b); }
+
+extern "C" __global__ void scan(const T *x, T *y, unsigned n) {
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    T prefix = x[0];
+    for (unsigned k = 1; k <= i; k++) prefix = combine(prefix, x[k]);
+    y[i] = prefix;
+}
