@@ -41,8 +41,8 @@ pub(super) enum Token {
 
 /// Longest first, so that `<<<` is not read as three marks.
 const MARKS: [&str; 24] = [
-    "<<<", ">>>", "<=", ">=", "==", "!=", "<", ">", "+", "-", "*", "/", "%", "^", "(", ")", "[", "]", "{", "}",
-    ";", ",", "=", "&",
+    "<<<", ">>>", "<=", ">=", "==", "!=", "<", ">", "+", "-", "*", "/", "%", "^", "(", ")", "[",
+    "]", "{", "}", ";", ",", "=", "&",
 ];
 
 /// Splits `text`, whose first line is line `line` of its file, into tokens, each with its line.
@@ -56,7 +56,9 @@ pub(super) fn tokens(text: &str, mut line: u32) -> Result<Vec<(Token, u32)>, Not
             c.len_utf8()
         } else if c.is_ascii_digit() {
             let end = word(|c| c.is_ascii_digit());
-            let value = rest[..end].parse().map_err(|_| NotationError::new(line, "this number is too large"))?;
+            let value = rest[..end]
+                .parse()
+                .map_err(|_| NotationError::new(line, "this number is too large"))?;
             found.push((Token::Number(value), line));
             end
         } else if c.is_ascii_alphabetic() || c == '_' {
@@ -123,7 +125,9 @@ impl<'a> Cursor<'a> {
     }
 
     pub(super) fn name(&mut self) -> Result<String, NotationError> {
-        let Some(Token::Name(name)) = self.peek(0) else { return Err(self.error("expected a name")) };
+        let Some(Token::Name(name)) = self.peek(0) else {
+            return Err(self.error("expected a name"));
+        };
         self.next += 1;
         Ok(name.clone())
     }
@@ -222,7 +226,11 @@ impl Expression {
         let tokens = tokens(text, line)?;
         let mut cursor = Cursor::new(&tokens, line);
         let expression = comparison(&mut cursor)?;
-        if cursor.at_end() { Ok(expression) } else { Err(cursor.error("the formula should end here")) }
+        if cursor.at_end() {
+            Ok(expression)
+        } else {
+            Err(cursor.error("the formula should end here"))
+        }
     }
 
     /// The value, or nothing where a name is unknown or the formula is not exact.
@@ -234,12 +242,16 @@ impl Expression {
             Self::Binary(operation, sides) => {
                 operation.value(sides[0].value(names)?, sides[1].value(names)?)
             }
-            Self::Call(Function::Floor, inner) => inner[0].rounded(names, i64::div_euclid, i64::ilog2),
+            Self::Call(Function::Floor, inner) => {
+                inner[0].rounded(names, i64::div_euclid, i64::ilog2)
+            }
             Self::Call(Function::Ceil, inner) => inner[0].rounded(names, ceil_div, ceil_log2),
             Self::Call(function, arguments) => {
                 let first = arguments[0].value(names)?;
                 match function {
-                    Function::Log2 => (first > 0 && first & (first - 1) == 0).then(|| first.ilog2().into()),
+                    Function::Log2 => {
+                        (first > 0 && first & (first - 1) == 0).then(|| first.ilog2().into())
+                    }
                     Function::Min => Some(first.min(arguments[1].value(names)?)),
                     Function::Max => Some(first.max(arguments[1].value(names)?)),
                     Function::Popcount => Some(first.count_ones().into()),
@@ -252,7 +264,12 @@ impl Expression {
     }
 
     /// The value of a quotient or a logarithm, rounded.
-    fn rounded(&self, names: &impl Names, div: fn(i64, i64) -> i64, log2: fn(i64) -> u32) -> Option<i64> {
+    fn rounded(
+        &self,
+        names: &impl Names,
+        div: fn(i64, i64) -> i64,
+        log2: fn(i64) -> u32,
+    ) -> Option<i64> {
         match self {
             Self::Binary(Binary::Divide, sides) => {
                 let (a, b) = (sides[0].value(names)?, sides[1].value(names)?);
@@ -396,7 +413,11 @@ fn factor(cursor: &mut Cursor) -> Result<Expression, NotationError> {
     }
 }
 
-fn call(cursor: &mut Cursor, function: Function, arity: usize) -> Result<Expression, NotationError> {
+fn call(
+    cursor: &mut Cursor,
+    function: Function,
+    arity: usize,
+) -> Result<Expression, NotationError> {
     cursor.enter()?;
     cursor.expect("(")?;
     let mut arguments = vec![comparison(cursor)?];
@@ -445,7 +466,10 @@ mod tests {
     fn a_formula_has_no_value_where_it_is_not_exact() {
         assert_eq!(value("log2(N)", 12), None);
         assert_eq!(value("N / 2", 7), None);
-        assert_eq!(value("floor(N / 2) + ceil(N / 2) + floor(log2(N)) + ceil(log2(N))", 7), Some(3 + 4 + 2 + 3));
+        assert_eq!(
+            value("floor(N / 2) + ceil(N / 2) + floor(log2(N)) + ceil(log2(N))", 7),
+            Some(3 + 4 + 2 + 3)
+        );
         assert_eq!(value("M", 7), None);
         assert_eq!(value("2^N", 80), None);
         assert_eq!(value("N / (N - N)", 3), None);

@@ -48,11 +48,27 @@ struct Statement {
 #[derive(Clone, Debug)]
 enum Act {
     Let(String, Expression),
-    Array { element: String, name: String, length: Expression, zeroed: bool },
-    Launch { kernel: String, cooperative: bool, shape: Vec<Expression>, arguments: Vec<Expression> },
+    Array {
+        element: String,
+        name: String,
+        length: Expression,
+        zeroed: bool,
+    },
+    Launch {
+        kernel: String,
+        cooperative: bool,
+        shape: Vec<Expression>,
+        arguments: Vec<Expression>,
+    },
     Call(String, Vec<Expression>),
     If(Expression, Vec<Statement>),
-    For { counter: String, from: Expression, whilst: Expression, next: Expression, body: Vec<Statement> },
+    For {
+        counter: String,
+        from: Expression,
+        whilst: Expression,
+        next: Expression,
+        body: Vec<Statement>,
+    },
 }
 
 /// What a host program does for one length: arrays to allocate, then launches in order.
@@ -130,7 +146,14 @@ impl Program {
         element_bytes: u64,
         constants: &HashMap<String, i64>,
     ) -> Result<Plan, NotationError> {
-        let mut host = Host { program: self, constants, element_bytes, plan: Plan::default(), executed: 0, calls: 0 };
+        let mut host = Host {
+            program: self,
+            constants,
+            element_bytes,
+            plan: Plan::default(),
+            executed: 0,
+            calls: 0,
+        };
         let n = i64::try_from(n).map_err(|_| NotationError::new(1, "N is too large"))?;
         let mut scope = Scope::default();
         scope.arrays.extend([("x".to_owned(), "x".to_owned()), ("y".to_owned(), "y".to_owned())]);
@@ -143,7 +166,9 @@ impl Program {
 /// `name (names) {` begins a procedure; a call has `;` there.
 fn is_procedure(cursor: &Cursor) -> bool {
     let mut ahead = 1;
-    if !matches!(cursor.peek(1), Some(Token::Mark("("))) || matches!(cursor.peek(0), Some(Token::Name(n)) if n == "if" || n == "for") {
+    if !matches!(cursor.peek(1), Some(Token::Mark("(")))
+        || matches!(cursor.peek(0), Some(Token::Name(n)) if n == "if" || n == "for")
+    {
         return false;
     }
     while !matches!(cursor.peek(ahead), None | Some(Token::Mark(")" | ";"))) {
@@ -186,12 +211,12 @@ fn statement(cursor: &mut Cursor) -> Result<Statement, NotationError> {
         return Ok(Statement { line, act: Act::If(condition, block(cursor)?) });
     } else if cursor.eat_word("for") {
         return Ok(Statement { line, act: loop_of(cursor)? });
-    } else if matches!(cursor.peek(1), Some(Token::Name(_))) && !cursor.eat_word("cooperative") {
-        array(cursor)?
+    } else if matches!(cursor.peek(1), Some(Token::Name(_))) {
+        if cursor.eat_word("cooperative") { launch(cursor, true)? } else { array(cursor)? }
     } else if matches!(cursor.peek(1), Some(Token::Mark("("))) {
         Act::Call(cursor.name()?, arguments(cursor)?)
     } else {
-        launch(cursor)?
+        launch(cursor, false)?
     };
     cursor.expect(";")?;
     Ok(Statement { line, act })
@@ -226,9 +251,8 @@ fn array(cursor: &mut Cursor) -> Result<Act, NotationError> {
     Ok(Act::Array { element, name, length, zeroed })
 }
 
-/// `kernel<<<…>>>(…)`; the word `cooperative` has been passed if it stood before.
-fn launch(cursor: &mut Cursor) -> Result<Act, NotationError> {
-    let cooperative = cursor.follows("cooperative");
+/// `kernel<<<…>>>(…)`.
+fn launch(cursor: &mut Cursor, cooperative: bool) -> Result<Act, NotationError> {
     let kernel = cursor.name()?;
     cursor.expect("<<<")?;
     let mut shape = vec![comparison(cursor)?];
@@ -297,7 +321,12 @@ impl Host<'_> {
             .ok_or_else(|| NotationError::new(line, "a number here has no value: a name is unknown, or a quotient or logarithm is not exact"))
     }
 
-    fn count<C: TryFrom<i64>>(&self, of: &Expression, scope: &Scope, line: u32) -> Result<C, NotationError> {
+    fn count<C: TryFrom<i64>>(
+        &self,
+        of: &Expression,
+        scope: &Scope,
+        line: u32,
+    ) -> Result<C, NotationError> {
         let number = self.number(of, scope, line)?;
         C::try_from(number).map_err(|_| NotationError::new(line, format!("{number} is no count")))
     }
@@ -317,7 +346,12 @@ impl Host<'_> {
                 let length = self.count(length, scope, line)?;
                 let unique = self.unique(name);
                 scope.arrays.insert(name.clone(), unique.clone());
-                self.plan.scratch.push(Scratch { name: unique, element: element.clone(), length, zeroed: *zeroed });
+                self.plan.scratch.push(Scratch {
+                    name: unique,
+                    element: element.clone(),
+                    length,
+                    zeroed: *zeroed,
+                });
             }
             Act::Launch { kernel, cooperative, shape, arguments } => {
                 let launch = Launch {
@@ -358,7 +392,12 @@ impl Host<'_> {
         Ok(())
     }
 
-    fn arguments(&self, of: &[Expression], scope: &Scope, line: u32) -> Result<Vec<Argument>, NotationError> {
+    fn arguments(
+        &self,
+        of: &[Expression],
+        scope: &Scope,
+        line: u32,
+    ) -> Result<Vec<Argument>, NotationError> {
         of.iter()
             .map(|argument| match argument {
                 Expression::Name(name) if scope.arrays.contains_key(name) => {
@@ -369,13 +408,21 @@ impl Host<'_> {
             .collect()
     }
 
-    fn call(&mut self, name: &str, arguments: Vec<Argument>, line: u32) -> Result<(), NotationError> {
+    fn call(
+        &mut self,
+        name: &str,
+        arguments: Vec<Argument>,
+        line: u32,
+    ) -> Result<(), NotationError> {
         let program = self.program;
         let Some(procedure) = program.procedures.get(name) else {
             return Err(NotationError::new(line, format!("there is no procedure `{name}`")));
         };
         if procedure.parameters.len() != arguments.len() {
-            return Err(NotationError::new(line, format!("`{name}` takes {} arguments", procedure.parameters.len())));
+            return Err(NotationError::new(
+                line,
+                format!("`{name}` takes {} arguments", procedure.parameters.len()),
+            ));
         }
         self.calls += 1;
         if self.calls > CALLS {
@@ -419,8 +466,12 @@ mod tests {
             }
             scan_any(x, y, N);";
         let plan = plan(text, 17).unwrap();
-        let kernels: Vec<_> = plan.launches.iter().map(|l| (l.kernel.as_str(), l.grid, l.shared)).collect();
-        assert_eq!(kernels, [("tiles", 5, 136), ("tiles", 2, 40), ("tiles", 1, 16), ("add", 1, 0), ("add", 4, 0)]);
+        let kernels: Vec<_> =
+            plan.launches.iter().map(|l| (l.kernel.as_str(), l.grid, l.shared)).collect();
+        assert_eq!(
+            kernels,
+            [("tiles", 5, 136), ("tiles", 2, 40), ("tiles", 1, 16), ("add", 1, 0), ("add", 4, 0)]
+        );
         let scratch: Vec<_> = plan.scratch.iter().map(|s| (s.name.as_str(), s.length)).collect();
         assert_eq!(scratch, [("totals", 5), ("totals2", 2), ("totals3", 1)]);
         assert_eq!(plan.launches[1].arguments[0], Argument::Array("totals".into()));
@@ -428,7 +479,8 @@ mod tests {
 
     #[test]
     fn loops_count_and_flags_start_at_zero() {
-        let text = "unsigned f[1] = 0; for (s = 1; s < N; s = 2s) { cooperative k<<<1, s>>>(f, s); }";
+        let text =
+            "unsigned f[1] = 0; for (s = 1; s < N; s = 2s) { cooperative k<<<1, s>>>(f, s); }";
         let plan = plan(text, 5).unwrap();
         assert_eq!(plan.launches.iter().map(|l| l.block).collect::<Vec<_>>(), [1, 2, 4]);
         assert!(plan.scratch[0].zeroed && plan.launches[0].cooperative);

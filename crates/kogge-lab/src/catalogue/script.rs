@@ -1,0 +1,163 @@
+//! From a lesson and a length to what the simulated GPU runs.
+
+use std::collections::HashMap;
+
+use crate::{
+    Arg, ArrayInit, Diagnostic, Launch as GpuLaunch, Number, Options, Program, ScalarType, Script,
+    Step, Value, Values,
+};
+
+use super::expression::Names;
+use super::header::integer_macros;
+use super::host::{Argument, Launch, Plan, Scratch};
+use super::{Formula, Lesson, NotationError, Operator};
+
+/// A lesson made ready: the program, the script and the options that suit it.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// The lesson's text, parsed with the operator's macros.
+    pub program: Program,
+    /// The arrays `x` (the input), `y` (the output) and scratch, and the launches.
+    pub script: Script,
+    /// The defaults, with as many resident blocks as a cooperative launch needs.
+    pub options: Options,
+    /// The host's plan that the script follows.
+    pub plan: Plan,
+}
+
+/// What the names in a lesson's formulas stand for: N, and the integer macros.
+struct Sizes<'a> {
+    n: i64,
+    constants: &'a HashMap<String, i64>,
+}
+
+impl Names for Sizes<'_> {
+    fn value(&self, name: &str) -> Option<i64> {
+        if name == "N" { Some(self.n) } else { self.constants.get(name).copied() }
+    }
+
+    fn size_of(&self, _: &str) -> Option<i64> {
+        None
+    }
+}
+
+impl Lesson {
+    /// The integer macros of the lesson, those of `defines` in their place.
+    pub fn constants(&self, defines: &[(String, String)]) -> HashMap<String, i64> {
+        let mut constants = integer_macros(&self.text);
+        constants.extend(
+            defines.iter().filter_map(|(name, value)| Some((name.clone(), value.parse().ok()?))),
+        );
+        constants
+    }
+
+    /// Makes the lesson ready to scan `input` under an operator of the same element type. `defines` are
+    /// further macros, such as `BLOCK`.
+    ///
+    /// # Errors
+    ///
+    /// An empty input, a text that the simulated GPU refuses, or a host program that has no meaning at
+    /// this length.
+    pub fn setup(
+        &self,
+        input: Values,
+        operator: &Operator,
+        defines: &[(String, String)],
+    ) -> Result<Setup, Diagnostic> {
+        if input.is_empty() {
+            return Err(Diagnostic::general("a lesson scans at least one element"));
+        }
+        let macros: Vec<_> =
+            operator.defines().into_iter().chain(defines.iter().cloned()).collect();
+        let program = Program::parse(&self.text, &format!("{}.cu", self.name), &macros)?;
+        let n = input.len() as u64;
+        let element = operator.element;
+        let plan = self
+            .header
+            .host
+            .plan(n, element.size() as u64, &self.constants(defines))
+            .map_err(refused)?;
+        let mut script = Script::new()
+            .value("x", Value::Array(ArrayInit::Data(input)))
+            .value("y", Value::Array(ArrayInit::Uninitialised(element, n as usize)));
+        for scratch in &plan.scratch {
+            script = script.value(&scratch.name, scratch.init(element)?);
+        }
+        for launch in &plan.launches {
+            script.steps.push(Step::Launch(launch.on(&program)?));
+        }
+        let together = plan
+            .launches
+            .iter()
+            .filter(|launch| launch.cooperative)
+            .map(|launch| launch.grid)
+            .max();
+        let defaults = Options::default();
+        let options = Options {
+            resident_blocks: defaults.resident_blocks.max(together.unwrap_or(0)),
+            trace_inputs: vec!["x".to_owned()],
+            ..defaults
+        };
+        Ok(Setup { program, script, options, plan })
+    }
+
+    /// The values that the header gives for the work and for the steps at length `n`, empty where it
+    /// claims none.
+    pub fn claims(&self, n: u64, defines: &[(String, String)]) -> (Vec<i64>, Vec<i64>) {
+        let constants = self.constants(defines);
+        let sizes = Sizes { n: i64::try_from(n).unwrap_or(i64::MAX), constants: &constants };
+        let holds = self.header.holds.as_ref().is_none_or(|holds| holds.value(&sizes) == Some(1));
+        let values = |formula: &Formula| if holds { formula.values(&sizes) } else { Vec::new() };
+        (values(&self.header.work), values(&self.header.steps))
+    }
+}
+
+fn refused(error: NotationError) -> Diagnostic {
+    Diagnostic::at(error.line, 1, error.message)
+}
+
+impl Scratch {
+    fn init(&self, element: ScalarType) -> Result<ArrayInit, Diagnostic> {
+        let unknown =
+            || Diagnostic::general(format!("`{}` is no type of a scratch array", self.element));
+        let ty = if self.element == "T" {
+            element
+        } else {
+            ScalarType::from_name(&self.element).ok_or_else(unknown)?
+        };
+        let length = usize::try_from(self.length).unwrap_or(usize::MAX);
+        Ok(if self.zeroed {
+            ArrayInit::Zeros(ty, length)
+        } else {
+            ArrayInit::Uninitialised(ty, length)
+        })
+    }
+}
+
+impl Launch {
+    /// The launch with its arguments under the names of the kernel's parameters.
+    fn on(&self, program: &Program) -> Result<GpuLaunch, Diagnostic> {
+        let kernel = program.kernels().iter().find(|kernel| kernel.name == self.kernel);
+        let kernel = kernel.ok_or_else(|| {
+            Diagnostic::general(format!("the host launches `{}`, which is no kernel", self.kernel))
+        })?;
+        if kernel.parameters.len() != self.arguments.len() {
+            let counts = (kernel.parameters.len(), self.arguments.len());
+            return Err(Diagnostic::general(format!(
+                "`{}` takes {} arguments, the host gives {}",
+                self.kernel, counts.0, counts.1
+            )));
+        }
+        let mut launch = GpuLaunch::new(&self.kernel, self.grid, self.block);
+        launch.shared_bytes = self.shared;
+        launch.cooperative = self.cooperative;
+        for (parameter, argument) in kernel.parameters.iter().zip(&self.arguments) {
+            let value = match argument {
+                Argument::Array(name) => Arg::Array { name: name.clone(), offset: 0 },
+                Argument::Number(number) => Arg::Number(Number::Int(*number)),
+            };
+            launch = launch.arg(&parameter.name, value);
+        }
+        Ok(launch)
+    }
+}
