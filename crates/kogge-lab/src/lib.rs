@@ -6,7 +6,9 @@
 
 pub mod catalogue;
 mod diagnostic;
+pub mod draw;
 mod expect;
+mod lang;
 mod options;
 mod program;
 mod random;
