@@ -1,0 +1,101 @@
+//! Every lesson gives the scan, at every length it claims up to 2,048, for any operator, and cleanly.
+//!
+//! A debug build takes the lengths around powers of two and of the tile, and a sample of the others.
+
+mod common;
+
+use std::thread;
+
+use common::{assert_right, operator, run_at};
+use kogge_lab::ScalarType;
+use kogge_lab::catalogue::{Lesson, lessons};
+
+const LONGEST: u64 = 2048;
+
+/// The lengths to run a lesson at: all it claims, or in a debug build those where something may break.
+fn lengths(lesson: &Lesson) -> Vec<usize> {
+    let near = |n: u64| {
+        let power = n.next_power_of_two();
+        n <= 10 || n + 1 >= power || n == power / 2 + 1 || n % 397 == 0 || n == LONGEST
+    };
+    lesson
+        .header
+        .sizes
+        .clone()
+        .take_while(|&n| n <= LONGEST)
+        .filter(|&n| !cfg!(debug_assertions) || near(n))
+        .map(|n| n as usize)
+        .collect()
+}
+
+/// Runs `check` on every lesson, on as many threads as there are cores.
+fn each_lesson(check: impl Fn(&Lesson) + Sync) {
+    let workers = thread::available_parallelism().map_or(1, usize::from);
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                while let Some(lesson) =
+                    lessons().get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed))
+                {
+                    check(lesson);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn sums_of_floats_and_ints_at_every_length() {
+    each_lesson(|lesson| {
+        for n in lengths(lesson) {
+            for element in [ScalarType::F32, ScalarType::I32] {
+                let sum = operator("sum", element);
+                assert_right(lesson, &sum, n, &run_at(lesson, &sum, n, &[]));
+            }
+        }
+    });
+}
+
+#[test]
+fn an_operator_that_does_not_commute() {
+    each_lesson(|lesson| {
+        for n in lengths(lesson).into_iter().filter(|n| n % 7 == 1 || n.is_power_of_two()) {
+            for element in [ScalarType::U32, ScalarType::U64] {
+                let affine = operator("affine", element);
+                assert_right(lesson, &affine, n, &run_at(lesson, &affine, n, &[]));
+            }
+        }
+    });
+}
+
+#[test]
+fn an_operator_whose_identity_is_an_extreme() {
+    each_lesson(|lesson| {
+        for n in [1, 2, 31, 32, 33, 257, 1000] {
+            for (name, element) in
+                [("max", ScalarType::F32), ("min", ScalarType::I64), ("max", ScalarType::F64)]
+            {
+                let extreme = operator(name, element);
+                assert_right(lesson, &extreme, n, &run_at(lesson, &extreme, n, &[]));
+            }
+        }
+    });
+}
+
+/// Small blocks: several levels of the hierarchy, many tiles to a chain, many rounds.
+#[test]
+fn small_blocks_and_many_of_them() {
+    let defines = [("BLOCK".to_owned(), "8".to_owned()), ("CHUNK".to_owned(), "3".to_owned())];
+    each_lesson(|lesson| {
+        for n in [1, 7, 8, 9, 63, 64, 65, 100, 513, 700] {
+            if !lesson.header.sizes.contains(&(n as u64))
+                || lesson.name == "kogge_stone_spin" && n > 128
+            {
+                continue;
+            }
+            let affine = operator("affine", ScalarType::U64);
+            assert_right(lesson, &affine, n, &run_at(lesson, &affine, n, &defines));
+        }
+    });
+}
