@@ -23,6 +23,9 @@ pub trait Element: Pod + Send + Sync {
 ///
 /// `widen` is exact; `narrow` rounds floats to nearest even and wraps integers around.
 pub trait Accumulate<A: Element>: Element {
+    /// Whether the element is the accumulator, so that nothing need be converted.
+    const SAME: bool = false;
+
     /// The element as an accumulator; exact.
     fn widen(self) -> A;
 
@@ -31,6 +34,8 @@ pub trait Accumulate<A: Element>: Element {
 }
 
 impl<T: Element<Accumulator = T>> Accumulate<T> for T {
+    const SAME: bool = true;
+
     #[inline(always)]
     fn widen(self) -> T {
         self

@@ -5,6 +5,7 @@
 //! * [`Order`]: the one tree in which elements are combined, so that every engine gives the same
 //!   bits; [`reference`](mod@reference) is its scalar meaning, against which every engine is tested.
 //! * [`Stepper`]: the same order, one element at a time, for data that arrive in pieces.
+//! * [`Ladder`]: a Kogge–Stone scan whose inputs come one by one.
 //! * [`Problem`]: a scan to be done, before any engine is chosen.
 //!
 //! This crate is a vocabulary only. It never starts a thread, touches a file or a device, or
@@ -13,6 +14,7 @@
 
 mod element;
 mod error;
+mod ladder;
 mod operator;
 pub mod ops;
 mod order;
@@ -25,6 +27,7 @@ pub use bytemuck;
 pub use element::{Accumulate, Element, Number, OrderedNumber};
 pub use error::Error;
 pub use half::{bf16, f16};
+pub use ladder::Ladder;
 pub use operator::{FnOperator, Operator, from_fn};
 pub use order::Order;
 pub use problem::{Direction, Kind, Problem};

@@ -1,13 +1,8 @@
 //! The fixed order, one element at a time: the state of a scan between any two elements.
 //!
-//! Data that arrive in pieces are scanned with the bits of the whole, wherever the cuts fall. The
-//! trick is that a Kogge–Stone scan can be run as its inputs come: the value of level k at place i
-//! needs only level k − 1 at the places i and i − 2ᵏ, so the levels of the places before are kept.
+//! Data that arrive in pieces are scanned with the bits of the whole, wherever the cuts fall.
 
-use crate::{Element, Kind, Operator, Order};
-
-const WIDTH: usize = 32;
-const LEVELS: usize = WIDTH.ilog2() as usize;
+use crate::{Element, Kind, Ladder, Operator, Order};
 
 /// The state of a scan after some number of elements.
 ///
@@ -169,42 +164,6 @@ impl<A: Element> Stepper<A> {
 
 fn join<A: Element, O: Operator<A>>(operator: &O, left: Option<A>, right: A) -> A {
     left.map_or(right, |left| operator.combine(left, right))
-}
-
-/// A Kogge–Stone scan of up to 32 values, given one by one.
-#[derive(Clone, Debug)]
-struct Ladder<A> {
-    len: usize,
-    /// `levels[k][i]` is the value at place `i` before the stride 2ᵏ; the last is the scan's.
-    levels: [[A; WIDTH]; LEVELS + 1],
-}
-
-impl<A: Element> Ladder<A> {
-    fn new() -> Self {
-        Self { len: 0, levels: [[A::zeroed(); WIDTH]; LEVELS + 1] }
-    }
-
-    fn clear(&mut self) {
-        self.len = 0;
-    }
-
-    /// Takes in the next value and gives its inclusive Kogge–Stone value.
-    fn push<O: Operator<A>>(&mut self, operator: &O, mut value: A) -> A {
-        let i = self.len;
-        for k in 0..LEVELS {
-            self.levels[k][i] = value;
-            if let Some(left) = i.checked_sub(1 << k) {
-                value = operator.combine(self.levels[k][left], value);
-            }
-        }
-        self.levels[LEVELS][i] = value;
-        self.len += 1;
-        value
-    }
-
-    fn last(&self) -> Option<A> {
-        Some(self.levels[LEVELS][self.len.checked_sub(1)?])
-    }
 }
 
 #[cfg(test)]

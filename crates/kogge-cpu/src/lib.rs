@@ -1,1 +1,21 @@
-//! kogge-cpu
+//! The CPU engine of kogge: a scan in one pass over memory, on all cores, with the bits of the
+//! fixed order.
+//!
+//! The caller's rayon pool is used; SIMD is chosen at run time; small inputs stay on the calling
+//! thread. [`plan`] decides how, [`scan_into`] and [`scan_in_place`] do it.
+//!
+//! The engine never allocates more than one slot per tile (32 KiB of input) and one segment per
+//! thread, never leaves the order of `kogge-core`, and knows nothing of files or devices.
+
+#![allow(private_bounds)]
+
+mod algorithm;
+mod arch;
+mod engine;
+mod plan;
+mod sync;
+mod tuning;
+
+pub use arch::Level;
+pub use engine::{Request, scan_in_place, scan_into};
+pub use plan::{Machine, Plan, plan};

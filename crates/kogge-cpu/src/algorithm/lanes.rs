@@ -1,0 +1,124 @@
+//! Operators applied to the lanes of registers.
+//!
+//! An accumulator of W words lies in W registers, one word of it in each. [`combine`] takes the
+//! operator through the lanes one by one; the compiler makes that one vector operation where the
+//! operator's arithmetic has one.
+
+use crate::arch::Words;
+use kogge_core::{Element, Operator};
+use std::mem::MaybeUninit;
+
+/// Registers full of accumulators: word `w` of each in register `w`.
+pub(super) type Vectors<H, const W: usize> = [<H as Words>::Vector; W];
+
+/// Columns of 32 accumulators: word `w` of each in column `w`.
+pub(super) type Columns<H, const W: usize> = [<H as Words>::Column; W];
+
+/// `left ∘ right`, lane by lane.
+///
+/// # Safety
+///
+/// `A` must be `W` words of `H` in size, and the CPU features of `H` present.
+#[inline(always)]
+pub(super) unsafe fn combine<H: Words, A: Element, O: Operator<A>, const W: usize>(
+    operator: &O,
+    left: Vectors<H, W>,
+    right: Vectors<H, W>,
+) -> Vectors<H, W> {
+    // SAFETY: the caller vouches for the features.
+    let (left, right) = unsafe { (left.map(|v| H::opaque(v)), right.map(|v| H::opaque(v))) };
+    let mut combined = MaybeUninit::<Vectors<H, W>>::uninit();
+    for lane in 0..H::LANES {
+        // SAFETY: `lane` is a lane of each; every word of every vector is written.
+        unsafe {
+            let value = operator.combine(get::<H, A, W>(&left, lane), get::<H, A, W>(&right, lane));
+            put::<H, A, W>(combined.as_mut_ptr(), lane, value);
+        }
+    }
+    // SAFETY: all lanes were written above; the caller vouches for the features.
+    unsafe { combined.assume_init().map(|v| H::opaque(v)) }
+}
+
+/// The accumulator in a lane.
+///
+/// # Safety
+///
+/// `A` must be `W` words of `H` in size, and `lane` one of the lanes.
+#[inline(always)]
+pub(super) unsafe fn get<H: Words, A: Element, const W: usize>(
+    vectors: &Vectors<H, W>,
+    lane: usize,
+) -> A {
+    let words = vectors.as_ptr().cast::<H::Word>();
+    // SAFETY: `Vector` is a plain array of LANES words, so word `w` of the lane is in bounds; the
+    // array of W words has the size of `A`, and any bits are an `A`, which is `Pod`.
+    unsafe {
+        let value: [H::Word; W] = std::array::from_fn(|w| *words.add(w * H::LANES + lane));
+        (&raw const value).cast::<A>().read_unaligned()
+    }
+}
+
+/// Sets the accumulator in a lane.
+///
+/// # Safety
+///
+/// `A` must be `W` words of `H` in size, `lane` one of the lanes, `vectors` writable.
+#[inline(always)]
+unsafe fn put<H: Words, A: Element, const W: usize>(
+    vectors: *mut Vectors<H, W>,
+    lane: usize,
+    value: A,
+) {
+    let words = vectors.cast::<H::Word>();
+    // SAFETY: `A` is W words of plain data; word `w` of the lane is in bounds of the plain arrays.
+    unsafe {
+        let value = (&raw const value).cast::<[H::Word; W]>().read_unaligned();
+        for (w, word) in value.into_iter().enumerate() {
+            words.add(w * H::LANES + lane).write(word);
+        }
+    }
+}
+
+/// The accumulator in every lane.
+///
+/// # Safety
+///
+/// `A` must be `W` words of `H` in size, and the CPU features of `H` present.
+#[inline(always)]
+pub(super) unsafe fn splat<H: Words, A: Element, const W: usize>(value: A) -> Vectors<H, W> {
+    // SAFETY: `A` is W words of plain data; the caller vouches for the features.
+    unsafe { (&raw const value).cast::<[H::Word; W]>().read_unaligned().map(|word| H::splat(word)) }
+}
+
+/// The `g`-th register of each column.
+#[inline(always)]
+pub(super) fn vectors<H: Words, const W: usize>(
+    columns: &Columns<H, W>,
+    g: usize,
+) -> Vectors<H, W> {
+    std::array::from_fn(|w| columns[w].as_ref()[g])
+}
+
+/// Sets the `g`-th register of each column.
+#[inline(always)]
+pub(super) fn set_vectors<H: Words, const W: usize>(
+    columns: &mut Columns<H, W>,
+    g: usize,
+    vectors: Vectors<H, W>,
+) {
+    for (column, vector) in columns.iter_mut().zip(vectors) {
+        column.as_mut()[g] = vector;
+    }
+}
+
+/// The accumulator in the last of the 32 lanes.
+///
+/// # Safety
+///
+/// `A` must be `W` words of `H` in size.
+#[inline(always)]
+pub(super) unsafe fn last<H: Words, A: Element, const W: usize>(columns: &Columns<H, W>) -> A {
+    let per_column = 32 / H::LANES;
+    // SAFETY: a column has 32 lanes in `per_column` registers; the size is the caller's word.
+    unsafe { get::<H, A, W>(&vectors::<H, W>(columns, per_column - 1), H::LANES - 1) }
+}

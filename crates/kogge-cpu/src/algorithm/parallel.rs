@@ -1,0 +1,174 @@
+//! Many threads, one pass over memory.
+//!
+//! Threads take pieces of a few tiles from a counter. Each folds the tiles of its piece, which
+//! brings them into its L2, publishes the totals, folds *all* totals before its own by itself, in
+//! the fixed order, and scans the piece from cache. The next piece is taken before the scan and
+//! prefetched during it, so that reading never pauses.
+//!
+//! There is no chain: nobody passes a prefix on. Each thread spends some work on totals that others
+//! have combined as well, a few combinations for 32 KiB of input, and in return gets the same
+//! bits for any number of threads. A thread that isn't scheduled costs its share and no more, since
+//! a total that is late is computed by whoever needs it.
+
+use super::handover::{Piece, Slot};
+use super::io::Io;
+use super::tile::{Prefix, Scan};
+use crate::arch::stream;
+use kogge_core::{Element, Operator};
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// How often a late total is looked for before it is computed: some tens of microseconds, a few
+/// times what folding a tile takes.
+const PATIENCE: usize = 1 << 10;
+
+/// What the threads of one scan share.
+struct Shared<'a, I, A, O> {
+    scan: &'a Scan<'a, I, A, O>,
+    tiles_per_piece: usize,
+    /// The next piece to be taken.
+    next: AtomicUsize,
+    /// One slot for the total of each tile.
+    totals: Vec<Slot<A>>,
+    /// One entry a piece where the output overwrites the input, else empty.
+    pieces: Vec<Piece>,
+}
+
+/// Scans on up to `threads` threads of the current rayon pool and gives the total.
+///
+/// # Safety
+///
+/// The memory of `scan.io` must be this call's alone.
+pub(crate) unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
+    scan: &Scan<'_, I, A, O>,
+    threads: usize,
+    tiles_per_piece: usize,
+    in_place: bool,
+) -> Option<A> {
+    let pieces = if in_place { scan.tiles().div_ceil(tiles_per_piece) } else { 0 };
+    let shared = Shared {
+        scan,
+        tiles_per_piece,
+        next: AtomicUsize::new(0),
+        totals: (0..scan.tiles()).map(|_| Slot::new()).collect(),
+        pieces: (0..pieces).map(|_| Piece::new()).collect(),
+    };
+    rayon::scope(|scope| {
+        for _ in 1..threads {
+            // SAFETY: passed on; pieces keep the threads apart.
+            scope.spawn(|_| unsafe { shared.work() });
+        }
+        // SAFETY: passed on.
+        unsafe { shared.work() }
+    });
+    let mut prefix = Prefix::new(scan.init);
+    for slot in &shared.totals {
+        prefix.push(scan.operator, slot.get().expect("every tile was folded by its owner"));
+    }
+    prefix.before(scan.operator)
+}
+
+impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
+    /// What each thread does until no piece is left.
+    ///
+    /// # Safety
+    ///
+    /// As for [`run`].
+    unsafe fn work(&self) {
+        let mut stage = self.scan.stage();
+        let mut prefix = Prefix::new(self.scan.init);
+        let mut piece = self.take();
+        while let Some(index) = piece {
+            let tiles = self.tiles_of(index);
+            // SAFETY: the piece was taken by this thread, so nobody else writes it.
+            unsafe {
+                self.fold(tiles.clone(), &mut stage);
+                while prefix.next < tiles.start {
+                    let total = self.total(prefix.next, &mut stage);
+                    prefix.push(self.scan.operator, total);
+                }
+                piece = self.take();
+                if let Some(piece) = self.pieces.get(index) {
+                    piece.close();
+                }
+                self.scan_piece(tiles, piece, &mut prefix, &mut stage);
+            }
+        }
+        stream::fence();
+    }
+
+    /// Takes the next piece.
+    fn take(&self) -> Option<usize> {
+        let piece = self.next.fetch_add(1, Ordering::Relaxed);
+        (piece * self.tiles_per_piece < self.scan.tiles()).then_some(piece)
+    }
+
+    fn tiles_of(&self, piece: usize) -> Range<usize> {
+        let start = piece * self.tiles_per_piece;
+        start..self.scan.tiles().min(start + self.tiles_per_piece)
+    }
+
+    /// Folds and publishes tiles.
+    ///
+    /// # Safety
+    ///
+    /// Nobody may write these tiles meanwhile.
+    unsafe fn fold(&self, tiles: Range<usize>, stage: &mut [MaybeUninit<A>]) {
+        for tile in tiles {
+            if self.totals[tile].get().is_none() {
+                // SAFETY: passed on.
+                let total = unsafe { self.scan.reduce_tile(self.scan.tile(tile), stage) };
+                self.totals[tile].publish(total);
+            }
+        }
+    }
+
+    /// The total of a tile that another thread took: as published, or computed if that is late.
+    ///
+    /// # Safety
+    ///
+    /// As for [`run`].
+    unsafe fn total(&self, tile: usize, stage: &mut [MaybeUninit<A>]) -> A {
+        for _ in 0..PATIENCE {
+            if let Some(total) = self.totals[tile].get() {
+                return total;
+            }
+            std::hint::spin_loop();
+        }
+        let piece = self.pieces.get(tile / self.tiles_per_piece);
+        let helper = piece.map(Piece::enter);
+        if let Some(None) = helper {
+            return self.totals[tile].get().expect("published before the piece was closed");
+        }
+        // SAFETY: out of place nobody writes the input; in place the helper keeps the piece open.
+        let total = unsafe { self.scan.reduce_tile(self.scan.tile(tile), stage) };
+        self.totals[tile].publish(total);
+        total
+    }
+
+    /// Scans the tiles of a piece whose prefix is known; prefetches those of the `next` piece.
+    ///
+    /// # Safety
+    ///
+    /// The piece must be this thread's, and closed to helpers if it is overwritten.
+    unsafe fn scan_piece(
+        &self,
+        tiles: Range<usize>,
+        next: Option<usize>,
+        prefix: &mut Prefix<A>,
+        stage: &mut [MaybeUninit<A>],
+    ) {
+        let ahead =
+            next.map_or(self.scan.len, |next| self.scan.tile(self.tiles_of(next).start).start);
+        let first = self.scan.tile(tiles.start).start;
+        for tile in tiles {
+            let places = self.scan.tile(tile);
+            let before = prefix.before(self.scan.operator);
+            let ahead = ahead + (places.start - first);
+            // SAFETY: passed on.
+            let total = unsafe { self.scan.scan_tile(places, before, ahead, stage) };
+            prefix.push(self.scan.operator, total);
+        }
+    }
+}

@@ -1,0 +1,358 @@
+//! Tiles and segments: rows by vector where elements are whole words, by array elsewhere.
+//!
+//! The segment is where code is compiled for a SIMD level: long enough to hide the call, and all
+//! the code around it exists once.
+
+use super::io::Io;
+use super::{arrays, rows};
+use crate::arch::{Level, Words, Work, stream};
+use kogge_core::{Element, Kind, Ladder, Operator, Order};
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+/// A scan as all threads see it.
+pub(crate) struct Scan<'a, I, A, O> {
+    pub(crate) level: Level,
+    pub(crate) operator: &'a O,
+    pub(crate) kind: Kind,
+    pub(crate) io: I,
+    pub(crate) len: usize,
+    pub(crate) init: Option<A>,
+}
+
+impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
+    pub(crate) const ORDER: Order = Order::of::<I::Element>();
+
+    /// The places of a tile.
+    pub(super) fn tile(&self, tile: usize) -> Range<usize> {
+        let start = tile * Self::ORDER.tile();
+        start..self.len.min(start + Self::ORDER.tile())
+    }
+
+    /// How many tiles there are.
+    pub(crate) fn tiles(&self) -> usize {
+        self.len.div_ceil(Self::ORDER.tile())
+    }
+
+    /// Accumulators for the stage of one thread; none where elements are used where they lie.
+    pub(super) fn stage(&self) -> Vec<MaybeUninit<A>> {
+        let len = if I::STAGED { self.len.min(Self::ORDER.segment()) } else { 0 };
+        let mut stage = Vec::with_capacity(len);
+        stage.resize_with(len, MaybeUninit::uninit);
+        stage
+    }
+
+    /// Scans the places of a tile and gives their fold; prefetches the places from `ahead` on.
+    ///
+    /// # Safety
+    ///
+    /// No other thread may read or write these places of the output meanwhile, nor write those of
+    /// the input.
+    pub(super) unsafe fn scan_tile(
+        &self,
+        places: Range<usize>,
+        mut before: Option<A>,
+        ahead: usize,
+        stage: &mut [MaybeUninit<A>],
+    ) -> A {
+        let stage = stage.as_mut_ptr().cast::<A>();
+        let mut fold = None;
+        for start in places.clone().step_by(Self::ORDER.segment()) {
+            let len = Self::ORDER.segment().min(places.end - start);
+            self.prefetch(ahead + (start - places.start), len);
+            // SAFETY: the places exist, the stage holds a segment if it is used at all, and the
+            // memory is this thread's by contract.
+            let total = unsafe {
+                let from = self.io.load(start, len, stage);
+                let to = self.io.target(start, stage);
+                let segment = ScanSegment::<I::Element, _, _>::new(
+                    self.operator,
+                    self.kind,
+                    from,
+                    to,
+                    len,
+                    before,
+                );
+                let total = self.level.run(segment);
+                self.io.store(start, len, stage);
+                total
+            };
+            before = Some(join(self.operator, before, total));
+            fold = Some(join(self.operator, fold, total));
+        }
+        fold.expect("a tile has a segment")
+    }
+
+    /// The fold of the places of a tile.
+    ///
+    /// # Safety
+    ///
+    /// No other thread may write these places of the input meanwhile.
+    pub(super) unsafe fn reduce_tile(
+        &self,
+        places: Range<usize>,
+        stage: &mut [MaybeUninit<A>],
+    ) -> A {
+        let stage = stage.as_mut_ptr().cast::<A>();
+        let mut fold = None;
+        for start in places.clone().step_by(Self::ORDER.segment()) {
+            let len = Self::ORDER.segment().min(places.end - start);
+            // SAFETY: as in `scan_tile`.
+            let total = unsafe {
+                let from = self.io.load(start, len, stage);
+                let segment = ReduceSegment::<I::Element, _, _> {
+                    operator: self.operator,
+                    from,
+                    len,
+                    element: PhantomData,
+                };
+                self.level.run(segment)
+            };
+            fold = Some(join(self.operator, fold, total));
+        }
+        fold.expect("a tile has a segment")
+    }
+
+    /// Asks for these places to be brought into L2, if they exist.
+    fn prefetch(&self, start: usize, len: usize) {
+        if start + len > self.len {
+            return;
+        }
+        let address = self.io.address(start, len);
+        for byte in (0..len * size_of::<I::Element>()).step_by(64) {
+            stream::prefetch(address.wrapping_add(byte));
+        }
+    }
+}
+
+/// The totals of tiles as they come, turned into what precedes the next tile.
+pub(super) struct Prefix<A> {
+    blocks: Option<A>,
+    tiles: Ladder<A>,
+    /// Tiles taken in.
+    pub(super) next: usize,
+}
+
+impl<A: Element> Prefix<A> {
+    pub(super) fn new(init: Option<A>) -> Self {
+        Self { blocks: init, tiles: Ladder::new(), next: 0 }
+    }
+
+    /// What precedes the next tile.
+    pub(super) fn before<O: Operator<A>>(&self, operator: &O) -> Option<A> {
+        match self.tiles.last() {
+            Some(tiles) => Some(join(operator, self.blocks, tiles)),
+            None => self.blocks,
+        }
+    }
+
+    /// Takes in the next tile's total.
+    pub(super) fn push<O: Operator<A>>(&mut self, operator: &O, total: A) {
+        self.next += 1;
+        let tiles = self.tiles.push(operator, total);
+        if self.next.is_multiple_of(Order::TILES_PER_BLOCK) {
+            self.blocks = Some(join(operator, self.blocks, tiles));
+            self.tiles.clear();
+        }
+    }
+}
+
+/// A segment to be scanned at some SIMD level.
+struct ScanSegment<'a, T, A, O> {
+    operator: &'a O,
+    kind: Kind,
+    from: *const A,
+    to: *mut A,
+    len: usize,
+    before: Option<A>,
+    element: PhantomData<T>,
+}
+
+impl<'a, T, A, O> ScanSegment<'a, T, A, O> {
+    /// # Safety
+    ///
+    /// `len` accumulators must be readable at `from` and writable at `to`, equal or not
+    /// overlapping, as long as the value is used; `0 < len <= segment`.
+    unsafe fn new(
+        operator: &'a O,
+        kind: Kind,
+        from: *const A,
+        to: *mut A,
+        len: usize,
+        before: Option<A>,
+    ) -> Self {
+        Self { operator, kind, from, to, len, before, element: PhantomData }
+    }
+}
+
+impl<T: Element, A: Element, O: Operator<A>> Work for ScanSegment<'_, T, A, O> {
+    type Output = A;
+
+    #[inline(always)]
+    unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) -> A {
+        let Self { operator, kind, from, to, len, before, .. } = self;
+        // SAFETY: memory by `new`, features by contract.
+        unsafe { scan_segment::<W32, W64, T, A, O>(operator, kind, from, to, len, before) }
+    }
+}
+
+/// A segment to be folded at some SIMD level. Made where `from` is known to be readable.
+struct ReduceSegment<'a, T, A, O> {
+    operator: &'a O,
+    from: *const A,
+    len: usize,
+    element: PhantomData<T>,
+}
+
+impl<T: Element, A: Element, O: Operator<A>> Work for ReduceSegment<'_, T, A, O> {
+    type Output = A;
+
+    #[inline(always)]
+    unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) -> A {
+        // SAFETY: memory by whoever made the value, features by contract.
+        unsafe { reduce_segment::<W32, W64, T, A, O>(self.operator, self.from, self.len) }
+    }
+}
+
+/// Which kernels a scan uses; a constant of its types.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// `W` words of 4 bytes.
+    Narrow(usize),
+    /// `W` words of 8 bytes.
+    Wide(usize),
+    /// Anything else.
+    Array,
+}
+
+/// The kernels for accumulators of type `A` in an order of `chunk` elements to a chunk.
+const fn shape<A>(chunk: usize) -> Shape {
+    let size = size_of::<A>();
+    if size * chunk != Order::CHUNK_BYTES {
+        return Shape::Array;
+    }
+    match (size, align_of::<A>()) {
+        (8, 8) => Shape::Wide(1),
+        (16, 8) => Shape::Wide(2),
+        (4, _) => Shape::Narrow(1),
+        (8, _) => Shape::Narrow(2),
+        (16, _) => Shape::Narrow(4),
+        _ => Shape::Array,
+    }
+}
+
+/// Scans up to a segment and gives its fold. `to` may be `from`.
+///
+/// `T` is the element as it lies in memory, which fixes the order.
+///
+/// # Safety
+///
+/// `len` accumulators must be readable at `from` and writable at `to`, equal or not overlapping;
+/// `0 < len <= segment`; the CPU features of `W32` and `W64` must be present.
+#[inline(always)]
+unsafe fn scan_segment<W32, W64, T, A, O>(
+    operator: &O,
+    kind: Kind,
+    from: *const A,
+    to: *mut A,
+    len: usize,
+    before: Option<A>,
+) -> A
+where
+    W32: Words<Word = u32>,
+    W64: Words<Word = u64>,
+    T: Element,
+    A: Element,
+    O: Operator<A>,
+{
+    let order = const { Order::of::<T>() };
+    let shape = const { shape::<A>(Order::of::<T>().chunk()) };
+    let full = if matches!(shape, Shape::Array) { 0 } else { len / order.row() };
+    let (mut fold, mut before) = (None, before);
+    if full > 0 {
+        // SAFETY: `full` rows lie within `len`; the size of `A` is what the arm says.
+        let (rows, through) = unsafe {
+            match shape {
+                Shape::Narrow(1) => {
+                    rows::scan::<W32, A, O, 1>(operator, kind, from, to, full, before)
+                }
+                Shape::Narrow(2) => {
+                    rows::scan::<W32, A, O, 2>(operator, kind, from, to, full, before)
+                }
+                Shape::Narrow(_) => {
+                    rows::scan::<W32, A, O, 4>(operator, kind, from, to, full, before)
+                }
+                Shape::Wide(1) => {
+                    rows::scan::<W64, A, O, 1>(operator, kind, from, to, full, before)
+                }
+                Shape::Wide(_) => {
+                    rows::scan::<W64, A, O, 2>(operator, kind, from, to, full, before)
+                }
+                Shape::Array => unreachable!(),
+            }
+        };
+        (fold, before) = (Some(rows), Some(through));
+    }
+    let mut done = full * order.row();
+    while done < len {
+        let row = order.row().min(len - done);
+        // SAFETY: the row lies within `len`.
+        let total = unsafe {
+            arrays::scan_row(operator, order, kind, from.add(done), to.add(done), row, before)
+        };
+        before = Some(join(operator, before, total));
+        fold = Some(join(operator, fold, total));
+        done += row;
+    }
+    fold.expect("a segment has a row")
+}
+
+/// The fold of up to a segment.
+///
+/// # Safety
+///
+/// `len` accumulators must be readable at `from`; `0 < len <= segment`; the CPU features of `W32`
+/// and `W64` must be present.
+#[inline(always)]
+unsafe fn reduce_segment<W32, W64, T, A, O>(operator: &O, from: *const A, len: usize) -> A
+where
+    W32: Words<Word = u32>,
+    W64: Words<Word = u64>,
+    T: Element,
+    A: Element,
+    O: Operator<A>,
+{
+    let order = const { Order::of::<T>() };
+    let shape = const { shape::<A>(Order::of::<T>().chunk()) };
+    let full = if matches!(shape, Shape::Array) { 0 } else { len / order.row() };
+    let mut fold = None;
+    if full > 0 {
+        // SAFETY: `full` rows lie within `len`; the size of `A` is what the arm says.
+        fold = Some(unsafe {
+            match shape {
+                Shape::Narrow(1) => rows::reduce::<W32, A, O, 1>(operator, from, full),
+                Shape::Narrow(2) => rows::reduce::<W32, A, O, 2>(operator, from, full),
+                Shape::Narrow(_) => rows::reduce::<W32, A, O, 4>(operator, from, full),
+                Shape::Wide(1) => rows::reduce::<W64, A, O, 1>(operator, from, full),
+                Shape::Wide(_) => rows::reduce::<W64, A, O, 2>(operator, from, full),
+                Shape::Array => unreachable!(),
+            }
+        });
+    }
+    let mut done = full * order.row();
+    while done < len {
+        let row = order.row().min(len - done);
+        // SAFETY: the row lies within `len`.
+        let total = unsafe { arrays::reduce_row(operator, order, from.add(done), row) };
+        fold = Some(join(operator, fold, total));
+        done += row;
+    }
+    fold.expect("a segment has a row")
+}
+
+/// `left ∘ right`, or `right` alone.
+#[inline(always)]
+pub(super) fn join<A: Element, O: Operator<A>>(operator: &O, left: Option<A>, right: A) -> A {
+    left.map_or(right, |left| operator.combine(left, right))
+}

@@ -1,0 +1,302 @@
+//! AVX-512: 64-byte vectors of four 16-byte lanes.
+//!
+//! A vector loads four chunks. Unpacking works within the 16-byte lanes, so after the transposition
+//! lane L of a column holds the chunks that are L modulo 4.
+//!
+//! `valignd` and `valignq` are written as assembly: the compiler would turn the shuffles they mean
+//! into two-source permutes, which take an index register and, on Zen 4, twice the time.
+
+use super::{Words, Work};
+use core::arch::asm;
+use core::arch::x86_64::*;
+
+/// Whether this CPU has what the level needs, beyond AVX2's.
+pub(super) fn present() -> bool {
+    is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl")
+}
+
+/// Does the work, compiled for AVX-512.
+#[target_feature(enable = "avx2,fma,bmi2,f16c,avx512f,avx512bw,avx512dq,avx512vl")]
+pub(super) fn run<W: Work>(work: W) -> W::Output {
+    // SAFETY: this function is compiled for, and only reached with, the features of both types.
+    unsafe { work.run::<W32, W64>() }
+}
+
+/// 4-byte words, 16 to a vector.
+#[derive(Clone, Copy)]
+pub(crate) struct W32;
+
+/// 8-byte words, 8 to a vector.
+#[derive(Clone, Copy)]
+pub(crate) struct W64;
+
+/// Transposes the 4×4 words of each 16-byte lane; its own inverse.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn transpose4(v: [__m512i; 4]) -> [__m512i; 4] {
+    let (a, b) = (_mm512_unpacklo_epi32(v[0], v[1]), _mm512_unpackhi_epi32(v[0], v[1]));
+    let (c, d) = (_mm512_unpacklo_epi32(v[2], v[3]), _mm512_unpackhi_epi32(v[2], v[3]));
+    [
+        _mm512_unpacklo_epi64(a, c),
+        _mm512_unpackhi_epi64(a, c),
+        _mm512_unpacklo_epi64(b, d),
+        _mm512_unpackhi_epi64(b, d),
+    ]
+}
+
+/// Transposes the 2×2 words of each 16-byte lane; its own inverse.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn transpose2(v: [__m512i; 2]) -> [__m512i; 2] {
+    [_mm512_unpacklo_epi64(v[0], v[1]), _mm512_unpackhi_epi64(v[0], v[1])]
+}
+
+/// # Safety
+///
+/// 64 bytes must be readable at the `i`-th vector.
+#[target_feature(enable = "avx512f")]
+#[inline]
+unsafe fn load<T>(row: *const T, i: usize) -> __m512i {
+    // SAFETY: readable by contract; `loadu` asks for no alignment.
+    unsafe { _mm512_loadu_si512(row.cast::<__m512i>().add(i)) }
+}
+
+/// # Safety
+///
+/// 64 bytes must be writable at the `i`-th vector.
+#[target_feature(enable = "avx512f")]
+#[inline]
+unsafe fn store<T>(row: *mut T, i: usize, vector: __m512i) {
+    // SAFETY: writable by contract; `storeu` asks for no alignment.
+    unsafe { _mm512_storeu_si512(row.cast::<__m512i>().add(i), vector) }
+}
+
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn opaque(mut vector: __m512i) -> __m512i {
+    // SAFETY: no instruction at all; the register comes back as it was.
+    unsafe {
+        asm!("/* {0} */", inout(zmm_reg) vector, options(pure, nomem, nostack, preserves_flags))
+    }
+    vector
+}
+
+/// Functions `$name::<N>(high, low)`: both as one, `low` first, moved down by `N` lanes.
+macro_rules! align {
+    ($name:ident, $instruction:literal, $($lanes:literal),+) => {
+        #[target_feature(enable = "avx512f")]
+        #[inline]
+        fn $name<const N: usize>(high: __m512i, low: __m512i) -> __m512i {
+            let aligned: __m512i;
+            match N {
+                $($lanes => {
+                    // SAFETY: an instruction on registers alone, of AVX-512F.
+                    unsafe {
+                        asm!(
+                            concat!($instruction, " {0}, {1}, {2}, ", $lanes),
+                            out(zmm_reg) aligned,
+                            in(zmm_reg) high,
+                            in(zmm_reg) low,
+                            options(pure, nomem, nostack, preserves_flags)
+                        )
+                    }
+                })+
+                _ => unreachable!(),
+            }
+            aligned
+        }
+    };
+}
+
+align!(align32, "valignd", 8, 12, 14, 15);
+align!(align64, "valignq", 4, 6, 7);
+
+// SAFETY: `__m512i` is 16 plain words; 2 make a column of 32, 4 columns a row.
+unsafe impl Words for W32 {
+    type Word = u32;
+    type Vector = __m512i;
+    type Column = [__m512i; 2];
+    type Row = [[__m512i; 2]; 4];
+
+    const LANES: usize = 16;
+
+    #[inline(always)]
+    unsafe fn split(row: *const u32) -> Self::Row {
+        // SAFETY: the caller vouches for 512 readable bytes, which is 8 vectors, and for AVX-512.
+        unsafe {
+            let mut columns = [[_mm512_setzero_si512(); 2]; 4];
+            for g in 0..2 {
+                let loaded = [0, 1, 2, 3].map(|i| load(row, 4 * g + i));
+                for (column, vector) in columns.iter_mut().zip(transpose4(loaded)) {
+                    column[g] = vector;
+                }
+            }
+            columns
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn join(columns: Self::Row, row: *mut u32) {
+        // SAFETY: the caller vouches for 512 writable bytes, which is 8 vectors, and for AVX-512.
+        unsafe {
+            for g in 0..2 {
+                let vectors = transpose4(columns.map(|column| column[g]));
+                for (i, vector) in vectors.into_iter().enumerate() {
+                    store(row, 4 * g + i, vector);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn to_natural(vector: __m512i) -> __m512i {
+        // SAFETY: the caller vouches for AVX-512.
+        unsafe {
+            let order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+            _mm512_permutexvar_epi32(order, vector)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn from_natural(vector: __m512i) -> __m512i {
+        // SAFETY: the caller vouches for AVX-512.
+        unsafe {
+            let order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+            _mm512_permutexvar_epi32(order, vector)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn slide<const S: usize>(low: __m512i, high: __m512i) -> __m512i {
+        // SAFETY: the caller vouches for AVX-512.
+        unsafe {
+            match S {
+                1 => align32::<15>(high, low),
+                2 => align32::<14>(high, low),
+                4 => align32::<12>(high, low),
+                8 => align32::<8>(high, low),
+                _ => unreachable!(),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn blend<const S: usize>(low: __m512i, high: __m512i) -> __m512i {
+        // SAFETY: the caller vouches for AVX-512.
+        unsafe { _mm512_mask_mov_epi32(high, (1 << S) - 1, low) }
+    }
+
+    #[inline(always)]
+    unsafe fn halve(low: __m512i, high: __m512i) -> (__m512i, __m512i) {
+        // SAFETY: the caller vouches for AVX-512.
+        unsafe {
+            let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+            let odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+            (_mm512_permutex2var_epi32(low, even, high), _mm512_permutex2var_epi32(low, odd, high))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn splat(word: u32) -> __m512i {
+        // SAFETY: the caller vouches for AVX-512.
+        unsafe { _mm512_set1_epi32(word as i32) }
+    }
+
+    #[inline(always)]
+    unsafe fn opaque(vector: __m512i) -> __m512i {
+        // SAFETY: the caller vouches for AVX-512.
+        unsafe { opaque(vector) }
+    }
+}
+
+// SAFETY: `__m512i` is 8 plain words; 4 make a column of 32, 2 columns a row.
+unsafe impl Words for W64 {
+    type Word = u64;
+    type Vector = __m512i;
+    type Column = [__m512i; 4];
+    type Row = [[__m512i; 4]; 2];
+
+    const LANES: usize = 8;
+
+    #[inline(always)]
+    unsafe fn split(row: *const u64) -> Self::Row {
+        // SAFETY: the caller vouches for 512 readable bytes, which is 8 vectors, and for AVX-512.
+        unsafe {
+            let mut columns = [[_mm512_setzero_si512(); 4]; 2];
+            for g in 0..4 {
+                let [first, second] = transpose2([load(row, 2 * g), load(row, 2 * g + 1)]);
+                columns[0][g] = first;
+                columns[1][g] = second;
+            }
+            columns
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn join(columns: Self::Row, row: *mut u64) {
+        // SAFETY: the caller vouches for 512 writable bytes, which is 8 vectors, and for AVX-512.
+        unsafe {
+            for g in 0..4 {
+                let [first, second] = transpose2([columns[0][g], columns[1][g]]);
+                store(row, 2 * g, first);
+                store(row, 2 * g + 1, second);
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn to_natural(vector: __m512i) -> __m512i {
+        // SAFETY: the caller vouches for AVX-512.
+        unsafe { _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), vector) }
+    }
+
+    #[inline(always)]
+    unsafe fn from_natural(vector: __m512i) -> __m512i {
+        // SAFETY: the caller vouches for AVX-512.
+        unsafe { _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7), vector) }
+    }
+
+    #[inline(always)]
+    unsafe fn slide<const S: usize>(low: __m512i, high: __m512i) -> __m512i {
+        // SAFETY: the caller vouches for AVX-512.
+        unsafe {
+            match S {
+                1 => align64::<7>(high, low),
+                2 => align64::<6>(high, low),
+                4 => align64::<4>(high, low),
+                _ => unreachable!(),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn blend<const S: usize>(low: __m512i, high: __m512i) -> __m512i {
+        // SAFETY: the caller vouches for AVX-512.
+        unsafe { _mm512_mask_mov_epi64(high, (1 << S) - 1, low) }
+    }
+
+    #[inline(always)]
+    unsafe fn halve(low: __m512i, high: __m512i) -> (__m512i, __m512i) {
+        // SAFETY: the caller vouches for AVX-512.
+        unsafe {
+            let even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
+            let odd = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
+            (_mm512_permutex2var_epi64(low, even, high), _mm512_permutex2var_epi64(low, odd, high))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn splat(word: u64) -> __m512i {
+        // SAFETY: the caller vouches for AVX-512.
+        unsafe { _mm512_set1_epi64(word as i64) }
+    }
+
+    #[inline(always)]
+    unsafe fn opaque(vector: __m512i) -> __m512i {
+        // SAFETY: the caller vouches for AVX-512.
+        unsafe { opaque(vector) }
+    }
+}

@@ -1,0 +1,208 @@
+//! What the machine can do, and the only intrinsics of the engine.
+//!
+//! A row is 32 chunks of 16 bytes, so its words form a matrix with a line per chunk. [`Words`] is
+//! the whole of what the algorithms need from the hardware: turn such a row into columns of 32
+//! lanes (one lane per chunk), move lanes along, and turn columns back into a row. Arithmetic isn't
+//! among it. Operators are written for one value; the compiler vectorises `combine` over the lanes
+//! of a register, for built-in and user operators alike.
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod avx2;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod avx512;
+#[cfg(all(target_arch = "aarch64", not(miri)))]
+mod neon;
+mod portable;
+pub(crate) mod stream;
+
+use bytemuck::Pod;
+use std::sync::OnceLock;
+
+/// Vectors of words and how they move. One word is 4 or 8 bytes.
+///
+/// # Safety
+///
+/// `Column` must be a plain array of `Vector`s holding 32 lanes, `Row` a plain array of
+/// `16 / size_of::<Word>()` columns, and `Vector` a plain array of `LANES` words.
+pub(crate) unsafe trait Words: Copy {
+    /// A lane: `u32` or `u64`.
+    type Word: Pod;
+    /// A register.
+    type Vector: Copy;
+    /// A word of each chunk of a row: 32 lanes.
+    type Column: Copy + AsRef<[Self::Vector]> + AsMut<[Self::Vector]>;
+    /// All words of the chunks of a row.
+    type Row: Copy + AsRef<[Self::Column]> + AsMut<[Self::Column]>;
+
+    /// Lanes of a register; a power of two.
+    const LANES: usize;
+
+    /// The row at `row`, column by column. The lanes are in an order of the hardware's own, in
+    /// which lane 0 is chunk 0.
+    ///
+    /// # Safety
+    ///
+    /// 512 bytes must be readable at `row`, and the level's CPU features present.
+    unsafe fn split(row: *const Self::Word) -> Self::Row;
+
+    /// Stores columns, with lanes in the order of `split`, as a row.
+    ///
+    /// # Safety
+    ///
+    /// 512 bytes must be writable at `row`, and the level's CPU features present.
+    unsafe fn join(columns: Self::Row, row: *mut Self::Word);
+
+    /// From the order of `split` to the order of the chunks.
+    ///
+    /// # Safety
+    ///
+    /// The level's CPU features must be present.
+    unsafe fn to_natural(vector: Self::Vector) -> Self::Vector;
+
+    /// From the order of the chunks to the order of `split`.
+    ///
+    /// # Safety
+    ///
+    /// The level's CPU features must be present.
+    unsafe fn from_natural(vector: Self::Vector) -> Self::Vector;
+
+    /// The last `S` lanes of `low`, then all but the last `S` of `high`; `0 < S < LANES`.
+    ///
+    /// # Safety
+    ///
+    /// The level's CPU features must be present.
+    unsafe fn slide<const S: usize>(low: Self::Vector, high: Self::Vector) -> Self::Vector;
+
+    /// The first `S` lanes of `low`, the others of `high`; `0 < S < LANES`.
+    ///
+    /// # Safety
+    ///
+    /// The level's CPU features must be present.
+    unsafe fn blend<const S: usize>(low: Self::Vector, high: Self::Vector) -> Self::Vector;
+
+    /// The even and the odd lanes of `low` followed by `high`.
+    ///
+    /// # Safety
+    ///
+    /// The level's CPU features must be present.
+    unsafe fn halve(low: Self::Vector, high: Self::Vector) -> (Self::Vector, Self::Vector);
+
+    /// The word in every lane.
+    ///
+    /// # Safety
+    ///
+    /// The level's CPU features must be present.
+    unsafe fn splat(word: Self::Word) -> Self::Vector;
+
+    /// The vector itself, as something the optimiser can't look into. Between a move of lanes and
+    /// an operation on each of them it keeps the compiler from dissolving both into scalars.
+    ///
+    /// # Safety
+    ///
+    /// The level's CPU features must be present.
+    unsafe fn opaque(vector: Self::Vector) -> Self::Vector;
+}
+
+/// What the SIMD units of this CPU can do: proof by possession.
+///
+/// ```
+/// let level = kogge_cpu::Level::detect();
+/// assert!(kogge_cpu::Level::available().contains(&level));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Level(Kind);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    Portable,
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    Avx2,
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    Avx512,
+    #[cfg(all(target_arch = "aarch64", not(miri)))]
+    Neon,
+}
+
+impl Level {
+    /// The best level of this CPU. The environment variable `KOGGE_SIMD` (`portable`, `avx2`,
+    /// `avx512`, `neon`) asks for another one; it is ignored where the CPU lacks it.
+    pub fn detect() -> Self {
+        static LEVEL: OnceLock<Level> = OnceLock::new();
+        *LEVEL.get_or_init(|| {
+            let available = Self::available();
+            let asked = std::env::var("KOGGE_SIMD").ok();
+            let named = available.iter().find(|level| asked.as_deref() == Some(level.name()));
+            *named.unwrap_or(available.last().expect("`portable` is always there"))
+        })
+    }
+
+    /// All levels of this CPU, the plainest first.
+    pub fn available() -> Vec<Self> {
+        #[allow(unused_mut)]
+        let mut levels = vec![Self(Kind::Portable)];
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        {
+            if avx2::present() {
+                levels.push(Self(Kind::Avx2));
+            }
+            if avx2::present() && avx512::present() {
+                levels.push(Self(Kind::Avx512));
+            }
+        }
+        #[cfg(all(target_arch = "aarch64", not(miri)))]
+        if neon::present() {
+            levels.push(Self(Kind::Neon));
+        }
+        levels
+    }
+
+    /// The level that uses no SIMD instruction beyond what the target guarantees.
+    pub fn portable() -> Self {
+        Self(Kind::Portable)
+    }
+
+    /// The level's name, as in `KOGGE_SIMD`.
+    pub fn name(self) -> &'static str {
+        match self.0 {
+            Kind::Portable => "portable",
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Kind::Avx2 => "avx2",
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Kind::Avx512 => "avx512",
+            #[cfg(all(target_arch = "aarch64", not(miri)))]
+            Kind::Neon => "neon",
+        }
+    }
+}
+
+/// A piece of work generic over the hardware.
+pub(crate) trait Work {
+    type Output;
+    /// Does the work; `W32` and `W64` are 4- and 8-byte words of one level.
+    ///
+    /// # Safety
+    ///
+    /// The CPU features of `W32` and `W64` must be present. Implementations are inlined into a
+    /// function compiled for them.
+    unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) -> Self::Output;
+}
+
+impl Level {
+    /// Does the work compiled for this level.
+    #[inline]
+    pub(crate) fn run<W: Work>(self, work: W) -> W::Output {
+        match self.0 {
+            // SAFETY: the portable level needs no CPU feature.
+            Kind::Portable => unsafe { work.run::<portable::W32, portable::W64>() },
+            // SAFETY: a `Level` of this kind exists only where the features were found.
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Kind::Avx2 => unsafe { avx2::run(work) },
+            // SAFETY: a `Level` of this kind exists only where the features were found.
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            Kind::Avx512 => unsafe { avx512::run(work) },
+            // SAFETY: a `Level` of this kind exists only where the features were found.
+            #[cfg(all(target_arch = "aarch64", not(miri)))]
+            Kind::Neon => unsafe { neon::run(work) },
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! NEON: 16-byte vectors, one chunk to each, so transposed lanes are already in chunk order.
+
+use super::{Words, Work};
+use core::arch::aarch64::*;
+use core::arch::asm;
+
+/// Whether this CPU has what the level needs.
+pub(super) fn present() -> bool {
+    std::arch::is_aarch64_feature_detected!("neon")
+}
+
+/// Does the work, compiled for NEON.
+#[target_feature(enable = "neon")]
+pub(super) fn run<W: Work>(work: W) -> W::Output {
+    // SAFETY: this function is compiled for, and only reached with, the features of both types.
+    unsafe { work.run::<W32, W64>() }
+}
+
+/// 4-byte words, 4 to a vector.
+#[derive(Clone, Copy)]
+pub(crate) struct W32;
+
+/// 8-byte words, 2 to a vector.
+#[derive(Clone, Copy)]
+pub(crate) struct W64;
+
+/// Transposes 4×4 words; its own inverse.
+#[target_feature(enable = "neon")]
+#[inline]
+fn transpose4(v: [uint32x4_t; 4]) -> [uint32x4_t; 4] {
+    let wide = |v| vreinterpretq_u64_u32(v);
+    let narrow = |v| vreinterpretq_u32_u64(v);
+    let (a, b) = (wide(vtrn1q_u32(v[0], v[1])), wide(vtrn2q_u32(v[0], v[1])));
+    let (c, d) = (wide(vtrn1q_u32(v[2], v[3])), wide(vtrn2q_u32(v[2], v[3])));
+    [
+        narrow(vtrn1q_u64(a, c)),
+        narrow(vtrn1q_u64(b, d)),
+        narrow(vtrn2q_u64(a, c)),
+        narrow(vtrn2q_u64(b, d)),
+    ]
+}
+
+// SAFETY: `uint32x4_t` is 4 plain words; 8 make a column of 32, 4 columns a row.
+unsafe impl Words for W32 {
+    type Word = u32;
+    type Vector = uint32x4_t;
+    type Column = [uint32x4_t; 8];
+    type Row = [[uint32x4_t; 8]; 4];
+
+    const LANES: usize = 4;
+
+    #[inline(always)]
+    unsafe fn split(row: *const u32) -> Self::Row {
+        // SAFETY: the caller vouches for 512 readable bytes, which is 32 vectors, and for NEON.
+        unsafe {
+            let mut columns = [[vdupq_n_u32(0); 8]; 4];
+            for g in 0..8 {
+                let loaded = [0, 1, 2, 3].map(|i| vld1q_u32(row.add(16 * g + 4 * i)));
+                for (column, vector) in columns.iter_mut().zip(transpose4(loaded)) {
+                    column[g] = vector;
+                }
+            }
+            columns
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn join(columns: Self::Row, row: *mut u32) {
+        // SAFETY: the caller vouches for 512 writable bytes, which is 32 vectors, and for NEON.
+        unsafe {
+            for g in 0..8 {
+                let vectors = transpose4(columns.map(|column| column[g]));
+                for (i, vector) in vectors.into_iter().enumerate() {
+                    vst1q_u32(row.add(16 * g + 4 * i), vector);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn to_natural(vector: uint32x4_t) -> uint32x4_t {
+        vector
+    }
+
+    #[inline(always)]
+    unsafe fn from_natural(vector: uint32x4_t) -> uint32x4_t {
+        vector
+    }
+
+    #[inline(always)]
+    unsafe fn slide<const S: usize>(low: uint32x4_t, high: uint32x4_t) -> uint32x4_t {
+        // SAFETY: the caller vouches for NEON.
+        unsafe {
+            match S {
+                1 => vextq_u32::<3>(low, high),
+                2 => vextq_u32::<2>(low, high),
+                _ => unreachable!(),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn blend<const S: usize>(low: uint32x4_t, high: uint32x4_t) -> uint32x4_t {
+        // SAFETY: the caller vouches for NEON.
+        unsafe {
+            match S {
+                1 => vcopyq_laneq_u32::<0, 0>(high, low),
+                2 => vcombine_u32(vget_low_u32(low), vget_high_u32(high)),
+                _ => unreachable!(),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn halve(low: uint32x4_t, high: uint32x4_t) -> (uint32x4_t, uint32x4_t) {
+        // SAFETY: the caller vouches for NEON.
+        unsafe { (vuzp1q_u32(low, high), vuzp2q_u32(low, high)) }
+    }
+
+    #[inline(always)]
+    unsafe fn splat(word: u32) -> uint32x4_t {
+        // SAFETY: the caller vouches for NEON.
+        unsafe { vdupq_n_u32(word) }
+    }
+
+    #[inline(always)]
+    unsafe fn opaque(mut vector: uint32x4_t) -> uint32x4_t {
+        // SAFETY: no instruction at all; the register comes back as it was.
+        unsafe {
+            asm!("/* {0} */", inout(vreg) vector, options(pure, nomem, nostack, preserves_flags))
+        }
+        vector
+    }
+}
+
+// SAFETY: `uint64x2_t` is 2 plain words; 16 make a column of 32, 2 columns a row.
+unsafe impl Words for W64 {
+    type Word = u64;
+    type Vector = uint64x2_t;
+    type Column = [uint64x2_t; 16];
+    type Row = [[uint64x2_t; 16]; 2];
+
+    const LANES: usize = 2;
+
+    #[inline(always)]
+    unsafe fn split(row: *const u64) -> Self::Row {
+        // SAFETY: the caller vouches for 512 readable bytes, which is 32 vectors, and for NEON.
+        unsafe {
+            let mut columns = [[vdupq_n_u64(0); 16]; 2];
+            for g in 0..16 {
+                let (first, second) = (vld1q_u64(row.add(4 * g)), vld1q_u64(row.add(4 * g + 2)));
+                columns[0][g] = vtrn1q_u64(first, second);
+                columns[1][g] = vtrn2q_u64(first, second);
+            }
+            columns
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn join(columns: Self::Row, row: *mut u64) {
+        // SAFETY: the caller vouches for 512 writable bytes, which is 32 vectors, and for NEON.
+        unsafe {
+            for g in 0..16 {
+                vst1q_u64(row.add(4 * g), vtrn1q_u64(columns[0][g], columns[1][g]));
+                vst1q_u64(row.add(4 * g + 2), vtrn2q_u64(columns[0][g], columns[1][g]));
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn to_natural(vector: uint64x2_t) -> uint64x2_t {
+        vector
+    }
+
+    #[inline(always)]
+    unsafe fn from_natural(vector: uint64x2_t) -> uint64x2_t {
+        vector
+    }
+
+    #[inline(always)]
+    unsafe fn slide<const S: usize>(low: uint64x2_t, high: uint64x2_t) -> uint64x2_t {
+        // SAFETY: the caller vouches for NEON; 1 is the only shift below two lanes.
+        unsafe { vextq_u64::<1>(low, high) }
+    }
+
+    #[inline(always)]
+    unsafe fn blend<const S: usize>(low: uint64x2_t, high: uint64x2_t) -> uint64x2_t {
+        // SAFETY: the caller vouches for NEON; 1 is the only blend of two lanes.
+        unsafe { vcopyq_laneq_u64::<0, 0>(high, low) }
+    }
+
+    #[inline(always)]
+    unsafe fn halve(low: uint64x2_t, high: uint64x2_t) -> (uint64x2_t, uint64x2_t) {
+        // SAFETY: the caller vouches for NEON.
+        unsafe { (vtrn1q_u64(low, high), vtrn2q_u64(low, high)) }
+    }
+
+    #[inline(always)]
+    unsafe fn splat(word: u64) -> uint64x2_t {
+        // SAFETY: the caller vouches for NEON.
+        unsafe { vdupq_n_u64(word) }
+    }
+
+    #[inline(always)]
+    unsafe fn opaque(mut vector: uint64x2_t) -> uint64x2_t {
+        // SAFETY: no instruction at all; the register comes back as it was.
+        unsafe {
+            asm!("/* {0} */", inout(vreg) vector, options(pure, nomem, nostack, preserves_flags))
+        }
+        vector
+    }
+}

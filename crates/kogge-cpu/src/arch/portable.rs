@@ -1,0 +1,88 @@
+//! No intrinsics: vectors are arrays of four words. Runs everywhere, Miri included.
+
+use super::Words;
+
+/// 4-byte words.
+#[derive(Clone, Copy)]
+pub(crate) struct W32;
+
+/// 8-byte words.
+#[derive(Clone, Copy)]
+pub(crate) struct W64;
+
+macro_rules! words {
+    ($name:ident, $word:ty, $per_chunk:literal) => {
+        // SAFETY: all types are plain arrays: 4 words a vector, 8 vectors a column.
+        unsafe impl Words for $name {
+            type Word = $word;
+            type Vector = [$word; 4];
+            type Column = [[$word; 4]; 8];
+            type Row = [[[$word; 4]; 8]; $per_chunk];
+
+            const LANES: usize = 4;
+
+            #[inline(always)]
+            unsafe fn split(row: *const $word) -> Self::Row {
+                // SAFETY: the caller vouches for 512 readable bytes; no alignment is asked for.
+                let words = unsafe { row.cast::<[[$word; $per_chunk]; 32]>().read_unaligned() };
+                let mut columns = [[[0; 4]; 8]; $per_chunk];
+                for (chunk, words) in words.iter().enumerate() {
+                    for (column, &word) in columns.iter_mut().zip(words) {
+                        column[chunk / 4][chunk % 4] = word;
+                    }
+                }
+                columns
+            }
+
+            #[inline(always)]
+            unsafe fn join(columns: Self::Row, row: *mut $word) {
+                let mut words = [[0; $per_chunk]; 32];
+                for (chunk, words) in words.iter_mut().enumerate() {
+                    for (column, word) in columns.iter().zip(words) {
+                        *word = column[chunk / 4][chunk % 4];
+                    }
+                }
+                // SAFETY: the caller vouches for 512 writable bytes; no alignment is asked for.
+                unsafe { row.cast::<[[$word; $per_chunk]; 32]>().write_unaligned(words) }
+            }
+
+            #[inline(always)]
+            unsafe fn to_natural(vector: Self::Vector) -> Self::Vector {
+                vector
+            }
+
+            #[inline(always)]
+            unsafe fn from_natural(vector: Self::Vector) -> Self::Vector {
+                vector
+            }
+
+            #[inline(always)]
+            unsafe fn slide<const S: usize>(low: Self::Vector, high: Self::Vector) -> Self::Vector {
+                std::array::from_fn(|i| if i < S { low[i + 4 - S] } else { high[i - S] })
+            }
+
+            #[inline(always)]
+            unsafe fn blend<const S: usize>(low: Self::Vector, high: Self::Vector) -> Self::Vector {
+                std::array::from_fn(|i| if i < S { low[i] } else { high[i] })
+            }
+
+            #[inline(always)]
+            unsafe fn halve(low: Self::Vector, high: Self::Vector) -> (Self::Vector, Self::Vector) {
+                ([low[0], low[2], high[0], high[2]], [low[1], low[3], high[1], high[3]])
+            }
+
+            #[inline(always)]
+            unsafe fn splat(word: $word) -> Self::Vector {
+                [word; 4]
+            }
+
+            #[inline(always)]
+            unsafe fn opaque(vector: Self::Vector) -> Self::Vector {
+                vector
+            }
+        }
+    };
+}
+
+words!(W32, u32, 4);
+words!(W64, u64, 2);

@@ -1,0 +1,152 @@
+//! The engine's two entrances: from one slice into another, and in place.
+
+use crate::algorithm::io::{Converted, Direct, Io};
+use crate::algorithm::tile::Scan;
+use crate::algorithm::{parallel, sequential};
+use crate::{Level, Machine, Plan, plan};
+use kogge_core::{Accumulate, Direction, Element, Error, Kind, Operator, Problem};
+use std::marker::PhantomData;
+
+/// What is asked of the engine, apart from the data.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a, O, A> {
+    /// The operator.
+    pub operator: &'a O,
+    /// Inclusive or exclusive.
+    pub kind: Kind,
+    /// From which end.
+    pub direction: Direction,
+    /// What is combined first, on the left.
+    pub init: Option<A>,
+    /// The SIMD level; [`Level::detect`] for the best.
+    pub level: Level,
+    /// Instead of what [`plan`] says; never changes the result.
+    pub plan: Option<Plan>,
+}
+
+impl<'a, O, A> Request<'a, O, A> {
+    /// An inclusive forward scan by this operator, at the best SIMD level.
+    pub fn new(operator: &'a O) -> Self {
+        Self {
+            operator,
+            kind: Kind::Inclusive,
+            direction: Direction::Forward,
+            init: None,
+            level: Level::detect(),
+            plan: None,
+        }
+    }
+}
+
+/// Scans `input` into `output` and gives the total: the fold of `init` and all elements, in the
+/// fixed order; `None` where there is neither.
+///
+/// # Errors
+///
+/// [`Error::LengthMismatch`] if the slices differ in length.
+pub fn scan_into<T, U, A, O>(
+    request: &Request<'_, O, A>,
+    input: &[T],
+    output: &mut [U],
+) -> Result<Option<A>, Error>
+where
+    T: Accumulate<A>,
+    U: Accumulate<A>,
+    A: Element,
+    O: Operator<A>,
+{
+    if input.len() != output.len() {
+        return Err(Error::LengthMismatch { input: input.len(), output: output.len() });
+    }
+    // SAFETY: the slices are borrowed for the call, one of them exclusively, and as long as each
+    // other.
+    Ok(unsafe { scan_raw(request, input.as_ptr(), output.as_mut_ptr(), input.len(), false) })
+}
+
+/// Scans `data` in place and gives the total, as [`scan_into`] does.
+///
+/// If the operator panics, some values have been written and some not.
+pub fn scan_in_place<T, A, O>(request: &Request<'_, O, A>, data: &mut [T]) -> Option<A>
+where
+    T: Accumulate<A>,
+    A: Element,
+    O: Operator<A>,
+{
+    let to = data.as_mut_ptr();
+    // SAFETY: the slice is borrowed exclusively for the call.
+    unsafe { scan_raw(request, to.cast_const(), to, data.len(), true) }
+}
+
+/// # Safety
+///
+/// `len` elements must be readable at `from` and writable at `to`, by this call alone; the two are
+/// equal if `in_place`, else don't overlap.
+unsafe fn scan_raw<T, U, A, O>(
+    request: &Request<'_, O, A>,
+    from: *const T,
+    to: *mut U,
+    len: usize,
+    in_place: bool,
+) -> Option<A>
+where
+    T: Accumulate<A>,
+    U: Accumulate<A>,
+    A: Element,
+    O: Operator<A>,
+{
+    let plan = request.plan.unwrap_or_else(|| {
+        let problem = Problem {
+            len: len as u64,
+            element_bytes: size_of::<T>(),
+            output_bytes: size_of::<U>(),
+            accumulator_bytes: size_of::<A>(),
+            kind: request.kind,
+            direction: request.direction,
+            in_place,
+        };
+        plan(&problem, Machine { threads: rayon::current_num_threads() })
+    });
+    if const { T::SAME && U::SAME } && request.direction == Direction::Forward {
+        let (from, to) = (from.cast::<A>(), to.cast::<A>());
+        // SAFETY: passed on; both `T` and `U` are `A`.
+        return unsafe {
+            if plan.stream && !in_place {
+                run(request, Direct::<A, true> { from, to }, len, plan, in_place)
+            } else {
+                run(request, Direct::<A, false> { from, to }, len, plan, in_place)
+            }
+        };
+    }
+    let direction = request.direction;
+    let io = Converted { from, to, len, direction, accumulator: PhantomData };
+    // SAFETY: passed on.
+    unsafe { run(request, io, len, plan, in_place) }
+}
+
+/// # Safety
+///
+/// The memory of `io` must be this call's alone.
+unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
+    request: &Request<'_, O, A>,
+    io: I,
+    len: usize,
+    plan: Plan,
+    in_place: bool,
+) -> Option<A> {
+    let scan = Scan {
+        level: request.level,
+        operator: request.operator,
+        kind: request.kind,
+        io,
+        len,
+        init: request.init,
+    };
+    // SAFETY: passed on.
+    unsafe {
+        if plan.threads > 1 && scan.tiles() > 1 {
+            parallel::run(&scan, plan.threads, plan.tiles_per_piece.max(1), in_place)
+        } else {
+            sequential::run(&scan)
+        }
+    }
+}

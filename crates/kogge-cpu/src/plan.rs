@@ -1,0 +1,65 @@
+//! From a problem to a plan, without touching data or machine: how many threads, how much at a
+//! time, and whether stores go past the caches.
+
+use crate::tuning;
+use kogge_core::Problem;
+use std::fmt;
+
+/// What the machine offers a scan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Machine {
+    /// Threads of the current pool.
+    pub threads: usize,
+}
+
+/// How a scan will be done. Nothing in it changes the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Threads that take part; 1 is the calling thread alone.
+    pub threads: usize,
+    /// Tiles that a thread takes at a time.
+    pub tiles_per_piece: usize,
+    /// Whether values are stored past the caches.
+    pub stream: bool,
+}
+
+/// The plan for a problem on a machine.
+///
+/// ```
+/// use kogge_core::{Direction, Kind, Problem};
+/// use kogge_cpu::{Machine, plan};
+///
+/// let problem = Problem {
+///     len: 1 << 26,
+///     element_bytes: 4,
+///     output_bytes: 4,
+///     accumulator_bytes: 4,
+///     kind: Kind::Inclusive,
+///     direction: Direction::Forward,
+///     in_place: false,
+/// };
+/// let plan = plan(&problem, Machine { threads: 8 });
+/// assert_eq!(plan.to_string(), "8 threads, pieces of 4 tiles, stores past the caches");
+/// ```
+pub fn plan(problem: &Problem, machine: Machine) -> Plan {
+    let bytes = problem.len.saturating_mul(problem.element_bytes as u64);
+    let written = problem.len.saturating_mul(problem.output_bytes as u64);
+    let worth = (bytes / tuning::BYTES_PER_THREAD).max(1);
+    let tile_bytes = (problem.order().tile() * problem.element_bytes.max(1)) as u64;
+    let threads = machine.threads.min(usize::try_from(worth).unwrap_or(usize::MAX)).max(1);
+    Plan {
+        threads,
+        tiles_per_piece: (tuning::PIECE_BYTES / tile_bytes).max(1) as usize,
+        stream: !problem.in_place && written >= tuning::STREAM_BYTES,
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.threads {
+            1 => write!(f, "the calling thread")?,
+            n => write!(f, "{n} threads, pieces of {} tiles", self.tiles_per_piece)?,
+        }
+        if self.stream { write!(f, ", stores past the caches") } else { Ok(()) }
+    }
+}
