@@ -53,8 +53,8 @@ pub enum Error {
         "the shape and strides reach element {reach} of a slice of {len}; check the strides and the offset"
     )]
     OutOfBounds {
-        /// The farthest element reached.
-        reach: usize,
+        /// The farthest element reached; it may be negative.
+        reach: String,
         /// Elements in the slice.
         len: usize,
     },

@@ -81,7 +81,7 @@ where
 ///
 /// `len` elements must be readable at `from` and writable at `to`, by this call alone; the two are
 /// equal if `in_place`, else don't overlap.
-unsafe fn scan_raw<T, U, A, O>(
+pub(crate) unsafe fn scan_raw<T, U, A, O>(
     request: &Request<'_, O, A>,
     from: *const T,
     to: *mut U,
@@ -126,7 +126,7 @@ where
 /// # Safety
 ///
 /// The memory of `io` must be this call's alone.
-unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
+pub(crate) unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
     request: &Request<'_, O, A>,
     io: I,
     len: usize,

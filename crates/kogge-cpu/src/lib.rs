@@ -12,10 +12,12 @@
 mod algorithm;
 mod arch;
 mod engine;
+mod lines;
 mod plan;
 mod sync;
 mod tuning;
 
 pub use arch::Level;
 pub use engine::{Request, scan_in_place, scan_into};
+pub use lines::{Axis, scan_lines};
 pub use plan::{Machine, Plan, plan};

@@ -1,1 +1,63 @@
-//! kogge
+//! Parallel scan (prefix sum): any associative operator, any element, any axis, on all cores, in
+//! one pass over memory, with the same bits every time.
+//!
+//! ```
+//! use kogge::ops::{Max, Sum};
+//!
+//! assert_eq!(kogge::inclusive_scan(&[1, 2, 3, 4], Sum), [1, 3, 6, 10]);
+//! assert_eq!(kogge::exclusive_scan(&[1, 2, 3, 4], Sum), [0, 1, 3, 6]);
+//!
+//! let mut prices = [3.0, 5.0, 4.0, 7.0];
+//! kogge::inclusive_scan_in_place(&mut prices, Max);
+//! assert_eq!(prices, [3.0, 5.0, 5.0, 7.0]);
+//! ```
+//!
+//! Allocating an output costs more than scanning into it (every new page faults), so loops should
+//! use the `_into` and `_in_place` forms. [`Scan`] offers the rest: an initial value, the reverse
+//! direction, a wider accumulator, an axis of an array, the total beside the output.
+//!
+//! # The same bits
+//!
+//! Floating-point addition isn't associative. kogge fixes the [`Order`] of combination as a
+//! function of the length and the element size alone, so a result doesn't depend on the number of
+//! threads, the SIMD width or the machine, and tests may compare floats with `==`. Left to
+//! right it is not: expect other last digits than a sequential loop's, and a smaller error.
+//!
+//! # Operators
+//!
+//! [`ops`] holds the built-in ones. [`from_fn`] makes one of an identity and a closure;
+//! [`Operator`] is the trait to implement. Any [`Element`] will do: numbers, half floats, arrays,
+//! and your own `repr(C)` structs.
+//!
+//! ```
+//! use kogge::{from_fn, inclusive_scan};
+//!
+//! // The leftmost non-zero value so far; associative, not commutative.
+//! let first = from_fn(0u32, |left: u32, right: u32| if left != 0 { left } else { right });
+//! assert_eq!(inclusive_scan(&[0u32, 0, 7, 3, 0], first), [0, 0, 7, 7, 7]);
+//! ```
+//!
+//! # Threads
+//!
+//! Scans run in the current rayon pool: `pool.install(|| …)` chooses another. Small inputs stay
+//! on the calling thread.
+
+mod axis;
+mod functions;
+mod layout;
+#[cfg(feature = "ndarray")]
+mod ndarray;
+mod scan;
+mod stream;
+
+pub use functions::{
+    exclusive_scan, exclusive_scan_in_place, exclusive_scan_into, inclusive_scan,
+    inclusive_scan_in_place, inclusive_scan_into,
+};
+pub use kogge_core::{
+    Accumulate, Direction, Element, Error, FnOperator, Kind, Ladder, Number, Operator, Order,
+    OrderedNumber, Stepper, bf16, bytemuck, element, f16, from_fn, ops, reference,
+};
+pub use layout::Layout;
+pub use scan::Scan;
+pub use stream::Stream;

@@ -169,3 +169,67 @@ unsafe impl<T: Accumulate<A>, U: Accumulate<A>, A: Element> Io<A> for Converted<
         self.from.wrapping_add(place).cast()
     }
 }
+
+/// `N` lines side by side, each along a stride: place `i` of the scan is an element of each line.
+pub(crate) struct Columns<T, U, A, const N: usize> {
+    /// The first element of the first line.
+    pub from: *const T,
+    /// The first value of the first line.
+    pub to: *mut U,
+    /// Elements from one place to the next.
+    pub from_stride: isize,
+    /// Values from one place to the next.
+    pub to_stride: isize,
+    /// The accumulator.
+    pub accumulator: PhantomData<fn() -> A>,
+}
+
+// SAFETY: threads write disjoint places only; the caller of the scan vouches for the memory.
+unsafe impl<T: Element, U: Element, A: Element, const N: usize> Sync for Columns<T, U, A, N> {}
+
+// SAFETY: places are elements along the strides, or the stage.
+unsafe impl<T, U, A, const N: usize> Io<[A; N]> for Columns<T, U, A, N>
+where
+    T: Accumulate<A>,
+    U: Accumulate<A>,
+    A: Element<Accumulator = A>,
+{
+    type Element = T;
+
+    const STAGED: bool = true;
+
+    #[inline(always)]
+    unsafe fn load(&self, start: usize, len: usize, stage: *mut [A; N]) -> *const [A; N] {
+        for i in 0..len {
+            // SAFETY: the places exist in each line, and the stage holds `len` accumulators.
+            unsafe {
+                let place = self.from.offset((start + i) as isize * self.from_stride);
+                stage.add(i).write(std::array::from_fn(|n| (*place.add(n)).widen()));
+            }
+        }
+        stage
+    }
+
+    #[inline(always)]
+    unsafe fn target(&self, _start: usize, stage: *mut [A; N]) -> *mut [A; N] {
+        stage
+    }
+
+    #[inline(always)]
+    unsafe fn store(&self, start: usize, len: usize, stage: *const [A; N]) {
+        for i in 0..len {
+            // SAFETY: the places exist in each line, and the stage holds `len` values.
+            unsafe {
+                let place = self.to.offset((start + i) as isize * self.to_stride);
+                for (n, value) in (*stage.add(i)).into_iter().enumerate() {
+                    place.add(n).write(U::narrow(value));
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn address(&self, start: usize, _len: usize) -> *const u8 {
+        self.from.wrapping_offset(start as isize * self.from_stride).cast()
+    }
+}

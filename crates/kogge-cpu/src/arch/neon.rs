@@ -127,7 +127,7 @@ unsafe impl Words for W32 {
     unsafe fn opaque(mut vector: uint32x4_t) -> uint32x4_t {
         // SAFETY: no instruction at all; the register comes back as it was.
         unsafe {
-            asm!("/* {0} */", inout(vreg) vector, options(pure, nomem, nostack, preserves_flags))
+            asm!("/* {0:q} */", inout(vreg) vector, options(pure, nomem, nostack, preserves_flags))
         }
         vector
     }
@@ -205,7 +205,7 @@ unsafe impl Words for W64 {
     unsafe fn opaque(mut vector: uint64x2_t) -> uint64x2_t {
         // SAFETY: no instruction at all; the register comes back as it was.
         unsafe {
-            asm!("/* {0} */", inout(vreg) vector, options(pure, nomem, nostack, preserves_flags))
+            asm!("/* {0:q} */", inout(vreg) vector, options(pure, nomem, nostack, preserves_flags))
         }
         vector
     }

@@ -1,0 +1,101 @@
+//! Scans along an axis of an N-dimensional array.
+
+use crate::{Accumulate, Element, Error, Layout, Operator, Scan};
+use kogge_cpu::{Axis, scan_lines};
+
+impl<T, O, A> Scan<T, O, A>
+where
+    T: Accumulate<A>,
+    O: Operator<A>,
+    A: Element<Accumulator = A>,
+{
+    /// Scans every line along an axis of an array, any strides, into another of the same shape.
+    /// Each line has the bits of a scan of its own. O(n) work, nothing is transposed in memory.
+    ///
+    /// # Errors
+    ///
+    /// If the shapes differ, there is no such axis, a layout reaches outside its slice, or two
+    /// indices of the output share a place. Nothing is written then.
+    ///
+    /// ```
+    /// use kogge::{Layout, Scan, ops::Sum};
+    ///
+    /// let table = [1, 2, 3, //
+    ///              4, 5, 6];
+    /// let rows = Layout::row_major(&[2, 3]);
+    /// let mut sums = [0; 6];
+    /// Scan::new(Sum).axis_into(&table, &rows, &mut sums, &rows, 0)?;
+    /// assert_eq!(sums, [1, 2, 3, 5, 7, 9]);
+    /// Scan::new(Sum).axis_into(&table, &rows, &mut sums, &rows, 1)?;
+    /// assert_eq!(sums, [1, 3, 6, 4, 9, 15]);
+    /// # Ok::<_, kogge::Error>(())
+    /// ```
+    pub fn axis_into<U: Accumulate<A>>(
+        &self,
+        input: &[T],
+        input_layout: &Layout,
+        output: &mut [U],
+        output_layout: &Layout,
+        axis: usize,
+    ) -> Result<(), Error> {
+        input_layout.check(input.len())?;
+        output_layout.check(output.len())?;
+        output_layout.check_distinct()?;
+        let (line, outer) = axes(input_layout, output_layout, axis)?;
+        if input_layout.is_empty() {
+            return Ok(());
+        }
+        let from = input[input_layout.offset..].as_ptr();
+        let to = output[output_layout.offset..].as_mut_ptr();
+        // SAFETY: both layouts were checked against their slices, the output's against overlap;
+        // the slices are borrowed for the call, the output exclusively.
+        unsafe { scan_lines(&self.request(), from, to, line, &outer, false) };
+        Ok(())
+    }
+
+    /// Scans every line along an axis of an array in place.
+    ///
+    /// # Errors
+    ///
+    /// As for [`axis_into`](Self::axis_into).
+    ///
+    /// ```
+    /// use kogge::{Layout, Scan, ops::Max};
+    ///
+    /// let mut table = [3, 1, 2, //
+    ///                  1, 5, 0];
+    /// Scan::new(Max).axis_in_place(&mut table, &Layout::row_major(&[2, 3]), 1)?;
+    /// assert_eq!(table, [3, 3, 3, 1, 5, 5]);
+    /// # Ok::<_, kogge::Error>(())
+    /// ```
+    pub fn axis_in_place(&self, data: &mut [T], layout: &Layout, axis: usize) -> Result<(), Error> {
+        layout.check(data.len())?;
+        layout.check_distinct()?;
+        let (line, outer) = axes(layout, layout, axis)?;
+        if layout.is_empty() {
+            return Ok(());
+        }
+        let to = data[layout.offset..].as_mut_ptr();
+        // SAFETY: the layout was checked against the slice and against overlap; the slice is
+        // borrowed exclusively for the call.
+        unsafe { scan_lines(&self.request(), to.cast_const(), to, line, &outer, true) };
+        Ok(())
+    }
+}
+
+/// The axis to scan along and the others.
+fn axes(input: &Layout, output: &Layout, axis: usize) -> Result<(Axis, Vec<Axis>), Error> {
+    if input.shape != output.shape {
+        let (input, output) = (input.shape.clone(), output.shape.clone());
+        return Err(Error::ShapeMismatch { input, output });
+    }
+    let dimensions = input.shape.len();
+    if axis >= dimensions {
+        return Err(Error::AxisOutOfRange { axis, dimensions });
+    }
+    let axis_of =
+        |k: usize| Axis { len: input.shape[k], strides: [input.strides[k], output.strides[k]] };
+    let mut axes: Vec<Axis> = (0..dimensions).map(axis_of).collect();
+    let line = axes.remove(axis);
+    Ok((line, axes))
+}

@@ -1,0 +1,92 @@
+//! Scans along the axes of `ndarray` views.
+
+use crate::{Accumulate, Element, Error, Operator, Scan};
+use kogge_cpu::{Axis, scan_lines};
+use ndarray::{ArrayView, ArrayViewMut, Dimension};
+
+impl<T, O, A> Scan<T, O, A>
+where
+    T: Accumulate<A>,
+    O: Operator<A>,
+    A: Element<Accumulator = A>,
+{
+    /// Scans every line along an axis of a view, any strides, into another of the same shape.
+    /// Needs the feature `ndarray`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ShapeMismatch`], or [`Error::AxisOutOfRange`]. Nothing is written then.
+    ///
+    /// ```
+    /// use kogge::{Scan, ops::Sum};
+    /// use ndarray::{Array2, Axis, array};
+    ///
+    /// let table = array![[1, 2, 3], [4, 5, 6]];
+    /// let mut sums = Array2::<i32>::zeros((3, 2));
+    /// Scan::new(Sum).view_into(table.t(), sums.view_mut(), Axis(1))?;
+    /// assert_eq!(sums, array![[1, 5], [2, 7], [3, 9]]);
+    /// # Ok::<_, kogge::Error>(())
+    /// ```
+    pub fn view_into<U: Accumulate<A>, D: Dimension>(
+        &self,
+        input: ArrayView<'_, T, D>,
+        mut output: ArrayViewMut<'_, U, D>,
+        axis: ndarray::Axis,
+    ) -> Result<(), Error> {
+        if input.shape() != output.shape() {
+            let (input, output) = (input.shape().to_vec(), output.shape().to_vec());
+            return Err(Error::ShapeMismatch { input, output });
+        }
+        let strides = input.strides().iter().zip(output.strides());
+        let strides = strides.map(|(&input, &output)| [input, output]);
+        let (line, outer) = axes(input.shape(), strides, axis)?;
+        // SAFETY: views reach valid elements only, distinct ones if mutable, and are borrowed.
+        unsafe {
+            scan_lines(&self.request(), input.as_ptr(), output.as_mut_ptr(), line, &outer, false);
+        }
+        Ok(())
+    }
+
+    /// Scans every line along an axis of a view in place. Needs the feature `ndarray`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::AxisOutOfRange`].
+    ///
+    /// ```
+    /// use kogge::{Scan, ops::Sum};
+    /// use ndarray::{Axis, array};
+    ///
+    /// let mut table = array![[1.0, 2.0], [3.0, 4.0]];
+    /// Scan::new(Sum).reverse().view_in_place(table.view_mut(), Axis(0))?;
+    /// assert_eq!(table, array![[4.0, 6.0], [3.0, 4.0]]);
+    /// # Ok::<_, kogge::Error>(())
+    /// ```
+    pub fn view_in_place<D: Dimension>(
+        &self,
+        mut data: ArrayViewMut<'_, T, D>,
+        axis: ndarray::Axis,
+    ) -> Result<(), Error> {
+        let strides = data.strides().iter().map(|&stride| [stride; 2]);
+        let (line, outer) = axes(data.shape(), strides, axis)?;
+        let to = data.as_mut_ptr();
+        // SAFETY: a mutable view reaches valid, distinct elements, and is borrowed exclusively.
+        unsafe { scan_lines(&self.request(), to.cast_const(), to, line, &outer, true) };
+        Ok(())
+    }
+}
+
+/// The axis to scan along and the others.
+fn axes(
+    shape: &[usize],
+    strides: impl Iterator<Item = [isize; 2]>,
+    ndarray::Axis(axis): ndarray::Axis,
+) -> Result<(Axis, Vec<Axis>), Error> {
+    let mut axes: Vec<Axis> =
+        shape.iter().zip(strides).map(|(&len, strides)| Axis { len, strides }).collect();
+    if axis >= axes.len() {
+        return Err(Error::AxisOutOfRange { axis, dimensions: axes.len() });
+    }
+    let line = axes.remove(axis);
+    Ok((line, axes))
+}

@@ -1,0 +1,164 @@
+//! The builder: everything a scan can be told, then the data.
+
+use crate::{Accumulate, Direction, Element, Error, Kind, Operator, Stream};
+use kogge_cpu::{Request, scan_in_place, scan_into};
+use std::marker::PhantomData;
+
+/// A scan of elements `T` by an operator `O` on accumulators `A`.
+///
+/// Starts as an inclusive forward scan without initial value; the element type follows from the
+/// data it is applied to.
+///
+/// ```
+/// use kogge::{Scan, ops::Sum};
+///
+/// let scan = Scan::new(Sum).exclusive().init(100).reverse();
+/// assert_eq!(scan.scan(&[1, 2, 3]), [105, 103, 100]);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Scan<T: Element, O, A = <T as Element>::Accumulator> {
+    pub(crate) operator: O,
+    pub(crate) kind: Kind,
+    pub(crate) direction: Direction,
+    pub(crate) init: Option<A>,
+    element: PhantomData<fn(T)>,
+}
+
+impl<T: Element, O: Operator<T::Accumulator>> Scan<T, O> {
+    /// An inclusive forward scan by this operator, in the element's own accumulator.
+    pub fn new(operator: O) -> Self {
+        Self {
+            operator,
+            kind: Kind::Inclusive,
+            direction: Direction::Forward,
+            init: None,
+            element: PhantomData,
+        }
+    }
+}
+
+impl<T: Element, O, A> Scan<T, O, A> {
+    /// Accumulates in `B`, which is wider than the element: `f32` in `f64`, `i32` in `i64`, … An
+    /// initial value given before is dropped, since it has the wrong type.
+    ///
+    /// ```
+    /// use kogge::{Scan, ops::Sum};
+    ///
+    /// let bytes = [200u8, 100, 50];
+    /// let mut sums = [0u32; 3];
+    /// Scan::new(Sum).accumulate::<u32>().scan_into(&bytes, &mut sums)?;
+    /// assert_eq!(sums, [200, 300, 350]);
+    /// # Ok::<_, kogge::Error>(())
+    /// ```
+    pub fn accumulate<B: Element>(self) -> Scan<T, O, B>
+    where
+        T: Accumulate<B>,
+        O: Operator<B>,
+    {
+        let Self { operator, kind, direction, .. } = self;
+        Scan { operator, kind, direction, init: None, element: PhantomData }
+    }
+
+    /// The value at `i` takes in element `i`; the default.
+    pub fn inclusive(self) -> Self {
+        self.kind(Kind::Inclusive)
+    }
+
+    /// The value at `i` takes in what comes before element `i`; the first is `init` or the identity.
+    pub fn exclusive(self) -> Self {
+        self.kind(Kind::Exclusive)
+    }
+
+    /// Inclusive or exclusive.
+    pub fn kind(self, kind: Kind) -> Self {
+        Self { kind, ..self }
+    }
+
+    /// Combined before the first element, on the left.
+    pub fn init(self, init: A) -> Self {
+        Self { init: Some(init), ..self }
+    }
+
+    /// From the last element to the first; values stay at their elements' places.
+    pub fn reverse(self) -> Self {
+        self.direction(Direction::Reverse)
+    }
+
+    /// From which end the elements are taken in.
+    pub fn direction(self, direction: Direction) -> Self {
+        Self { direction, ..self }
+    }
+}
+
+impl<T, O, A> Scan<T, O, A>
+where
+    T: Accumulate<A>,
+    O: Operator<A>,
+    A: Element,
+{
+    /// Scans into a new vector. Prefer [`scan_into`](Self::scan_into) in loops: fresh memory costs
+    /// more than the scan.
+    pub fn scan(&self, input: &[T]) -> Vec<T> {
+        self.scan_with_total(input).0
+    }
+
+    /// Scans into a new vector; gives the total beside it.
+    ///
+    /// The total is the fold of `init` and all elements, as it would precede further ones. For
+    /// operators that round it need not have the bits of the last inclusive value: see
+    /// [`Order`](crate::Order).
+    ///
+    /// ```
+    /// use kogge::{Scan, ops::Sum};
+    ///
+    /// let (offsets, size) = Scan::new(Sum).exclusive().scan_with_total(&[2u32, 3, 4]);
+    /// assert_eq!((offsets, size), (vec![0, 2, 5], 9));
+    /// ```
+    pub fn scan_with_total(&self, input: &[T]) -> (Vec<T>, A) {
+        let mut output = vec![T::zeroed(); input.len()];
+        let total = self.scan_into(input, &mut output).expect("the lengths are equal");
+        (output, total)
+    }
+
+    /// Scans into a slice of the same length and of any type that holds the accumulator; gives
+    /// the total. O(n) work; below 1 % of the input in scratch memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LengthMismatch`] if the slices differ in length; nothing is written then.
+    pub fn scan_into<U: Accumulate<A>>(&self, input: &[T], output: &mut [U]) -> Result<A, Error> {
+        Ok(self.or_identity(scan_into(&self.request(), input, output)?))
+    }
+
+    /// Scans in place; gives the total. Should the operator panic, some values have been written
+    /// and some not.
+    ///
+    /// ```
+    /// use kogge::{Scan, ops::Max};
+    ///
+    /// let mut data = [1, 9, 3];
+    /// assert_eq!(Scan::new(Max).reverse().scan_in_place(&mut data), 9);
+    /// assert_eq!(data, [9, 9, 3]);
+    /// ```
+    pub fn scan_in_place(&self, data: &mut [T]) -> A {
+        self.or_identity(scan_in_place(&self.request(), data))
+    }
+
+    /// The scan of one long sequence that comes in pieces.
+    pub fn stream(&self) -> Stream<T, &O, A> {
+        Stream::new(&self.operator, self.kind, self.direction, self.init)
+    }
+
+    pub(crate) fn request(&self) -> Request<'_, O, A> {
+        Request {
+            kind: self.kind,
+            direction: self.direction,
+            init: self.init,
+            ..Request::new(&self.operator)
+        }
+    }
+
+    fn or_identity(&self, total: Option<A>) -> A {
+        total.unwrap_or_else(|| self.operator.identity())
+    }
+}

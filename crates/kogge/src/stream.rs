@@ -1,0 +1,128 @@
+//! One long sequence in pieces, with the bits of the whole.
+
+use crate::{Accumulate, Direction, Element, Error, Kind, Operator, Order, Stepper};
+use kogge_cpu::{Request, scan_in_place, scan_into};
+use std::marker::PhantomData;
+
+/// A scan whose data come piece by piece; made by [`Scan::stream`](crate::Scan::stream).
+///
+/// The values are those of one scan over all pieces, bit for bit, wherever the cuts fall. Whole
+/// blocks ([`Order::block`] elements) go through the engine; what lies before and after them in a
+/// piece is taken element by element. So the fastest pieces are multiples of a block.
+///
+/// A reverse scan takes the pieces from the end of the data to its beginning, each in memory order.
+///
+/// ```
+/// use kogge::{Scan, ops::Sum};
+///
+/// let data: Vec<f32> = (0..10_000).map(|i| (i as f32).sqrt()).collect();
+/// let scan = Scan::new(Sum);
+/// let whole = scan.scan(&data);
+///
+/// let mut stream = scan.stream();
+/// let mut pieces = vec![0.0; data.len()];
+/// for (input, output) in data.chunks(777).zip(pieces.chunks_mut(777)) {
+///     stream.push(input, output)?;
+/// }
+/// assert_eq!(pieces, whole);
+/// # Ok::<_, kogge::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Stream<T: Element, O, A> {
+    operator: O,
+    kind: Kind,
+    direction: Direction,
+    stepper: Stepper<A>,
+    element: PhantomData<fn(T)>,
+}
+
+impl<T, O, A> Stream<T, O, A>
+where
+    T: Accumulate<A>,
+    O: Operator<A>,
+    A: Element,
+{
+    pub(crate) fn new(operator: O, kind: Kind, direction: Direction, init: Option<A>) -> Self {
+        let stepper = Stepper::new(Order::of::<T>(), init);
+        Self { operator, kind, direction, stepper, element: PhantomData }
+    }
+
+    /// Scans the next piece into a slice of the same length.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LengthMismatch`] if the slices differ in length; the piece is not taken then.
+    pub fn push<U: Accumulate<A>>(&mut self, input: &[T], output: &mut [U]) -> Result<(), Error> {
+        if input.len() != output.len() {
+            return Err(Error::LengthMismatch { input: input.len(), output: output.len() });
+        }
+        let [head, blocks, tail] = self.cut(input.len());
+        self.step(&input[head.clone()], &mut output[head]);
+        if !blocks.is_empty() {
+            let request = self.request();
+            let total = scan_into(&request, &input[blocks.clone()], &mut output[blocks])?;
+            self.stepper.skip_blocks(total.expect("there are elements"));
+        }
+        self.step(&input[tail.clone()], &mut output[tail]);
+        Ok(())
+    }
+
+    /// Scans the next piece in place.
+    pub fn push_in_place(&mut self, data: &mut [T]) {
+        let [head, blocks, tail] = self.cut(data.len());
+        self.step_in_place(&mut data[head]);
+        if !blocks.is_empty() {
+            let request = self.request();
+            let total = scan_in_place(&request, &mut data[blocks]);
+            self.stepper.skip_blocks(total.expect("there are elements"));
+        }
+        self.step_in_place(&mut data[tail]);
+    }
+
+    /// The fold of `init` and everything so far; the identity if there was nothing.
+    pub fn total(&self) -> A {
+        self.stepper.total(&self.operator).unwrap_or_else(|| self.operator.identity())
+    }
+
+    /// The places of a piece up to the next block boundary, of the whole blocks after it, and of
+    /// the rest, each in memory order, first taken first.
+    fn cut(&self, len: usize) -> [std::ops::Range<usize>; 3] {
+        let block = self.stepper.order().block();
+        let head = self.stepper.to_boundary().min(len);
+        let tail = head + (len - head) / block * block;
+        match self.direction {
+            Direction::Forward => [0..head, head..tail, tail..len],
+            Direction::Reverse => [len - head..len, len - tail..len - head, 0..len - tail],
+        }
+    }
+
+    /// The engine's request for whole blocks from here on.
+    fn request(&self) -> Request<'_, O, A> {
+        Request {
+            kind: self.kind,
+            direction: self.direction,
+            init: self.stepper.total(&self.operator),
+            ..Request::new(&self.operator)
+        }
+    }
+
+    fn step<U: Accumulate<A>>(&mut self, input: &[T], output: &mut [U]) {
+        let mut step = |(x, y): (&T, &mut U)| {
+            *y = U::narrow(self.stepper.step(&self.operator, self.kind, x.widen()));
+        };
+        match self.direction {
+            Direction::Forward => input.iter().zip(output).for_each(&mut step),
+            Direction::Reverse => input.iter().zip(output).rev().for_each(&mut step),
+        }
+    }
+
+    fn step_in_place(&mut self, data: &mut [T]) {
+        let mut step = |x: &mut T| {
+            *x = T::narrow(self.stepper.step(&self.operator, self.kind, x.widen()));
+        };
+        match self.direction {
+            Direction::Forward => data.iter_mut().for_each(&mut step),
+            Direction::Reverse => data.iter_mut().rev().for_each(&mut step),
+        }
+    }
+}
