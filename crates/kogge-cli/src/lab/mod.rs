@@ -1,0 +1,110 @@
+//! `kogge lab`: run, watch and check CUDA scan kernels without a GPU.
+//!
+//! Each subcommand is a file; [`subject`] turns what the command line names into something to run.
+//! Exit codes are 0 for a clean run, 3 for one that found hazards, 1 for bad input.
+
+mod bench;
+mod compare;
+mod draw;
+mod list;
+mod npy;
+mod report;
+mod run;
+mod show;
+mod subject;
+mod table;
+mod trace;
+mod watch;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use kogge_lab::Diagnostic;
+
+/// The exit code of a run that found hazards.
+const HAZARDS: u8 = 3;
+
+/// What a subcommand gives: whether it was clean, or why it could not be done.
+type Outcome = Result<Verdict, Diagnostic>;
+
+/// How a subcommand ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    Clean,
+    Hazards,
+}
+
+impl Verdict {
+    fn of(clean: bool) -> Self {
+        if clean { Self::Clean } else { Self::Hazards }
+    }
+}
+
+/// Arguments of `kogge lab`.
+#[derive(Debug, clap::Args)]
+pub struct LabArgs {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// List the lessons: the classic scans as CUDA kernels
+    List(list::Args),
+    /// Print the text of a lesson, or of one of its mutants
+    Show(show::Args),
+    /// Run a lesson or a CUDA file on the simulated GPU and report every hazard
+    Run(run::Args),
+    /// Write every step of a run as JSON
+    Trace(trace::Args),
+    /// Draw the network of a run as SVG, PNG or text
+    Draw(draw::Args),
+    /// Step through a run in the terminal
+    Watch(watch::Args),
+    /// Tabulate work, steps, barriers and conflicts of all lessons
+    Compare(compare::Args),
+    /// Time the lessons on a real GPU and plot them
+    Bench(bench::Args),
+}
+
+/// Runs a subcommand; says on stderr why it could not.
+pub fn run(args: &LabArgs) -> ExitCode {
+    let outcome = match &args.command {
+        Command::List(args) => list::run(args),
+        Command::Show(args) => show::run(args),
+        Command::Run(args) => run::run(args),
+        Command::Trace(args) => trace::run(args),
+        Command::Draw(args) => draw::run(args),
+        Command::Watch(args) => watch::run(args),
+        Command::Compare(args) => compare::run(args),
+        Command::Bench(args) => bench::run(args),
+    };
+    match outcome {
+        Ok(Verdict::Clean) => ExitCode::SUCCESS,
+        Ok(Verdict::Hazards) => ExitCode::from(HAZARDS),
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Writes to standard output. A reader that has closed the pipe has had enough, and that is all right.
+fn print(text: &str) -> Result<(), Diagnostic> {
+    match io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Diagnostic::general(format!("cannot write the output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes a file, or standard output where there is none or it is `-`.
+fn write(file: Option<&std::path::Path>, bytes: &[u8]) -> Result<(), Diagnostic> {
+    match file.filter(|path| path.as_os_str() != "-") {
+        None => print(&String::from_utf8_lossy(bytes)),
+        Some(path) => std::fs::write(path, bytes).map_err(|error| {
+            Diagnostic::general(format!("cannot write {}: {error}", path.display()))
+        }),
+    }
+}
