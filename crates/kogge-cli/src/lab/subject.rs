@@ -343,21 +343,10 @@ fn read_subject(name: &str) -> Result<String, Diagnostic> {
     if path.exists() || name.contains(['.', '/']) {
         return read(path);
     }
-    let near = lessons()
-        .iter()
-        .map(|lesson| lesson.name.as_str())
-        .max_by_key(|known| likeness(name, known));
     let error = Diagnostic::general(format!("`{name}` is neither a lesson nor a file"));
-    Err(error.with_help(format!(
-        "did you mean `{}`? `kogge lab list` lists the lessons",
-        near.unwrap_or_default()
-    )))
-}
-
-/// How many letters two names share, in order, from the front and from the back.
-fn likeness(a: &str, b: &str) -> usize {
-    let (a, b) = (a.replace('-', "_"), b.to_owned());
-    let front = a.chars().zip(b.chars()).take_while(|(x, y)| x == y).count();
-    let back = a.chars().rev().zip(b.chars().rev()).take_while(|(x, y)| x == y).count();
-    front + back
+    let names = lessons().iter().map(|lesson| lesson.name.as_str());
+    Err(match crate::error::nearest(&name.replace('-', "_"), names) {
+        Some(near) => error.with_help(format!("did you mean `{near}`?")),
+        None => error.with_help("`kogge lab list` lists the lessons"),
+    })
 }
