@@ -16,7 +16,7 @@ const LONGEST: u64 = 2048;
 fn lengths(lesson: &Lesson) -> Vec<usize> {
     let near = |n: u64| {
         let power = n.next_power_of_two();
-        n <= 10 || n + 1 >= power || n == power / 2 + 1 || n % 397 == 0 || n == LONGEST
+        n <= 10 || n + 1 >= power || n == power / 2 + 1 || n.is_multiple_of(397) || n == LONGEST
     };
     lesson
         .header

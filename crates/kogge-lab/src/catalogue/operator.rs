@@ -74,13 +74,13 @@ impl Operator {
             ("xor", _) => self.wrapped(l ^ r),
             (_, ScalarType::U32) => {
                 let (la, lb, ra, rb) = (l >> 16, l & 0xffff, r >> 16, r & 0xffff);
-                Number::UInt((la * ra & 0xffff) << 16 | (lb * ra + rb) & 0xffff)
+                Number::UInt(((la * ra) & 0xffff) << 16 | ((lb * ra + rb) & 0xffff))
             }
             _ => {
                 let (la, lb, ra, rb) =
                     (l >> 32, l & u64::from(u32::MAX), r >> 32, r & u64::from(u32::MAX));
                 let b = lb.wrapping_mul(ra).wrapping_add(rb);
-                Number::UInt(la.wrapping_mul(ra) << 32 | b & u64::from(u32::MAX))
+                Number::UInt(la.wrapping_mul(ra) << 32 | (b & u64::from(u32::MAX)))
             }
         }
     }
@@ -121,8 +121,9 @@ impl Operator {
     }
 }
 
-const AFFINE_32: &str = "(((a) >> 16) * ((b) >> 16) << 16 | (((a) & 0xffffu) * ((b) >> 16) + ((b) & 0xffffu) & 0xffffu))";
-const AFFINE_64: &str = "(((a) >> 32) * ((b) >> 32) << 32 | (((a) & 0xffffffffull) * ((b) >> 32) + ((b) & 0xffffffffull) & 0xffffffffull))";
+const AFFINE_32: &str =
+    "((((a) >> 16) * ((b) >> 16)) << 16 | ((((a) & 0xffffu) * ((b) >> 16) + (b)) & 0xffffu))";
+const AFFINE_64: &str = "((((a) >> 32) * ((b) >> 32)) << 32 | ((((a) & 0xffffffffull) * ((b) >> 32) + (b)) & 0xffffffffull))";
 
 /// The least and the greatest value of an integer type, as 64 bits.
 fn bounds(element: ScalarType) -> (u64, u64) {

@@ -150,11 +150,14 @@ fn sentence(finding: &Finding) -> String {
     }
 }
 
+/// The combinations of a row, by column and column of the left operand.
+type Boxes = BTreeMap<(usize, Option<usize>), Combination>;
+
 struct Builder<'a> {
     trace: &'a Trace,
     columns: usize,
     findings: &'a [Finding],
-    rows: Vec<(Moment, BTreeMap<(usize, Option<usize>), Combination>)>,
+    rows: Vec<(Moment, Boxes)>,
     /// The number of rows down to where a value first stood.
     known: HashMap<Interval, usize>,
     /// For each block of the launch, its level, the rows before that level and the rows so far.
@@ -182,7 +185,7 @@ impl<'a> Builder<'a> {
         let Some(column) = self.column_of(result, right, stored) else { return };
         let above = self.floor(at).max(self.rows_above(left)).max(self.rows_above(right));
         if self.rows.len() <= above {
-            self.rows.push((*at, BTreeMap::new()));
+            self.rows.push((*at, Boxes::new()));
         }
         let both = left.interval.is_some() && right.interval.is_some();
         let hazard = (both && result.is_none()) || self.concerned(at, left, right, stored);
