@@ -149,6 +149,11 @@ where
         Stream::new(&self.operator, self.kind, self.direction, self.init)
     }
 
+    /// The same as [`stream`](Self::stream), with an operator of its own, to be kept or sent away.
+    pub fn into_stream(self) -> Stream<T, O, A> {
+        Stream::new(self.operator, self.kind, self.direction, self.init)
+    }
+
     pub(crate) fn request(&self) -> Request<'_, O, A> {
         Request {
             kind: self.kind,
