@@ -9,6 +9,8 @@ mod diagnostic;
 pub mod draw;
 mod expect;
 mod lang;
+mod lower;
+mod machine;
 mod options;
 mod program;
 mod random;

@@ -1,0 +1,279 @@
+//! The syntax tree. Names are not resolved yet: types of templates stay
+//! unevaluated until the template is instantiated.
+
+use std::sync::Arc;
+
+use super::token::{Pos, Token};
+use crate::value::ScalarType;
+
+#[derive(Clone, Debug)]
+pub(crate) enum TypeExpr {
+    Void,
+    Auto,
+    Scalar(ScalarType),
+    /// A typedef, struct, template parameter, or a type of a class.
+    Named(Path),
+    Pointer(Box<TypeExpr>),
+    Reference(Box<TypeExpr>),
+    Array(Box<TypeExpr>, Option<Box<Expr>>),
+    Volatile(Box<TypeExpr>),
+    Decltype(Box<Expr>),
+    /// A cooperative group.
+    Group(GroupExpr),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum GroupExpr {
+    Grid,
+    Block,
+    /// A tile of so many threads; none: as large as `coalesced_threads()` says.
+    Tile(Option<Box<Expr>>),
+}
+
+/// A name, possibly qualified, each part with its template arguments.
+#[derive(Clone, Debug)]
+pub(crate) struct Path {
+    pub parts: Vec<Part>,
+    pub pos: Pos,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    pub name: Arc<str>,
+    pub arguments: Option<Vec<TemplateArgument>>,
+}
+
+impl Path {
+    pub(crate) fn last(&self) -> &str {
+        self.parts.last().map_or("", |p| &p.name)
+    }
+
+    /// The name, if it is neither qualified nor a template's.
+    pub(crate) fn simple(&self) -> Option<&Arc<str>> {
+        match &self.parts[..] {
+            [one] if one.arguments.is_none() => Some(&one.name),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum TemplateArgument {
+    Type(TypeExpr),
+    Value(Expr),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Expr {
+    pub kind: ExprKind,
+    pub pos: Pos,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Binary {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    And,
+    Or,
+    Xor,
+    Shl,
+    Shr,
+    Lt,
+    Gt,
+    Le,
+    Ge,
+    Eq,
+    Ne,
+    LogicalAnd,
+    LogicalOr,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unary {
+    Plus,
+    Minus,
+    Not,
+    Complement,
+    Address,
+    Dereference,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum ExprKind {
+    Integer(u64, ScalarType),
+    Float(f64, ScalarType),
+    Bool(bool),
+    Null,
+    This,
+    Text,
+    Name(Path),
+    Unary(Unary, Box<Expr>),
+    /// `++x`, `--x`, `x++`, `x--`.
+    Step {
+        target: Box<Expr>,
+        up: bool,
+        prefix: bool,
+    },
+    Binary(Binary, Box<Expr>, Box<Expr>),
+    Assign(Option<Binary>, Box<Expr>, Box<Expr>),
+    Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
+    Comma(Box<Expr>, Box<Expr>),
+    Call(Box<Expr>, Vec<Expr>),
+    Index(Box<Expr>, Box<Expr>),
+    /// `object.name` or `pointer->name`, with template arguments of a method.
+    Member {
+        object: Box<Expr>,
+        part: Part,
+        arrow: bool,
+    },
+    Cast(Box<TypeExpr>, Box<Expr>),
+    /// `reinterpret_cast<T &>(x)` and the like keep the bits.
+    Construct(Box<TypeExpr>, Vec<Expr>),
+    SizeofType(Box<TypeExpr>),
+    SizeofExpr(Box<Expr>),
+    List(Vec<Expr>),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Stmt {
+    pub kind: StmtKind,
+    pub pos: Pos,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum StmtKind {
+    Empty,
+    Block(Vec<Stmt>),
+    Expr(Expr),
+    Declare(Vec<Variable>),
+    Alias(Arc<str>, TypeExpr),
+    Struct(Arc<Struct>),
+    Enum(Vec<(Arc<str>, Option<Expr>)>),
+    If {
+        constant: bool,
+        condition: Expr,
+        yes: Box<Stmt>,
+        no: Option<Box<Stmt>>,
+    },
+    While(Expr, Box<Stmt>),
+    Do(Box<Stmt>, Expr),
+    For {
+        init: Box<Stmt>,
+        condition: Option<Expr>,
+        step: Option<Expr>,
+        body: Box<Stmt>,
+    },
+    Switch(Expr, Vec<Stmt>),
+    /// A label within a switch; none: `default`.
+    Case(Option<Expr>),
+    Break,
+    Continue,
+    Return(Option<Expr>),
+}
+
+/// Where a variable lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Storage {
+    /// A register or local memory; at file scope, a constant.
+    Auto,
+    /// `__shared__`.
+    Shared,
+    /// `extern __shared__`.
+    DynamicShared,
+    /// `__device__`, `__constant__`, `__managed__`.
+    Device,
+    /// `static` in a function body: outside the language.
+    Static,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Variable {
+    pub name: Arc<str>,
+    pub ty: TypeExpr,
+    pub init: Option<Init>,
+    pub storage: Storage,
+    /// `const` or `constexpr`: usable in constant expressions.
+    pub constant: bool,
+    /// Of `__align__`.
+    pub align: Option<Expr>,
+    pub pos: Pos,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Init {
+    /// `= expression` or `= {…}` or `{…}`.
+    Value(Expr),
+    /// `(arguments)`.
+    Call(Vec<Expr>),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct TemplateParameter {
+    pub name: Arc<str>,
+    /// The type of a value parameter; none: a type parameter.
+    pub value: Option<TypeExpr>,
+    pub default: Option<TemplateArgument>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Parameter {
+    pub name: Option<Arc<str>>,
+    pub ty: TypeExpr,
+    pub default: Option<Expr>,
+    pub pos: Pos,
+}
+
+/// A function: its body stays in tokens until it is called.
+#[derive(Clone, Debug)]
+pub(crate) struct Function {
+    pub name: Arc<str>,
+    pub template: Vec<TemplateParameter>,
+    pub result: TypeExpr,
+    pub parameters: Vec<Parameter>,
+    /// Constructor's member initialisers.
+    pub initialisers: Vec<(Arc<str>, Vec<Expr>)>,
+    pub body: Arc<[Token]>,
+    /// Type names visible in the body that the file does not declare.
+    pub types: Vec<Arc<str>>,
+    pub kernel: bool,
+    pub device: bool,
+    pub constant: bool,
+    pub is_static: bool,
+    /// Largest block of `__launch_bounds__`.
+    pub launch_bound: Option<Expr>,
+    pub pos: Pos,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Struct {
+    pub name: Arc<str>,
+    pub template: Vec<TemplateParameter>,
+    pub fields: Vec<Variable>,
+    pub methods: Vec<Arc<Function>>,
+    pub aliases: Vec<(Arc<str>, TypeExpr)>,
+    /// `enum` members and `static constexpr` values.
+    pub constants: Vec<(Arc<str>, Option<Expr>)>,
+    pub bases: Vec<TypeExpr>,
+    pub union: bool,
+    pub align: Option<Expr>,
+    pub pos: Pos,
+}
+
+/// A source file.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct File {
+    pub functions: Vec<Arc<Function>>,
+    pub structs: Vec<Arc<Struct>>,
+    pub aliases: Vec<(Arc<str>, Vec<TemplateParameter>, TypeExpr)>,
+    pub variables: Vec<Variable>,
+    pub enums: Vec<Vec<(Arc<str>, Option<Expr>)>>,
+    /// Declarations that were read past, with what they mention first.
+    pub skipped: Vec<(Vec<Arc<str>>, crate::Diagnostic)>,
+    /// Names that are types, for the bodies.
+    pub types: Arc<std::collections::HashSet<Arc<str>>>,
+    /// Names that are templates, for the bodies.
+    pub templates: Arc<std::collections::HashSet<Arc<str>>>,
+}

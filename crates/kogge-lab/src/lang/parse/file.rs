@@ -1,0 +1,331 @@
+//! The outline of a file: functions, structs, aliases, variables.
+
+use std::sync::Arc;
+
+use super::Parser;
+use super::types::Specifiers;
+use crate::diagnostic::Diagnostic;
+use crate::lang::ast::{File, Function, Parameter, TemplateParameter, TypeExpr};
+use crate::lang::token::{Kind, Pos, Token};
+
+impl Parser {
+    pub(super) fn file(&mut self, file: &mut File) -> Result<(), Diagnostic> {
+        let mut braces: Vec<Pos> = Vec::new();
+        while self.peek().kind != Kind::End {
+            if self.is("}") {
+                if braces.pop().is_none() {
+                    return Err(self.pos().error("this brace closes nothing"));
+                }
+                self.at += 1;
+                continue;
+            }
+            let start = self.at;
+            if self.opens_scope(&mut braces) {
+                continue;
+            }
+            if let Err(error) = self.declaration(file) {
+                self.at = start;
+                self.depth = 0;
+                self.in_arguments = false;
+                let names = self.skip_declaration();
+                if self.at == start {
+                    return Err(error);
+                }
+                file.skipped.push((names, error));
+            }
+        }
+        match braces.last() {
+            None => Ok(()),
+            Some(pos) => Err(pos.error("this brace is not closed")),
+        }
+    }
+
+    /// `namespace a {` and `extern "C" {` change nothing but the depth.
+    fn opens_scope(&mut self, braces: &mut Vec<Pos>) -> bool {
+        let linkage = self.is("extern") && self.ahead(1).kind == Kind::String;
+        let length = match (linkage, self.is("namespace")) {
+            (true, _) => 2,
+            (_, true) => (1..16)
+                .find(|&n| !self.ahead(n).is_name() && !self.ahead(n).is("::"))
+                .unwrap_or(1),
+            _ => return false,
+        };
+        if !self.ahead(length).is("{") {
+            return false;
+        }
+        for n in 1..length {
+            let name = self.ahead(n).text.clone();
+            self.templates.insert(format!("namespace {name}").into());
+        }
+        braces.push(self.pos());
+        self.at += length + 1;
+        true
+    }
+
+    fn declaration(&mut self, file: &mut File) -> Result<(), Diagnostic> {
+        if self.eat(";") {
+            return Ok(());
+        }
+        if self.is("namespace") {
+            // An alias: `namespace cg = cooperative_groups;`
+            let name = self.ahead(1).text.clone();
+            self.templates.insert(format!("namespace {name}").into());
+            self.skip_declaration();
+            return Ok(());
+        }
+        if (self.is("using") && !self.ahead(2).is("=")) || self.is("static_assert") {
+            self.skip_declaration();
+            return Ok(());
+        }
+        let template = if self.eat("template") {
+            if !self.is("<") {
+                // An explicit instantiation.
+                self.skip_declaration();
+                return Ok(());
+            }
+            self.template_parameters()?
+        } else {
+            Vec::new()
+        };
+        let result = self.templated(file, template);
+        for name in std::mem::take(&mut self.fresh) {
+            self.types.remove(&name);
+        }
+        result
+    }
+
+    fn templated(
+        &mut self,
+        file: &mut File,
+        template: Vec<TemplateParameter>,
+    ) -> Result<(), Diagnostic> {
+        if self.is("using") {
+            if !template.is_empty() {
+                self.templates.insert(self.ahead(1).text.clone());
+            }
+            let (name, ty) = self.alias()?;
+            file.aliases.push((name, template, ty));
+            return Ok(());
+        }
+        let typedef = self.is("typedef");
+        let offset = usize::from(typedef);
+        let keyword = self.ahead(offset).text.clone();
+        self.at += offset;
+        let defines = self.defines_record();
+        if matches!(&*keyword, "struct" | "class" | "union") && defines {
+            let record = self.record(template)?;
+            let named = TypeExpr::Named(crate::lang::ast::Path {
+                parts: vec![crate::lang::ast::Part {
+                    name: record.name.clone(),
+                    arguments: None,
+                }],
+                pos: record.pos,
+            });
+            file.structs.push(record);
+            return self.behind_record(file, typedef, named);
+        }
+        if &*keyword == "enum" && defines {
+            let members = self.enumeration()?;
+            file.enums.push(members);
+            let int = TypeExpr::Scalar(crate::value::ScalarType::I32);
+            return self.behind_record(file, typedef, int);
+        }
+        if (&*keyword == "struct" || &*keyword == "class" || &*keyword == "enum")
+            && self.ahead(2).is(";")
+        {
+            // A forward declaration.
+            self.types.insert(self.ahead(1).text.clone());
+            self.at += 3;
+            return Ok(());
+        }
+        self.at -= offset;
+        if typedef {
+            let (name, ty) = self.alias()?;
+            file.aliases.push((name, template, ty));
+            return Ok(());
+        }
+        self.function_or_variables(file, template)
+    }
+
+    /// What stands between a record's closing brace and the `;`.
+    fn behind_record(
+        &mut self,
+        file: &mut File,
+        typedef: bool,
+        ty: TypeExpr,
+    ) -> Result<(), Diagnostic> {
+        while !self.is(";") {
+            if !typedef {
+                return self.refuse("a variable declared together with its type");
+            }
+            while self.is("__attribute__") {
+                self.at += 1;
+                self.balanced()?;
+            }
+            let (ty, name, _) = self.declarator(&ty)?;
+            self.types.insert(name.clone());
+            file.aliases.push((name, Vec::new(), ty));
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.expect(";")
+    }
+
+    fn function_or_variables(
+        &mut self,
+        file: &mut File,
+        template: Vec<TemplateParameter>,
+    ) -> Result<(), Diagnostic> {
+        let specifiers = self.specifiers()?;
+        // `__launch_bounds__` may stand behind the result type.
+        let mut specifiers = specifiers;
+        while self.is("__launch_bounds__") {
+            self.at += 1;
+            self.expect("(")?;
+            specifiers.launch_bound = Some(self.assignment()?);
+            while self.eat(",") {
+                self.assignment()?;
+            }
+            self.expect(")")?;
+        }
+        let start = self.at;
+        let (ty, name, pos) = self.declarator(&specifiers.ty)?;
+        if self.is("::") {
+            return self.refuse("methods defined outside their struct");
+        }
+        let device = !matches!(
+            specifiers.storage,
+            crate::lang::ast::Storage::Auto | crate::lang::ast::Storage::Static
+        );
+        if self.is("(") && (!device || specifiers.device) {
+            if !template.is_empty() {
+                self.templates.insert(name.clone());
+            }
+            if let Some(f) = self.function(&specifiers, ty, name, pos, template)? {
+                file.functions.push(Arc::new(f));
+            }
+            return Ok(());
+        }
+        self.at = start;
+        loop {
+            file.variables.push(self.variable(&specifiers)?);
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.expect(";")
+    }
+
+    /// A function from its parameters on; none if it is only declared.
+    pub(super) fn function(
+        &mut self,
+        specifiers: &Specifiers,
+        result: TypeExpr,
+        name: Arc<str>,
+        pos: Pos,
+        template: Vec<TemplateParameter>,
+    ) -> Result<Option<Function>, Diagnostic> {
+        let parameters = self.parameters()?;
+        let mut result = result;
+        loop {
+            if self.eat("const") || self.eat("noexcept") || self.eat("override") {
+                continue;
+            }
+            if self.is("[") && self.ahead(1).is("[") || self.is("__attribute__") {
+                if self.is("__attribute__") {
+                    self.at += 1;
+                }
+                self.balanced()?;
+                continue;
+            }
+            if self.eat("->") {
+                result = self.type_id()?;
+                continue;
+            }
+            break;
+        }
+        if self.eat(";") {
+            return Ok(None);
+        }
+        if self.eat("=") {
+            self.at += 1;
+            self.expect(";")?;
+            return Ok(None);
+        }
+        if !self.is("{") {
+            let found: &Token = self.peek();
+            return Err(found.pos.error(format!(
+                "expected the body of `{name}`, found {}",
+                found.describe()
+            )));
+        }
+        let body = self.balanced()?;
+        let types = template
+            .iter()
+            .filter(|p| p.value.is_none())
+            .map(|p| p.name.clone())
+            .collect();
+        Ok(Some(Function {
+            name,
+            template,
+            result,
+            parameters,
+            initialisers: Vec::new(),
+            body,
+            types,
+            kernel: specifiers.kernel,
+            device: specifiers.device,
+            constant: specifiers.constant,
+            is_static: specifiers.is_static,
+            launch_bound: specifiers.launch_bound.clone(),
+            pos,
+        }))
+    }
+
+    pub(super) fn parameters(&mut self) -> Result<Vec<Parameter>, Diagnostic> {
+        self.expect("(")?;
+        let outer = std::mem::replace(&mut self.in_arguments, false);
+        let mut parameters = Vec::new();
+        if self.is("void") && self.ahead(1).is(")") {
+            self.at += 1;
+        }
+        while !self.is(")") {
+            if self.is("...") {
+                return self.refuse("variable argument lists");
+            }
+            let specifiers = self.specifiers()?;
+            let ty = self.pointers(specifiers.ty)?;
+            if self.is("(") {
+                return self.refuse("pointers to functions and to arrays");
+            }
+            let pos = self.pos();
+            let name = if self.peek().is_name() {
+                Some(self.next().text)
+            } else {
+                None
+            };
+            let ty = match self.arrays(ty)? {
+                TypeExpr::Array(element, _) => TypeExpr::Pointer(element),
+                ty => ty,
+            };
+            let default = if self.eat("=") {
+                Some(self.assignment()?)
+            } else {
+                None
+            };
+            parameters.push(Parameter {
+                name,
+                ty,
+                default,
+                pos,
+            });
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.in_arguments = outer;
+        self.expect(")")?;
+        Ok(parameters)
+    }
+}

@@ -1,0 +1,383 @@
+//! Structs, unions, enumerations, type aliases, template parameters.
+
+use std::sync::Arc;
+
+use super::Parser;
+use super::types::Specifiers;
+use crate::diagnostic::Diagnostic;
+use crate::lang::ast::{
+    Expr, Function, Init, Storage, Struct, TemplateParameter, TypeExpr,
+};
+use crate::lang::token::{Kind, Token};
+
+impl Parser {
+    /// Whether `struct …` here is a definition: a brace comes before any `;`,
+    /// `(`, `=` or `)`.
+    pub(super) fn defines_record(&self) -> bool {
+        for n in 1..64 {
+            let token = self.ahead(n);
+            match &*token.text {
+                "{" => return true,
+                ";" | "=" | ")" | "*" | "&" => return false,
+                "(" if !self.ahead(n - 1).is("__align__") && !self.ahead(n - 1).is("alignas") => {
+                    return false;
+                }
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// `typedef T name;` or `using name = T;`.
+    pub(super) fn alias(&mut self) -> Result<(Arc<str>, TypeExpr), Diagnostic> {
+        let (name, ty) = if self.eat("using") {
+            let name = self.name("a name")?;
+            self.expect("=")?;
+            (name, self.type_id()?)
+        } else {
+            self.expect("typedef")?;
+            let specifiers = self.specifiers()?;
+            let (ty, name, _) = self.declarator(&specifiers.ty)?;
+            (name, ty)
+        };
+        self.expect(";")?;
+        self.types.insert(name.clone());
+        Ok((name, ty))
+    }
+
+    /// `<typename T, int N = 4>` behind `template`. Type parameters become
+    /// known as types.
+    pub(super) fn template_parameters(&mut self) -> Result<Vec<TemplateParameter>, Diagnostic> {
+        self.expect("<")?;
+        let outer = std::mem::replace(&mut self.in_arguments, true);
+        let mut parameters = Vec::new();
+        while !self.is(">") {
+            let typed = self.is("class") || (self.is("typename") && !self.ahead(2).is("::"));
+            if self.is("template") || self.ahead(1).is("...") {
+                return self.refuse("template template parameters and parameter packs");
+            }
+            let (name, value) = if typed {
+                self.at += 1;
+                let name = if self.peek().is_name() {
+                    self.next().text
+                } else {
+                    Arc::from("")
+                };
+                self.declare_template_type(&name);
+                (name, None)
+            } else {
+                let ty = self.type_id()?;
+                let name = if self.peek().is_name() {
+                    self.next().text
+                } else {
+                    Arc::from("")
+                };
+                (name, Some(ty))
+            };
+            let default = if self.eat("=") {
+                Some(self.template_argument()?)
+            } else {
+                None
+            };
+            parameters.push(TemplateParameter {
+                name,
+                value,
+                default,
+            });
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.in_arguments = outer;
+        self.expect(">")?;
+        Ok(parameters)
+    }
+
+    /// `enum [class] [name] [: type] { members }`.
+    pub(super) fn enumeration(&mut self) -> Result<Vec<(Arc<str>, Option<Expr>)>, Diagnostic> {
+        self.expect("enum")?;
+        let _ = self.eat("class") || self.eat("struct");
+        if self.peek().is_name() {
+            let name = self.next().text;
+            self.types.insert(name);
+        }
+        if self.eat(":") {
+            self.specifiers()?;
+        }
+        self.expect("{")?;
+        let mut members = Vec::new();
+        while !self.is("}") {
+            let name = self.name("an enumerator")?;
+            let value = if self.eat("=") {
+                Some(self.conditional()?)
+            } else {
+                None
+            };
+            members.push((name, value));
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.expect("}")?;
+        Ok(members)
+    }
+
+    /// `struct [align] [name] [: bases] { members }`.
+    pub(super) fn record(
+        &mut self,
+        template: Vec<TemplateParameter>,
+    ) -> Result<Arc<Struct>, Diagnostic> {
+        self.descend()?;
+        let union = self.next().is("union");
+        let mut align = None;
+        while self.is("__align__") || self.is("alignas") {
+            self.at += 1;
+            self.expect("(")?;
+            align = Some(self.expression()?);
+            self.expect(")")?;
+        }
+        let pos = self.pos();
+        let name = if self.peek().is_name() {
+            self.next().text
+        } else {
+            Arc::from(format!("(unnamed at {}:{})", pos.line, pos.column))
+        };
+        if self.is("<") {
+            return self.refuse("template specialisations");
+        }
+        self.types.insert(name.clone());
+        if !template.is_empty() {
+            self.templates.insert(name.clone());
+        }
+        let mut record = Struct {
+            name,
+            template,
+            fields: Vec::new(),
+            methods: Vec::new(),
+            aliases: Vec::new(),
+            constants: Vec::new(),
+            bases: Vec::new(),
+            union,
+            align,
+            pos,
+        };
+        if self.eat(":") {
+            loop {
+                let _ = self.eat("public") || self.eat("private") || self.eat("protected");
+                record.bases.push(self.specifiers()?.ty);
+                if !self.eat(",") {
+                    break;
+                }
+            }
+        }
+        self.expect("{")?;
+        while !self.is("}") {
+            self.member(&mut record)?;
+        }
+        self.expect("}")?;
+        self.depth -= 1;
+        Ok(Arc::new(record))
+    }
+
+    fn member(&mut self, record: &mut Struct) -> Result<(), Diagnostic> {
+        if self.eat(";") {
+            return Ok(());
+        }
+        if matches!(&*self.peek().text, "public" | "private" | "protected") && self.ahead(1).is(":")
+        {
+            self.at += 2;
+            return Ok(());
+        }
+        if self.is("typedef") || self.is("using") {
+            let alias = self.alias()?;
+            record.aliases.push(alias);
+            return Ok(());
+        }
+        if self.is("enum") && self.defines_record() {
+            let members = self.enumeration()?;
+            record.constants.extend(members);
+            return self.expect(";");
+        }
+        if self.is("static_assert") || self.is("friend") {
+            self.skip_declaration();
+            return Ok(());
+        }
+        if (self.is("struct") || self.is("union")) && self.defines_record() {
+            return self.refuse("structs within structs");
+        }
+        let template = if self.eat("template") {
+            self.template_parameters()?
+        } else {
+            Vec::new()
+        };
+        let start = self.at;
+        if self.constructor(record)? {
+            return Ok(());
+        }
+        self.at = start;
+        let specifiers = self.specifiers()?;
+        loop {
+            let (ty, name, pos) = self.declarator(&specifiers.ty)?;
+            if self.is("(") {
+                if !template.is_empty() {
+                    self.templates.insert(name.clone());
+                }
+                if let Some(mut f) = self.function(&specifiers, ty, name, pos, template)? {
+                    f.types.push(record.name.clone());
+                    f.types.extend(record.aliases.iter().map(|a| a.0.clone()));
+                    f.types
+                        .extend(record.template.iter().filter(|p| p.value.is_none()).map(|p| p.name.clone()));
+                    record.methods.push(Arc::new(f));
+                }
+                return Ok(());
+            }
+            self.field(record, &specifiers, ty, name, pos)?;
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.expect(";")
+    }
+
+    fn field(
+        &mut self,
+        record: &mut Struct,
+        specifiers: &Specifiers,
+        ty: TypeExpr,
+        name: Arc<str>,
+        pos: crate::lang::token::Pos,
+    ) -> Result<(), Diagnostic> {
+        let init = if self.eat("=") {
+            Some(Init::Value(self.initialiser()?))
+        } else if self.is("{") {
+            Some(Init::Call(self.braced()?))
+        } else {
+            None
+        };
+        if self.is(":") {
+            return self.refuse("bit fields");
+        }
+        if specifiers.is_static {
+            match init {
+                Some(Init::Value(value)) if specifiers.constant => {
+                    record.constants.push((name, Some(value)));
+                    return Ok(());
+                }
+                _ => return self.refuse("`static` members that are no constants"),
+            }
+        }
+        record.fields.push(crate::lang::ast::Variable {
+            name,
+            ty,
+            init,
+            storage: Storage::Auto,
+            constant: specifiers.constant,
+            align: specifiers.align.clone(),
+            pos,
+        });
+        Ok(())
+    }
+
+    /// A constructor or destructor; false if the member is something else.
+    fn constructor(&mut self, record: &mut Struct) -> Result<bool, Diagnostic> {
+        let mut n = 0;
+        while matches!(
+            &*self.ahead(n).text,
+            "__device__" | "__host__" | "__forceinline__" | "inline" | "constexpr" | "explicit" | "__inline__"
+        ) {
+            n += 1;
+        }
+        if self.ahead(n).is("~") {
+            self.skip_declaration();
+            return Ok(true);
+        }
+        if !(self.ahead(n).text == record.name && self.ahead(n + 1).is("(")) {
+            return Ok(false);
+        }
+        self.at += n;
+        let pos = self.pos();
+        let name = self.next().text;
+        let parameters = self.parameters()?;
+        let mut initialisers = Vec::new();
+        if self.eat(":") {
+            loop {
+                let field = self.name("a member")?;
+                let arguments = if self.is("{") {
+                    self.braced()?
+                } else {
+                    self.arguments()?
+                };
+                initialisers.push((field, arguments));
+                if !self.eat(",") {
+                    break;
+                }
+            }
+        }
+        if self.eat("=") {
+            // `= default` (and `= delete`): what the language does anyway.
+            self.at += 1;
+            self.expect(";")?;
+            return Ok(true);
+        }
+        if !self.is("{") {
+            return self.refuse("methods defined outside their struct");
+        }
+        let body = self.balanced()?;
+        let mut types = vec![record.name.clone()];
+        types.extend(record.aliases.iter().map(|a| a.0.clone()));
+        types.extend(record.template.iter().map(|p| p.name.clone()));
+        record.methods.push(Arc::new(Function {
+            name,
+            template: Vec::new(),
+            result: TypeExpr::Void,
+            parameters,
+            initialisers,
+            body,
+            types,
+            kernel: false,
+            device: true,
+            constant: false,
+            is_static: false,
+            launch_bound: None,
+            pos,
+        }));
+        Ok(true)
+    }
+
+    /// Reads past a declaration: to its `;` or its body's closing brace.
+    /// Returns the names in its head.
+    pub(super) fn skip_declaration(&mut self) -> Vec<Arc<str>> {
+        let mut names = Vec::new();
+        let mut depth = 0usize;
+        let mut head = true;
+        loop {
+            let token: Token = self.next();
+            match (token.kind, &*token.text) {
+                (Kind::End, _) => {
+                    self.at -= 1;
+                    return names;
+                }
+                (Kind::Punct, "(" | "[" | "{") => {
+                    depth += 1;
+                    head &= !token.is("{");
+                }
+                (Kind::Punct, ")" | "]") => depth = depth.saturating_sub(1),
+                (Kind::Punct, "}") => {
+                    if depth == 0 {
+                        // The brace of what surrounds the declaration.
+                        self.at -= 1;
+                        return names;
+                    }
+                    depth -= 1;
+                    if depth == 0 {
+                        self.eat(";");
+                        return names;
+                    }
+                }
+                (Kind::Punct, ";") if depth == 0 => return names,
+                (Kind::Name, _) if head && names.len() < 64 => names.push(token.text),
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Statements.
+
+use super::Parser;
+use crate::diagnostic::Diagnostic;
+use crate::lang::ast::{Init, Stmt, StmtKind, Storage, Variable};
+use crate::lang::token::{Kind, Pos};
+
+impl Parser {
+    /// Statements up to a closing brace or the end.
+    pub(super) fn statements(&mut self) -> Result<Vec<Stmt>, Diagnostic> {
+        let mut out = Vec::new();
+        while !self.is("}") && self.peek().kind != Kind::End {
+            out.push(self.statement()?);
+        }
+        Ok(out)
+    }
+
+    fn statement(&mut self) -> Result<Stmt, Diagnostic> {
+        self.descend()?;
+        let pos = self.pos();
+        let kind = self.statement_kind(pos)?;
+        self.depth -= 1;
+        Ok(Stmt { kind, pos })
+    }
+
+    fn statement_kind(&mut self, pos: Pos) -> Result<StmtKind, Diagnostic> {
+        let word = self.peek().text.clone();
+        if matches!(self.peek().kind, Kind::Name | Kind::Punct) {
+            match &*word {
+                ";" => {
+                    self.at += 1;
+                    return Ok(StmtKind::Empty);
+                }
+                "{" => {
+                    self.at += 1;
+                    let body = self.statements()?;
+                    self.expect("}")?;
+                    return Ok(StmtKind::Block(body));
+                }
+                "if" => return self.if_(),
+                "while" => {
+                    self.at += 1;
+                    let condition = self.condition()?;
+                    return Ok(StmtKind::While(condition, Box::new(self.statement()?)));
+                }
+                "do" => return self.do_(),
+                "for" => return self.for_(),
+                "switch" => return self.switch(),
+                "case" => {
+                    self.at += 1;
+                    let value = self.conditional()?;
+                    self.expect(":")?;
+                    return Ok(StmtKind::Case(Some(value)));
+                }
+                "default" if self.ahead(1).is(":") => {
+                    self.at += 2;
+                    return Ok(StmtKind::Case(None));
+                }
+                "break" => return self.word(StmtKind::Break),
+                "continue" => return self.word(StmtKind::Continue),
+                "return" => {
+                    self.at += 1;
+                    let value = if self.is(";") {
+                        None
+                    } else {
+                        Some(self.initialiser()?)
+                    };
+                    self.expect(";")?;
+                    return Ok(StmtKind::Return(value));
+                }
+                "goto" | "asm" | "__asm__" | "try" => return self.refuse(&format!("`{word}`")),
+                "static_assert" => {
+                    self.at += 1;
+                    self.balanced()?;
+                    self.expect(";")?;
+                    return Ok(StmtKind::Empty);
+                }
+                "using" | "typedef" => return self.alias_statement(),
+                "struct" | "class" | "union" if self.defines_record() => {
+                    let record = self.record(Vec::new())?;
+                    self.expect(";")?;
+                    return Ok(StmtKind::Struct(record));
+                }
+                "enum" if self.defines_record() => {
+                    let members = self.enumeration()?;
+                    self.expect(";")?;
+                    return Ok(StmtKind::Enum(members));
+                }
+                _ => {}
+            }
+        }
+        if self.peek().is_name() && self.ahead(1).is(":") && !self.ahead(1).is("::") {
+            return self.refuse("labels");
+        }
+        if self.at_type() {
+            if let Some(variables) = self.try_declaration(pos)? {
+                return Ok(StmtKind::Declare(variables));
+            }
+        }
+        let value = self.expression()?;
+        self.expect(";")?;
+        Ok(StmtKind::Expr(value))
+    }
+
+    fn word(&mut self, kind: StmtKind) -> Result<StmtKind, Diagnostic> {
+        self.at += 1;
+        self.expect(";")?;
+        Ok(kind)
+    }
+
+    fn condition(&mut self) -> Result<crate::lang::ast::Expr, Diagnostic> {
+        self.expect("(")?;
+        let condition = self.expression()?;
+        self.expect(")")?;
+        Ok(condition)
+    }
+
+    fn if_(&mut self) -> Result<StmtKind, Diagnostic> {
+        self.at += 1;
+        let constant = self.eat("constexpr");
+        let condition = self.condition()?;
+        let yes = Box::new(self.statement()?);
+        let no = if self.eat("else") {
+            Some(Box::new(self.statement()?))
+        } else {
+            None
+        };
+        Ok(StmtKind::If {
+            constant,
+            condition,
+            yes,
+            no,
+        })
+    }
+
+    fn do_(&mut self) -> Result<StmtKind, Diagnostic> {
+        self.at += 1;
+        let body = Box::new(self.statement()?);
+        self.expect("while")?;
+        let condition = self.condition()?;
+        self.expect(";")?;
+        Ok(StmtKind::Do(body, condition))
+    }
+
+    fn for_(&mut self) -> Result<StmtKind, Diagnostic> {
+        self.at += 1;
+        self.expect("(")?;
+        let init = Box::new(self.statement()?);
+        let condition = if self.is(";") {
+            None
+        } else {
+            Some(self.expression()?)
+        };
+        if self.is(":") || self.is(")") {
+            return self.refuse("range-based `for`");
+        }
+        self.expect(";")?;
+        let step = if self.is(")") {
+            None
+        } else {
+            Some(self.expression()?)
+        };
+        self.expect(")")?;
+        let body = Box::new(self.statement()?);
+        Ok(StmtKind::For {
+            init,
+            condition,
+            step,
+            body,
+        })
+    }
+
+    fn switch(&mut self) -> Result<StmtKind, Diagnostic> {
+        self.at += 1;
+        let value = self.condition()?;
+        self.expect("{")?;
+        let body = self.statements()?;
+        self.expect("}")?;
+        Ok(StmtKind::Switch(value, body))
+    }
+
+    fn alias_statement(&mut self) -> Result<StmtKind, Diagnostic> {
+        if self.ahead(1).is("namespace") {
+            while !self.is(";") && self.peek().kind != Kind::End {
+                self.at += 1;
+            }
+            self.expect(";")?;
+            return Ok(StmtKind::Empty);
+        }
+        let (name, ty) = self.alias()?;
+        Ok(StmtKind::Alias(name, ty))
+    }
+
+    /// A declaration, or none (and nothing read) if this is an expression
+    /// that starts with a type, like `T(x).f();`.
+    fn try_declaration(&mut self, pos: Pos) -> Result<Option<Vec<Variable>>, Diagnostic> {
+        let start = self.at;
+        let specifiers = self.specifiers()?;
+        let declares = self.peek().is_name()
+            || self.is("*")
+            || self.is("&")
+            || self.is("&&")
+            || (self.is("(") && self.ahead(1).is("*"));
+        if !declares && !matches!(self.peek().kind, Kind::End) && !self.is(";") {
+            self.at = start;
+            return Ok(None);
+        }
+        if self.eat(";") {
+            return Ok(Some(Vec::new()));
+        }
+        if specifiers.storage == Storage::Static && !specifiers.constant {
+            return Err(pos.error("`static` variables in functions: outside the language"));
+        }
+        let mut variables = Vec::new();
+        loop {
+            variables.push(self.variable(&specifiers)?);
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.expect(";")?;
+        Ok(Some(variables))
+    }
+
+    /// One declarator with its initialiser.
+    pub(super) fn variable(
+        &mut self,
+        specifiers: &super::types::Specifiers,
+    ) -> Result<Variable, Diagnostic> {
+        let (ty, name, pos) = self.declarator(&specifiers.ty)?;
+        let init = if self.eat("=") {
+            Some(Init::Value(self.initialiser()?))
+        } else if self.is("{") {
+            let pos = self.pos();
+            let members = self.braced()?;
+            Some(Init::Value(super::expr::at(
+                pos,
+                crate::lang::ast::ExprKind::List(members),
+            )))
+        } else if self.is("(") {
+            Some(Init::Call(self.arguments()?))
+        } else {
+            None
+        };
+        let storage = match specifiers.storage {
+            Storage::Static => Storage::Auto,
+            other => other,
+        };
+        Ok(Variable {
+            name,
+            ty,
+            init,
+            storage,
+            constant: specifiers.constant,
+            align: specifiers.align.clone(),
+            pos,
+        })
+    }
+}

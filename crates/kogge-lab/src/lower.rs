@@ -1,0 +1,254 @@
+//! From the syntax tree of one kernel to the machine's instructions.
+//!
+//! Names and types are resolved and templates instantiated on the way. Device
+//! functions are compiled into their callers: recursion is refused, and in
+//! return a reference is another name for a variable, a template costs
+//! nothing, and the machine needs no call stack.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use crate::diagnostic::Diagnostic;
+use crate::lang::ast::{File, Function, Path, Stmt};
+use crate::lang::{Pos, parse_body};
+use crate::machine::ins::{Compiled, Global, Ins, Object, Special};
+use crate::value::ScalarType;
+
+mod assign;
+mod builtin;
+mod call;
+mod consts;
+mod emit;
+mod expr;
+mod group;
+mod init;
+mod kernel;
+mod names;
+mod operator;
+mod overload;
+mod scope;
+mod stmt;
+mod taint;
+mod ty;
+mod value;
+
+pub(crate) use kernel::{globals, lower_kernel, parameters};
+use names::{Names, scan_names};
+
+use scope::{Scope, Symbol};
+use taint::Taints;
+use ty::{StructInfo, Ty};
+use value::Place;
+
+/// Deepest recursion of the compiler, over all inlined functions.
+const MAX_DEPTH: u32 = 360;
+/// Deepest nesting of inlined calls.
+const MAX_CALLS: usize = 48;
+/// Most instructions of one kernel.
+const MAX_CODE: usize = 1 << 18;
+
+/// Most nodes of trees visited, inlined ones each time.
+const MAX_NODES: u32 = 1 << 22;
+
+type Result<T> = std::result::Result<T, Diagnostic>;
+
+/// The function whose body is being compiled.
+struct Frame {
+    function: Option<Arc<Function>>,
+    /// Where its result goes.
+    result: Option<(u16, Ty)>,
+    /// The result's type where it is still to be found (`auto`).
+    deduce: bool,
+    /// Jumps to its end.
+    returns: Vec<usize>,
+    /// The object of a method.
+    this: Option<Place>,
+    result_taint: taint::Taint,
+    /// Variables whose address is taken.
+    addressed: HashSet<Arc<str>>,
+}
+
+/// Jumps that `break` and `continue` of a loop (or switch) make.
+#[derive(Default)]
+struct Loop {
+    breaks: Vec<usize>,
+    continues: Vec<usize>,
+    is_switch: bool,
+}
+
+struct Lower<'a> {
+    file: &'a File,
+    operator: &'a str,
+    /// Whether the file has the operator's function.
+    has_operator: bool,
+    code: Vec<Ins>,
+    places: Vec<Pos>,
+    pos: Pos,
+    /// First free register, and the first that no variable holds.
+    top: u32,
+    floor: u32,
+    registers: u32,
+    constants: HashMap<u64, u16>,
+    specials: HashMap<Special, u16>,
+    fixed: u16,
+    /// Code below this index is a jump's target: it must stay as it is.
+    barrier: usize,
+    scopes: Vec<Scope>,
+    frames: Vec<Frame>,
+    loops: Vec<Loop>,
+    structs: Vec<StructInfo>,
+    struct_ids: HashMap<String, usize>,
+    bodies: HashMap<usize, Arc<[Stmt]>>,
+    taints: Taints,
+    locals: Vec<Object>,
+    local_bytes: u32,
+    shared: Vec<Object>,
+    shared_bytes: u32,
+    shared_names: HashMap<Pos, usize>,
+    dynamic: Vec<usize>,
+    names: Vec<String>,
+    globals: &'a [Global],
+    depth: u32,
+    /// Nodes of trees that may still be visited.
+    fuel: u32,
+    /// Nesting of operator calls.
+    work: u32,
+    grid_sync: Option<Pos>,
+    /// The file's functions by name.
+    named: HashMap<Arc<str>, Vec<Arc<Function>>>,
+}
+
+impl<'a> Lower<'a> {
+    fn new(file: &'a File, operator: &'a str, globals: &'a [Global]) -> Self {
+        let mut named: HashMap<Arc<str>, Vec<Arc<Function>>> = HashMap::new();
+        for f in &file.functions {
+            named.entry(f.name.clone()).or_default().push(f.clone());
+        }
+        Self {
+            file,
+            operator,
+            has_operator: named.contains_key(operator),
+            code: Vec::new(),
+            places: Vec::new(),
+            pos: Pos::default(),
+            top: 0,
+            floor: 0,
+            registers: 0,
+            constants: HashMap::new(),
+            specials: HashMap::new(),
+            fixed: u16::MAX,
+            barrier: 0,
+            scopes: Vec::new(),
+            frames: Vec::new(),
+            loops: Vec::new(),
+            structs: Vec::new(),
+            struct_ids: HashMap::new(),
+            bodies: HashMap::new(),
+            taints: Taints::default(),
+            locals: Vec::new(),
+            local_bytes: 0,
+            shared: Vec::new(),
+            shared_bytes: 0,
+            shared_names: HashMap::new(),
+            dynamic: Vec::new(),
+            names: Vec::new(),
+            globals,
+            depth: 0,
+            fuel: MAX_NODES,
+            work: 0,
+            grid_sync: None,
+            named,
+        }
+    }
+
+    /// Goes one level deeper in the tree.
+    fn descend(&mut self) -> Result<()> {
+        self.depth += 1;
+        self.fuel = self.fuel.saturating_sub(1);
+        if self.depth > MAX_DEPTH {
+            return Err(self.pos.error("this is nested too deeply"));
+        }
+        if self.fuel == 0 {
+            return Err(self.pos.error("this kernel is too large once its calls are inlined"));
+        }
+        Ok(())
+    }
+
+    fn body(&mut self, function: &Arc<Function>) -> Result<Arc<[Stmt]>> {
+        let key = Arc::as_ptr(function) as usize;
+        if let Some(body) = self.bodies.get(&key) {
+            return Ok(body.clone());
+        }
+        let body: Arc<[Stmt]> = parse_body(function, self.file)?.into();
+        self.bodies.insert(key, body.clone());
+        Ok(body)
+    }
+
+    fn frame(&mut self) -> &mut Frame {
+        if self.frames.is_empty() {
+            self.frames.push(Frame::outermost());
+        }
+        let last = self.frames.len() - 1;
+        &mut self.frames[last]
+    }
+
+    /// What a name means here: the innermost scope first, then the file.
+    fn lookup(&self, name: &str) -> Option<&Symbol> {
+        self.scopes.iter().rev().find_map(|s| s.get(name))
+    }
+
+    /// The refusal of a declaration that was read past, if it is of this name.
+    fn unknown(&self, what: &str, path: &Path) -> Diagnostic {
+        let name = path.last();
+        let skipped = self
+            .file
+            .skipped
+            .iter()
+            .find(|(names, _)| names.iter().any(|n| &**n == name));
+        match skipped {
+            Some((_, reason)) => reason.clone(),
+            None => path.pos.error(format!("{what} `{name}` is not known")),
+        }
+    }
+
+    fn refuse<T>(&self, what: impl std::fmt::Display) -> Result<T> {
+        Err(self
+            .pos
+            .error(format!("{what}: outside the language of the laboratory")))
+    }
+}
+
+impl Frame {
+    fn outermost() -> Self {
+        Self {
+            function: None,
+            result: None,
+            deduce: false,
+            returns: Vec::new(),
+            this: None,
+            result_taint: taint::Taint::default(),
+            addressed: HashSet::new(),
+        }
+    }
+}
+
+/// The type that arithmetic on two types is done in.
+fn common(a: ScalarType, b: ScalarType) -> ScalarType {
+    use ScalarType as S;
+    let rank = |t: ScalarType| match t {
+        S::F64 => 6,
+        S::F32 => 5,
+        S::U64 => 4,
+        S::I64 => 3,
+        S::U32 => 2,
+        _ => 1,
+    };
+    match rank(a).max(rank(b)) {
+        6 => S::F64,
+        5 => S::F32,
+        4 => S::U64,
+        3 => S::I64,
+        2 => S::U32,
+        _ => S::I32,
+    }
+}

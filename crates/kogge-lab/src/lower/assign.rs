@@ -1,0 +1,123 @@
+//! Assignments, increments.
+
+use super::operator::spelling;
+use super::ty::Ty;
+use super::value::{Place, PlaceKind, Val};
+use super::{Lower, Result};
+use crate::lang::ast::{Binary, Expr, ExprKind};
+use crate::value::ScalarType;
+
+impl Lower<'_> {
+    pub(super) fn assign(&mut self, op: Option<Binary>, target: &Expr, value: &Expr) -> Result<Val> {
+        let pos = self.pos;
+        if let ExprKind::List(members) = &value.kind {
+            let place = self.place(target)?;
+            let v = self.construct(&place.ty, members)?;
+            self.store(&place, &v)?;
+            return Ok(v);
+        }
+        // C++17 evaluates the right side first.
+        let right = self.rvalue(value)?;
+        let right = self.keep(right, target)?;
+        let place = self.place(target)?;
+        self.pos = pos;
+        let v = match op {
+            None => right,
+            Some(op) => {
+                if let Ty::Struct(_) = place.ty {
+                    return self.compound_struct(op, &place, &right);
+                }
+                let left = self.read(&place)?;
+                self.binary(op, &left, &right)?
+            }
+        };
+        let v = self.cast(v, &place.ty)?;
+        if let Ty::Array(..) = place.ty {
+            return Err(pos.error("arrays cannot be assigned"));
+        }
+        self.store(&place, &v)?;
+        Ok(self.after_store(&place, v))
+    }
+
+    /// Keeps a value from what evaluating the target changes.
+    fn keep(&mut self, v: Val, target: &Expr) -> Result<Val> {
+        let in_variable = v.register.is_some_and(|r| u32::from(r) < self.floor);
+        let changes = !matches!(target.kind, ExprKind::Name(_)) && !self.is_pure_target(target);
+        if !(in_variable && changes) {
+            return Ok(v);
+        }
+        let d = self.temp(self.leaf_count(&v.ty))?;
+        self.copy_value(d, &v)?;
+        Ok(Val {
+            register: Some(d),
+            ..v
+        })
+    }
+
+    fn is_pure_target(&self, e: &Expr) -> bool {
+        match &e.kind {
+            ExprKind::Name(_) => true,
+            ExprKind::Member { object, .. } => self.is_pure_target(object),
+            ExprKind::Index(base, index) => self.is_pure_target(base) && self.is_pure(index),
+            ExprKind::Unary(_, inner) | ExprKind::Cast(_, inner) => self.is_pure_target(inner),
+            _ => false,
+        }
+    }
+
+    /// The value of an assignment: what the variable holds now.
+    fn after_store(&mut self, place: &Place, v: Val) -> Val {
+        match place.kind {
+            PlaceKind::Register { base, .. } => Val {
+                register: Some(base),
+                constant: None,
+                ..v
+            },
+            PlaceKind::Memory { .. } => v,
+        }
+    }
+
+    fn compound_struct(&mut self, op: Binary, place: &Place, right: &Val) -> Result<Val> {
+        let name = format!("operator{}=", spelling(op));
+        if let Ty::Struct(id) = place.ty {
+            if !self.methods(id, &name).is_empty() {
+                return self.method(place.clone(), id, &name, None, vec![right.clone()]);
+            }
+        }
+        let left = self.load(place)?;
+        let v = self.binary(op, &left, right)?;
+        let v = self.cast(v, &place.ty)?;
+        self.store(place, &v)?;
+        Ok(v)
+    }
+
+    /// `++x`, `x++` and so on.
+    pub(super) fn step(&mut self, target: &Expr, up: bool, prefix: bool) -> Result<Val> {
+        let pos = self.pos;
+        let place = self.place(target)?;
+        self.pos = pos;
+        let old = self.read(&place)?;
+        let old = if prefix {
+            old
+        } else {
+            let d = self.temp(self.leaf_count(&old.ty))?;
+            self.copy_value(d, &old)?;
+            Val {
+                register: Some(d),
+                constant: None,
+                ..old
+            }
+        };
+        // The old value, once copied, must not be retargeted.
+        self.barrier = self.code.len();
+        let one = Val::constant(Ty::Scalar(ScalarType::I32), 1);
+        let op = if up { Binary::Add } else { Binary::Sub };
+        let new = self.binary(op, &old, &one)?;
+        let new = self.cast(new, &place.ty)?;
+        self.store(&place, &new)?;
+        Ok(if prefix {
+            self.after_store(&place, new)
+        } else {
+            old
+        })
+    }
+}

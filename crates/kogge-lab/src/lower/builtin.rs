@@ -1,0 +1,547 @@
+//! The functions that CUDA declares.
+
+use super::taint::Taint;
+use super::ty::{Pointee, Ty};
+use super::value::Val;
+use super::{Lower, Result, common};
+use crate::lang::ast::{Expr, Path};
+use crate::machine::alu::{canonical, is_float, is_signed, of_f32, of_f64};
+use crate::machine::ins::{AtomicOp, Ins, Op, barrier, code, shuffle, vote};
+use crate::machine::math::Function;
+use crate::value::ScalarType;
+
+/// Calls that say something to a compiler or a person, nothing to the machine.
+const SILENT: [&str; 9] = [
+    "printf",
+    "__nanosleep",
+    "__builtin_assume",
+    "__brkpt",
+    "__prof_trigger",
+    "static_assert",
+    "__pipeline_commit",
+    "__builtin_unreachable",
+    "cudaGridDependencySynchronize",
+];
+
+impl Lower<'_> {
+    /// A built-in function's call, or none if there is none of this name.
+    pub(super) fn builtin(&mut self, path: &Path, arguments: &[Expr]) -> Result<Option<Val>> {
+        let name = path.last();
+        if SILENT.contains(&name) {
+            return Ok(Some(Val::nothing(Ty::Void)));
+        }
+        if let Some(v) = self.synchronisation(name, arguments)? {
+            return Ok(Some(v));
+        }
+        if let Some(v) = self.atomic(name, arguments)? {
+            return Ok(Some(v));
+        }
+        if let Some(v) = self.warp_function(name, arguments)? {
+            return Ok(Some(v));
+        }
+        if let Some(v) = self.cached_access(name, arguments)? {
+            return Ok(Some(v));
+        }
+        if let Some(v) = self.bits(name, arguments)? {
+            return Ok(Some(v));
+        }
+        if let Some(v) = self.group_function(name, arguments)? {
+            return Ok(Some(v));
+        }
+        if let Some(vector) = name.strip_prefix("make_") {
+            if let Some(ty) = self.vector_type(vector) {
+                return self.make_vector(&ty, arguments).map(Some);
+            }
+        }
+        self.mathematics(name, arguments)
+    }
+
+    fn values(&mut self, arguments: &[Expr], count: usize, name: &str) -> Result<Vec<Val>> {
+        if arguments.len() != count {
+            return Err(self.pos.error(format!(
+                "`{name}` takes {count} arguments, here it is given {}",
+                arguments.len()
+            )));
+        }
+        let pos = self.pos;
+        let mut out = Vec::new();
+        for a in arguments {
+            let v = self.rvalue(a)?;
+            // A later argument may change a variable that this one is.
+            out.push(v);
+        }
+        self.pos = pos;
+        Ok(out)
+    }
+
+    fn void(&mut self, ins: Ins) -> Result<Option<Val>> {
+        self.emit(ins)?;
+        self.barrier = self.code.len();
+        Ok(Some(Val::nothing(Ty::Void)))
+    }
+
+    fn synchronisation(&mut self, name: &str, arguments: &[Expr]) -> Result<Option<Val>> {
+        match name {
+            "__syncthreads" => {
+                let d = self.temp(1)?;
+                self.void(Ins {
+                    x: barrier::PLAIN,
+                    d,
+                    ..Ins::new(Op::SyncThreads)
+                })
+            }
+            "__syncthreads_count" | "__syncthreads_and" | "__syncthreads_or" => {
+                let v = self.values(arguments, 1, name)?.remove(0);
+                let v = self.truth(&v)?;
+                let a = self.register(&v)?;
+                let d = self.temp(1)?;
+                let x = match name {
+                    "__syncthreads_count" => barrier::COUNT,
+                    "__syncthreads_and" => barrier::AND,
+                    _ => barrier::OR,
+                };
+                self.void(Ins {
+                    x,
+                    d,
+                    a,
+                    ..Ins::new(Op::SyncThreads)
+                })?;
+                Ok(Some(Val::register(Ty::INT, d, Taint::default())))
+            }
+            "__syncwarp" => {
+                let a = match arguments {
+                    [] => self.constant_register(0xffff_ffff)?,
+                    _ => {
+                        let mask = self.values(arguments, 1, name)?.remove(0);
+                        let mask = self.cast(mask, &Ty::UNSIGNED)?;
+                        self.register(&mask)?
+                    }
+                };
+                self.void(Ins {
+                    a,
+                    ..Ins::new(Op::SyncWarp)
+                })
+            }
+            "__threadfence" | "__threadfence_system" => self.void(Ins::new(Op::Fence)),
+            "__threadfence_block" => self.void(Ins {
+                x: 1,
+                ..Ins::new(Op::Fence)
+            }),
+            "assert" => {
+                let v = self.values(arguments, 1, name)?.remove(0);
+                let v = self.truth(&v)?;
+                let a = self.register(&v)?;
+                self.void(Ins {
+                    a,
+                    ..Ins::new(Op::Assert)
+                })
+            }
+            "__trap" => self.void(Ins::new(Op::Trap)),
+            "clock" | "clock64" | "globaltimer" => {
+                let d = self.temp(1)?;
+                self.emit(Ins {
+                    d,
+                    ..Ins::new(Op::Clock)
+                })?;
+                let ty = Ty::Scalar(ScalarType::I64);
+                Ok(Some(Val::register(ty, d, Taint::default())))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn atomic(&mut self, name: &str, arguments: &[Expr]) -> Result<Option<Val>> {
+        let Some(name) = name.strip_prefix("atomic") else {
+            return Ok(None);
+        };
+        let bare = name.trim_end_matches("_block").trim_end_matches("_system");
+        let op = match bare {
+            "Add" => AtomicOp::Add,
+            "Sub" => AtomicOp::Sub,
+            "Exch" => AtomicOp::Exchange,
+            "Min" => AtomicOp::Min,
+            "Max" => AtomicOp::Max,
+            "Inc" => AtomicOp::Increment,
+            "Dec" => AtomicOp::Decrement,
+            "CAS" => AtomicOp::CompareSwap,
+            "And" => AtomicOp::And,
+            "Or" => AtomicOp::Or,
+            "Xor" => AtomicOp::Xor,
+            _ => return Ok(None),
+        };
+        let count = if op == AtomicOp::CompareSwap { 3 } else { 2 };
+        let values = self.values(arguments, count, &format!("atomic{name}"))?;
+        self.emit_atomic(op, &values).map(Some)
+    }
+
+    fn emit_atomic(&mut self, op: AtomicOp, values: &[Val]) -> Result<Val> {
+        let Some((pointer, operands)) = values.split_first() else {
+            return self.refuse("an atomic without arguments");
+        };
+        let ty = match &pointer.ty {
+            Ty::Pointer(to) => match &**to {
+                Pointee {
+                    ty: Ty::Scalar(s), ..
+                } if s.size() >= 2 => *s,
+                _ => return self.refuse("an atomic on this type"),
+            },
+            _ => return Err(self.pos.error("an atomic needs a pointer")),
+        };
+        let a = self.register(pointer)?;
+        let b = self.temp(operands.len().max(1))?;
+        for (i, v) in operands.iter().enumerate() {
+            let v = self.cast(v.clone(), &Ty::Scalar(ty))?;
+            let from = self.register(&v)?;
+            self.emit(Ins {
+                d: b + i as u16,
+                a: from,
+                ..Ins::new(Op::Mov)
+            })?;
+        }
+        let d = self.temp(1)?;
+        self.emit(Ins {
+            op: Op::Atomic,
+            x: code(ty),
+            d,
+            a,
+            b,
+            k: op as u32,
+        })?;
+        self.barrier = self.code.len();
+        let combines = matches!(
+            op,
+            AtomicOp::Add | AtomicOp::Min | AtomicOp::Max | AtomicOp::And | AtomicOp::Or | AtomicOp::Xor
+        );
+        if let (true, [operand]) = (combines && !self.has_operator && self.work == 0, operands) {
+            if operand.taint.data || !operand.taint.variables.is_empty() {
+                let at = self.emit(Ins {
+                    x: 0,
+                    ..Ins::new(Op::Work)
+                })?;
+                let taint = operand.taint.clone();
+                self.taints.candidate(at, &taint, &Taint::data());
+            }
+        }
+        Ok(Val::register(Ty::Scalar(ty), d, Taint::default()))
+    }
+
+    fn warp_function(&mut self, name: &str, arguments: &[Expr]) -> Result<Option<Val>> {
+        let mode = match name {
+            "__shfl_sync" => Some(shuffle::INDEX),
+            "__shfl_up_sync" => Some(shuffle::UP),
+            "__shfl_down_sync" => Some(shuffle::DOWN),
+            "__shfl_xor_sync" => Some(shuffle::XOR),
+            _ => None,
+        };
+        if let Some(mode) = mode {
+            let width = match arguments.len() {
+                3 => Val::constant(Ty::INT, 32),
+                4 => self.rvalue(&arguments[3])?,
+                _ => return Err(self.pos.error(format!("`{name}` takes 3 or 4 arguments"))),
+            };
+            let values = self.values(&arguments[..3], 3, name)?;
+            let [mask, value, lane] = &values[..] else {
+                return Ok(None);
+            };
+            return self.shuffle(mode, mask, value, lane, &width).map(Some);
+        }
+        let (mode, operands) = match name {
+            "__ballot_sync" => (vote::BALLOT, 2),
+            "__any_sync" => (vote::ANY, 2),
+            "__all_sync" => (vote::ALL, 2),
+            "__activemask" => (vote::ACTIVE, 0),
+            "__match_any_sync" => (vote::MATCH_ANY, 2),
+            "__reduce_add_sync" => (vote::ADD, 2),
+            "__reduce_min_sync" => (vote::MIN_U, 2),
+            "__reduce_max_sync" => (vote::MAX_U, 2),
+            "__reduce_and_sync" => (vote::AND, 2),
+            "__reduce_or_sync" => (vote::OR, 2),
+            "__reduce_xor_sync" => (vote::XOR, 2),
+            "__shfl" | "__shfl_up" | "__shfl_down" | "__shfl_xor" | "__ballot" | "__any" | "__all" => {
+                return Err(self
+                    .pos
+                    .error(format!("`{name}` was removed from CUDA"))
+                    .with_help(format!("use `{name}_sync` with a mask")));
+            }
+            _ => return Ok(None),
+        };
+        let values = self.values(arguments, operands, name)?;
+        let full = Val::constant(Ty::UNSIGNED, 0xffff_ffff);
+        let mask = values.first().unwrap_or(&full).clone();
+        let value = values.get(1).unwrap_or(&full).clone();
+        self.vote(mode, &mask, value).map(Some)
+    }
+
+    pub(super) fn shuffle(
+        &mut self,
+        mode: u8,
+        mask: &Val,
+        value: &Val,
+        lane: &Val,
+        width: &Val,
+    ) -> Result<Val> {
+        let b = self.temp(3)?;
+        for (i, v) in [mask, lane, width].into_iter().enumerate() {
+            let v = self.cast(v.clone(), &Ty::UNSIGNED)?;
+            let from = self.register(&v)?;
+            self.emit(Ins {
+                d: b + i as u16,
+                a: from,
+                ..Ins::new(Op::Mov)
+            })?;
+        }
+        // A struct is shuffled leaf by leaf, as cooperative groups do.
+        let n = self.leaf_count(&value.ty);
+        let from = self.register(value)?;
+        let d = self.temp(n)?;
+        for i in 0..n as u16 {
+            self.emit(Ins {
+                op: Op::Shuffle,
+                x: mode,
+                d: d + i,
+                a: from + if n == 1 { 0 } else { i },
+                b,
+                k: 0,
+            })?;
+        }
+        self.barrier = self.code.len();
+        Ok(Val::register(value.ty.clone(), d, value.taint.clone()))
+    }
+
+    pub(super) fn vote(&mut self, mode: u8, mask: &Val, value: Val) -> Result<Val> {
+        let mask = self.cast(mask.clone(), &Ty::UNSIGNED)?;
+        let scalar = value.ty.scalar().unwrap_or(ScalarType::U32);
+        let (mode, value, ty) = match mode {
+            vote::BALLOT => (mode, self.truth(&value)?, Ty::UNSIGNED),
+            vote::ANY | vote::ALL => (mode, self.truth(&value)?, Ty::INT),
+            vote::ACTIVE | vote::MATCH_ANY => (mode, value, Ty::UNSIGNED),
+            _ => {
+                let ty = Ty::Scalar(common(scalar, scalar));
+                let mode = match (mode, is_signed(scalar)) {
+                    (vote::MIN_U, true) => vote::MIN_S,
+                    (vote::MAX_U, true) => vote::MAX_S,
+                    (mode, _) => mode,
+                };
+                (mode, self.cast(value, &ty)?, ty)
+            }
+        };
+        let (a, b) = (self.register(&mask)?, self.register(&value)?);
+        let d = self.temp(1)?;
+        self.emit(Ins {
+            op: Op::Vote,
+            x: mode,
+            d,
+            a,
+            b,
+            k: u32::from(code(ty.scalar().unwrap_or(ScalarType::U32))),
+        })?;
+        self.barrier = self.code.len();
+        Ok(Val::register(ty, d, Taint::default()))
+    }
+
+    /// `__ldg` and the other loads and stores with a cache hint. `cg` and `cv`
+    /// read what other blocks wrote: they are strong, like volatile.
+    fn cached_access(&mut self, name: &str, arguments: &[Expr]) -> Result<Option<Val>> {
+        let (store, volatile) = match name {
+            "__ldg" | "__ldca" | "__ldcs" | "__ldlu" => (false, false),
+            "__ldcg" | "__ldcv" => (false, true),
+            "__stwb" | "__stcs" => (true, false),
+            "__stcg" | "__stwt" => (true, true),
+            _ => return Ok(None),
+        };
+        let values = self.values(arguments, if store { 2 } else { 1 }, name)?;
+        let mut place = self.dereference(&values[0])?;
+        place.volatile |= volatile;
+        if store {
+            let v = self.cast(values[1].clone(), &place.ty)?;
+            self.store(&place, &v)?;
+            return Ok(Some(Val::nothing(Ty::Void)));
+        }
+        self.load(&place).map(Some)
+    }
+
+    /// Functions that look at a number's bits, constants, and exact arithmetic.
+    fn bits(&mut self, name: &str, arguments: &[Expr]) -> Result<Option<Val>> {
+        use ScalarType as S;
+        let (from, to) = match name {
+            "__float_as_int" => (S::F32, S::I32),
+            "__float_as_uint" => (S::F32, S::U32),
+            "__int_as_float" | "__uint_as_float" => (S::U32, S::F32),
+            "__double_as_longlong" => (S::F64, S::I64),
+            "__longlong_as_double" => (S::I64, S::F64),
+            "__builtin_inff" => {
+                let inf = of_f32(f32::INFINITY);
+                return Ok(Some(Val::constant(Ty::Scalar(S::F32), inf)));
+            }
+            "__builtin_nanf" => {
+                let nan = of_f32(f32::NAN);
+                return Ok(Some(Val::constant(Ty::Scalar(S::F32), nan)));
+            }
+            "__builtin_expect" => {
+                let v = self.values(arguments, 2, name)?.remove(0);
+                return Ok(Some(v));
+            }
+            "__mul24" | "__umul24" | "__fadd_rn" | "__fmul_rn" | "__fsub_rn" | "__fdividef"
+            | "fdividef" | "__fdiv_rn" | "__dadd_rn" | "__dmul_rn" => {
+                return self.exact(name, arguments).map(Some);
+            }
+            _ => return Ok(None),
+        };
+        let v = self.values(arguments, 1, name)?.remove(0);
+        let v = self.cast(v, &Ty::Scalar(from))?;
+        if let Some(c) = v.constant {
+            return Ok(Some(Val::constant(Ty::Scalar(to), canonical(to, c))));
+        }
+        let signed = if to == S::I32 { S::I32 } else { to };
+        let a = self.register(&v)?;
+        let d = self.temp(1)?;
+        // A register's bits are extended by its type: from integer to integer.
+        let as_integer = |t: S| if t.size() == 4 { S::U32 } else { S::U64 };
+        self.emit(Ins {
+            d,
+            a,
+            x: code(as_integer(from)) << 4
+                | code(if is_float(signed) { as_integer(signed) } else { signed }),
+            ..Ins::new(Op::Convert)
+        })?;
+        Ok(Some(Val {
+            ty: Ty::Scalar(to),
+            register: Some(d),
+            ..v
+        }))
+    }
+
+    fn exact(&mut self, name: &str, arguments: &[Expr]) -> Result<Val> {
+        use crate::lang::ast::Binary;
+        let values = self.values(arguments, 2, name)?;
+        let (op, ty) = match name {
+            "__mul24" => (Binary::Mul, ScalarType::I32),
+            "__umul24" => (Binary::Mul, ScalarType::U32),
+            "__fadd_rn" => (Binary::Add, ScalarType::F32),
+            "__fsub_rn" => (Binary::Sub, ScalarType::F32),
+            "__fmul_rn" => (Binary::Mul, ScalarType::F32),
+            "__dadd_rn" => (Binary::Add, ScalarType::F64),
+            "__dmul_rn" => (Binary::Mul, ScalarType::F64),
+            _ => (Binary::Div, ScalarType::F32),
+        };
+        let a = self.cast(values[0].clone(), &Ty::Scalar(ty))?;
+        let b = self.cast(values[1].clone(), &Ty::Scalar(ty))?;
+        self.binary(op, &a, &b)
+    }
+
+    fn make_vector(&mut self, ty: &Ty, arguments: &[Expr]) -> Result<Val> {
+        let place = self.fresh_object(ty.clone())?;
+        self.initialise(&place, arguments)?;
+        self.load(&place)
+    }
+
+    fn mathematics(&mut self, name: &str, arguments: &[Expr]) -> Result<Option<Val>> {
+        let single = name.strip_suffix('f').and_then(Function::from_name);
+        let (found, single) = match (Function::from_name(name), single) {
+            (Some(f), _) => (f, false),
+            (None, Some(f)) => (f, true),
+            (None, None) => match name {
+                "umin" => ((Function::Min, 2), false),
+                "umax" => ((Function::Max, 2), false),
+                _ => return Ok(None),
+            },
+        };
+        let (f, arity) = found;
+        let values = self.values(arguments, arity, name)?;
+        let mut ty = None;
+        for v in &values {
+            let Ty::Scalar(s) = v.ty else {
+                let given = self.describe(&v.ty);
+                return Err(self
+                    .pos
+                    .error(format!("`{name}` of a value of type `{given}`")));
+            };
+            ty = Some(ty.map_or(common(s, s), |t| common(t, s)));
+        }
+        let mut ty = ty.unwrap_or(ScalarType::I32);
+        let floats = f.floats_only() || name.starts_with('f') && name != "f";
+        if single {
+            ty = ScalarType::F32;
+        } else if floats && !is_float(ty) {
+            ty = ScalarType::F64;
+        } else if name.ends_with("ll") && name.starts_with("__") {
+            ty = ScalarType::U64;
+        }
+        self.math_call(f, ty, &values).map(Some)
+    }
+
+    fn math_call(&mut self, f: Function, ty: ScalarType, values: &[Val]) -> Result<Val> {
+        let mut operands = Vec::new();
+        for v in values {
+            operands.push(self.cast(v.clone(), &Ty::Scalar(ty))?);
+        }
+        let result = Ty::Scalar(if f.gives_int() { ScalarType::I32 } else { ty });
+        let constants: Option<Vec<u64>> = operands.iter().map(|v| v.constant).collect();
+        if let Some(c) = constants {
+            let at = |i: usize| c.get(i).copied().unwrap_or(0);
+            let value = crate::machine::math::apply(f, ty, at(0), at(1), at(2));
+            return Ok(Val::constant(result, value));
+        }
+        let mut registers = [0u16; 3];
+        let mut taint = Taint::default();
+        for (r, v) in registers.iter_mut().zip(&operands) {
+            *r = self.register(v)?;
+            taint = taint.join(&v.taint);
+        }
+        let d = self.temp(1)?;
+        self.emit(Ins {
+            op: Op::Math,
+            x: f as u8,
+            d,
+            a: registers[0],
+            b: registers[1],
+            k: u32::from(registers[2]) | u32::from(code(ty)) << 16,
+        })?;
+        let v = Val::register(result, d, taint);
+        if let (Function::Min | Function::Max, [a, b]) = (f, &operands[..]) {
+            let taints = (a.taint.clone(), b.taint.clone());
+            self.note_work(&v, a, b, (&taints.0, &taints.1))?;
+        }
+        Ok(v)
+    }
+
+    /// `std::numeric_limits<T>::max()` and its like.
+    pub(super) fn numeric_limit(&self, ty: ScalarType, name: &str) -> Option<Val> {
+        use ScalarType as S;
+        let signed = is_signed(ty);
+        let bits = 8 * ty.size() as u32;
+        let value = match (ty, name) {
+            (S::F32, "infinity") => of_f32(f32::INFINITY),
+            (S::F32, "max") => of_f32(f32::MAX),
+            (S::F32, "lowest") => of_f32(f32::MIN),
+            (S::F32, "min") => of_f32(f32::MIN_POSITIVE),
+            (S::F64, "infinity") => of_f64(f64::INFINITY),
+            (S::F64, "max") => of_f64(f64::MAX),
+            (S::F64, "lowest") => of_f64(f64::MIN),
+            (S::F64, "min") => of_f64(f64::MIN_POSITIVE),
+            (S::F32 | S::F64, _) => return None,
+            (_, "max") if signed => (1u64 << (bits - 1)) - 1,
+            (_, "max") => canonical(ty, u64::MAX),
+            (_, "min" | "lowest") if signed => canonical(ty, 1u64 << (bits - 1)),
+            (_, "min" | "lowest") => 0,
+            _ => return None,
+        };
+        Some(Val::constant(Ty::Scalar(ty), value))
+    }
+
+    pub(super) fn is_numeric_limits(path: &Path) -> bool {
+        path.parts.first().is_some_and(|p| &*p.name == "numeric_limits")
+    }
+
+    pub(super) fn call_numeric_limits(&mut self, path: &Path) -> Result<Val> {
+        let argument = path.parts[0].arguments.as_ref().and_then(|a| a.first());
+        if let Some(crate::lang::ast::TemplateArgument::Type(ty)) = argument {
+            if let (Ty::Scalar(s), _) = self.resolve(ty)? {
+                if let Some(v) = self.numeric_limit(s, path.last()) {
+                    return Ok(v);
+                }
+            }
+        }
+        Err(self.unknown("the limit", path))
+    }
+}

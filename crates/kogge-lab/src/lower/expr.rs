@@ -1,0 +1,771 @@
+//! Expressions.
+
+use super::scope::Symbol;
+use super::taint::Taint;
+use super::ty::{Group, Ty};
+use super::value::{Base, Place, PlaceKind, Val};
+use super::{Lower, Result};
+use crate::lang::ast::{Binary, Expr, ExprKind, Path, Unary};
+use crate::machine::address;
+use crate::machine::alu::{convert, is_float, of_f32, of_f64};
+use crate::machine::ins::{Ins, Op, Special, code};
+use crate::value::ScalarType;
+
+impl Lower<'_> {
+    /// The value of an expression; arrays decay to pointers.
+    pub(super) fn rvalue(&mut self, e: &Expr) -> Result<Val> {
+        self.descend()?;
+        let outer = self.pos;
+        self.pos = e.pos;
+        let result = self.rvalue_inner(e);
+        self.pos = outer;
+        self.depth -= 1;
+        result
+    }
+
+    fn rvalue_inner(&mut self, e: &Expr) -> Result<Val> {
+        match &e.kind {
+            ExprKind::Integer(value, ty) => Ok(Val::constant(Ty::Scalar(*ty), *value)),
+            ExprKind::Float(value, ScalarType::F32) => Ok(Val::constant(
+                Ty::Scalar(ScalarType::F32),
+                of_f32(*value as f32),
+            )),
+            ExprKind::Float(value, ty) => Ok(Val::constant(Ty::Scalar(*ty), of_f64(*value))),
+            ExprKind::Bool(value) => Ok(Val::constant(Ty::BOOL, u64::from(*value))),
+            ExprKind::Null => Ok(Val::constant(Ty::pointer(Ty::Void, false), 0)),
+            ExprKind::Text => self.refuse("text"),
+            ExprKind::Unary(op, operand) => self.unary(*op, operand),
+            ExprKind::Step { target, up, prefix } => self.step(target, *up, *prefix),
+            ExprKind::Binary(Binary::LogicalAnd, a, b) => self.logical(a, b, true),
+            ExprKind::Binary(Binary::LogicalOr, a, b) => self.logical(a, b, false),
+            ExprKind::Binary(op, a, b) => {
+                let left = self.rvalue(a)?;
+                let left = self.protect(left, b)?;
+                let right = self.rvalue(b)?;
+                self.pos = e.pos;
+                self.binary(*op, &left, &right)
+            }
+            ExprKind::Assign(op, target, value) => self.assign(*op, target, value),
+            ExprKind::Conditional(c, yes, no) => self.conditional(c, yes, no),
+            ExprKind::Comma(a, b) => {
+                self.rvalue(a)?;
+                self.rvalue(b)
+            }
+            ExprKind::Call(callee, arguments) => self.call(callee, arguments),
+            ExprKind::Cast(ty, operand) => {
+                let (to, _) = self.resolve(ty)?;
+                if to == Ty::Void {
+                    self.rvalue(operand)?;
+                    return Ok(Val::nothing(Ty::Void));
+                }
+                let v = self.rvalue(operand)?;
+                self.cast(v, &to)
+            }
+            ExprKind::Construct(ty, arguments) => {
+                let (to, _) = self.resolve(ty)?;
+                self.construct(&to, arguments)
+            }
+            ExprKind::SizeofType(ty) => {
+                let (ty, _) = self.resolve(ty)?;
+                Ok(Val::constant(Ty::U64, self.size_of(&ty)))
+            }
+            ExprKind::SizeofExpr(operand) => {
+                let ty = self.undecayed_type(operand)?;
+                Ok(Val::constant(Ty::U64, self.size_of(&ty)))
+            }
+            ExprKind::List(_) => Err(e.pos.error("a braced list has no type here")),
+            ExprKind::Name(path) => self.name(path),
+            ExprKind::This => {
+                let this = self.frame().this.clone();
+                match this {
+                    Some(place) => self.address_of(&place),
+                    None => Err(e.pos.error("`this` outside a method")),
+                }
+            }
+            ExprKind::Index(..) | ExprKind::Member { .. } => {
+                if let Some(v) = self.builtin_member(e)? {
+                    return Ok(v);
+                }
+                match self.try_place(e)? {
+                    Some(place) => self.read(&place),
+                    None => self.member_of_value(e),
+                }
+            }
+        }
+    }
+
+    /// A place read; an array gives its address.
+    pub(super) fn read(&mut self, place: &Place) -> Result<Val> {
+        if let Ty::Array(element, _) = &place.ty {
+            let element = Place {
+                ty: (**element).clone(),
+                ..place.clone()
+            };
+            return self.address_of(&element);
+        }
+        self.load(place)
+    }
+
+    /// Keeps the value of a variable that the other operand changes.
+    fn protect(&mut self, v: Val, other: &Expr) -> Result<Val> {
+        let in_variable = v.register.is_some_and(|r| u32::from(r) < self.floor);
+        if !in_variable || !has_effects(other) {
+            return Ok(v);
+        }
+        let d = self.temp(self.leaf_count(&v.ty))?;
+        self.copy_value(d, &v)?;
+        Ok(Val {
+            register: Some(d),
+            ..v
+        })
+    }
+
+    fn name(&mut self, path: &Path) -> Result<Val> {
+        if let Some(name) = path.simple() {
+            match self.lookup(name) {
+                Some(Symbol::Variable(place, Some(value))) => {
+                    return Ok(Val::constant(place.ty.clone(), *value));
+                }
+                Some(Symbol::Variable(place, None)) => {
+                    let place = place.clone();
+                    return self.read(&place);
+                }
+                Some(Symbol::Constant(value, ty)) => {
+                    return Ok(Val::constant(Ty::Scalar(*ty), *value));
+                }
+                _ => {}
+            }
+        }
+        if let Some(v) = self.qualified_constant(path)? {
+            return Ok(v);
+        }
+        match path.last() {
+            "warpSize" => return Ok(Val::constant(Ty::INT, 32)),
+            "__builtin_inff" => return self.refuse("this name"),
+            "threadIdx" => return self.triple(Special::Thread),
+            "blockIdx" => return self.triple(Special::Block),
+            "blockDim" => return self.triple(Special::BlockDim),
+            "gridDim" => return self.triple(Special::GridDim),
+            _ => {}
+        }
+        if let Some(place) = self.file_variable(path)? {
+            return self.read(&place);
+        }
+        if let Some(v) = self.file_constant(path)? {
+            return Ok(v);
+        }
+        Err(self.unknown("the name", path))
+    }
+
+    /// `Struct::constant`, `Enum::member`.
+    fn qualified_constant(&mut self, path: &Path) -> Result<Option<Val>> {
+        let [owner @ .., last] = &path.parts[..] else {
+            return Ok(None);
+        };
+        if owner.is_empty() {
+            return Ok(None);
+        }
+        let owner = Path {
+            parts: owner.to_vec(),
+            pos: path.pos,
+        };
+        if let (Ty::Struct(id), _) =
+            self.resolve(&crate::lang::ast::TypeExpr::Named(owner))?
+        {
+            if let Some(Symbol::Constant(value, ty)) = self.structs[id].scope.get(&last.name) {
+                return Ok(Some(Val::constant(Ty::Scalar(*ty), *value)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// `threadIdx` as a whole.
+    fn triple(&mut self, make: fn(u8) -> Special) -> Result<Val> {
+        let ty = match self.vector_type("uint3") {
+            Some(ty) => ty,
+            None => return self.refuse("`uint3`"),
+        };
+        let d = self.temp(3)?;
+        for i in 0..3 {
+            let from = self.special(make(i))?;
+            let from = self.register(&from)?;
+            self.emit(Ins {
+                d: d + u16::from(i),
+                a: from,
+                ..Ins::new(Op::Mov)
+            })?;
+        }
+        Ok(Val::register(ty, d, Taint::default()))
+    }
+
+    /// `threadIdx.x` and its like.
+    fn builtin_member(&mut self, e: &Expr) -> Result<Option<Val>> {
+        let ExprKind::Member {
+            object,
+            part,
+            arrow: false,
+        } = &e.kind
+        else {
+            return Ok(None);
+        };
+        let ExprKind::Name(path) = &object.kind else {
+            return Ok(None);
+        };
+        let Some(name) = path.simple() else {
+            return Ok(None);
+        };
+        if self.lookup(name).is_some() {
+            return Ok(None);
+        }
+        let make = match &**name {
+            "threadIdx" => Special::Thread,
+            "blockIdx" => Special::Block,
+            "blockDim" => Special::BlockDim,
+            "gridDim" => Special::GridDim,
+            _ => return Ok(None),
+        };
+        let axis = match &*part.name {
+            "x" => 0,
+            "y" => 1,
+            "z" => 2,
+            other => return Err(e.pos.error(format!("`{name}` has no member `{other}`"))),
+        };
+        self.special(make(axis)).map(Some)
+    }
+
+    /// A member of a struct that is no lvalue, such as a call's result.
+    fn member_of_value(&mut self, e: &Expr) -> Result<Val> {
+        let ExprKind::Member { object, part, .. } = &e.kind else {
+            return Err(e.pos.error("only arrays and pointers have elements"));
+        };
+        let v = self.rvalue(object)?;
+        self.pos = e.pos;
+        let Ty::Struct(id) = v.ty else {
+            let ty = self.describe(&v.ty);
+            return Err(e
+                .pos
+                .error(format!("a value of type `{ty}` has no member `{}`", part.name)));
+        };
+        let Some(field) = self.field(id, &part.name).cloned() else {
+            return Err(self.no_member(id, &part.name));
+        };
+        let register = self.register(&v)? + field.leaf as u16;
+        if self.lives_in_memory(&field.ty) {
+            return self.refuse("an array within a value");
+        }
+        Ok(Val::register(field.ty, register, v.taint))
+    }
+
+    pub(super) fn no_member(&self, id: usize, name: &str) -> crate::Diagnostic {
+        let owner = &self.structs[id].name;
+        self.pos.error(format!("`{owner}` has no member `{name}`"))
+    }
+
+    /// The place that an expression names, or none if it is only a value.
+    pub(super) fn try_place(&mut self, e: &Expr) -> Result<Option<Place>> {
+        self.descend()?;
+        let outer = self.pos;
+        self.pos = e.pos;
+        let result = self.try_place_inner(e);
+        self.pos = outer;
+        self.depth -= 1;
+        result
+    }
+
+    fn try_place_inner(&mut self, e: &Expr) -> Result<Option<Place>> {
+        match &e.kind {
+            ExprKind::Name(path) => {
+                if let Some(name) = path.simple() {
+                    match self.lookup(name) {
+                        Some(Symbol::Variable(place, _)) => return Ok(Some(place.clone())),
+                        Some(_) => return Ok(None),
+                        None => {}
+                    }
+                }
+                self.file_variable(path)
+            }
+            ExprKind::Unary(Unary::Dereference, operand) => {
+                if let ExprKind::This = operand.kind {
+                    return Ok(self.frame().this.clone());
+                }
+                let pointer = self.rvalue(operand)?;
+                self.pos = e.pos;
+                self.dereference(&pointer).map(Some)
+            }
+            ExprKind::Index(base, index) => {
+                let base = self.rvalue(base)?;
+                if let Ty::Struct(_) = base.ty {
+                    return Ok(None);
+                }
+                let base = self.protect(base, index)?;
+                let index = self.rvalue(index)?;
+                self.pos = e.pos;
+                let pointer = self.advance(&base, &index, false)?;
+                self.dereference(&pointer).map(Some)
+            }
+            ExprKind::Member {
+                object,
+                part,
+                arrow,
+            } => {
+                let owner = if *arrow {
+                    if let ExprKind::This = object.kind {
+                        self.frame().this.clone()
+                    } else {
+                        let pointer = self.rvalue(object)?;
+                        self.pos = e.pos;
+                        Some(self.dereference(&pointer)?)
+                    }
+                } else {
+                    self.try_place(object)?
+                };
+                let Some(owner) = owner else { return Ok(None) };
+                let Ty::Struct(id) = owner.ty else {
+                    return Ok(None);
+                };
+                let Some(f) = self.field(id, &part.name).cloned() else {
+                    return Err(self.no_member(id, &part.name));
+                };
+                Ok(Some(Self::part(&owner, f.ty, f.leaf, f.offset, f.volatile)))
+            }
+            // `reinterpret_cast<T &>(x)`: the same bytes seen as another type.
+            ExprKind::Cast(ty, operand) => {
+                if !matches!(**ty, crate::lang::ast::TypeExpr::Reference(_)) {
+                    return Ok(None);
+                }
+                let (to, volatile) = self.resolve(ty)?;
+                let Some(place) = self.try_place(operand)? else {
+                    return Ok(None);
+                };
+                Ok(Some(Place {
+                    ty: to,
+                    volatile: volatile || place.volatile,
+                    ..place
+                }))
+            }
+            ExprKind::Comma(a, b) => {
+                self.rvalue(a)?;
+                self.try_place(b)
+            }
+            ExprKind::Assign(..) => {
+                let ExprKind::Assign(op, target, value) = &e.kind else {
+                    return Ok(None);
+                };
+                self.assign(*op, target, value)?;
+                self.try_place(target)
+            }
+            ExprKind::Step {
+                target,
+                up,
+                prefix: true,
+            } => {
+                self.step(target, *up, true)?;
+                self.try_place(target)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    pub(super) fn place(&mut self, e: &Expr) -> Result<Place> {
+        match self.try_place(e)? {
+            Some(place) => Ok(place),
+            None => Err(e.pos.error("this cannot be assigned to")),
+        }
+    }
+
+    /// What a pointer points at.
+    pub(super) fn dereference(&mut self, pointer: &Val) -> Result<Place> {
+        let Ty::Pointer(to) = &pointer.ty else {
+            let ty = self.describe(&pointer.ty);
+            return Err(self
+                .pos
+                .error(format!("a value of type `{ty}` is no pointer")));
+        };
+        if to.ty == Ty::Void {
+            return Err(self.pos.error("a `void *` must be cast before it is used"));
+        }
+        let base = match pointer.constant {
+            Some(c) => Base::Constant(c),
+            None => Base::Register(self.register(pointer)?),
+        };
+        Ok(Place {
+            ty: to.ty.clone(),
+            volatile: to.volatile,
+            variable: None,
+            kind: PlaceKind::Memory { base, offset: 0 },
+        })
+    }
+
+    /// `pointer + index` or `pointer - index`, in elements.
+    pub(super) fn advance(&mut self, pointer: &Val, index: &Val, back: bool) -> Result<Val> {
+        let (pointer, index) = match (&pointer.ty, &index.ty) {
+            (Ty::Pointer(_), _) => (pointer, index),
+            (_, Ty::Pointer(_)) if !back => (index, pointer),
+            _ => return Err(self.pos.error("only arrays and pointers have elements")),
+        };
+        let Ty::Pointer(to) = &pointer.ty else {
+            return Err(self.pos.error("only arrays and pointers have elements"));
+        };
+        let Some(index_type) = index.ty.scalar().filter(|&s| !is_float(s)) else {
+            let ty = self.describe(&index.ty);
+            return Err(self.pos.error(format!("an index of type `{ty}`")));
+        };
+        let size = self.size_of(&to.ty);
+        let scale = if back { (size as i64).wrapping_neg() } else { size as i64 };
+        if let (Some(p), Some(i)) = (pointer.constant, index.constant) {
+            let offset = (i as i64).wrapping_mul(scale);
+            return Ok(Val::constant(
+                pointer.ty.clone(),
+                p.wrapping_add(offset as u64),
+            ));
+        }
+        let Ok(scale) = i32::try_from(scale) else {
+            return Err(self.pos.error("elements of this size"));
+        };
+        let _ = index_type;
+        let (a, b) = (self.register(pointer)?, self.register(index)?);
+        let d = self.temp(1)?;
+        self.emit(Ins {
+            op: Op::Index,
+            x: 0,
+            d,
+            a,
+            b,
+            k: scale as u32,
+        })?;
+        Ok(Val::register(pointer.ty.clone(), d, Taint::default()))
+    }
+
+    fn unary(&mut self, op: Unary, operand: &Expr) -> Result<Val> {
+        let pos = self.pos;
+        match op {
+            Unary::Address => {
+                let place = self.place(operand)?;
+                self.pos = pos;
+                self.address_of(&place)
+            }
+            Unary::Dereference => {
+                if let ExprKind::This = operand.kind {
+                    if let Some(place) = self.frame().this.clone() {
+                        return self.read(&place);
+                    }
+                }
+                let pointer = self.rvalue(operand)?;
+                self.pos = pos;
+                let place = self.dereference(&pointer)?;
+                self.read(&place)
+            }
+            Unary::Not => {
+                let v = self.rvalue(operand)?;
+                self.pos = pos;
+                let v = self.truth(&v)?;
+                let zero = Val::constant(Ty::BOOL, 0);
+                self.op(Op::Eq, 0, &v, &zero, Ty::BOOL)
+            }
+            Unary::Plus | Unary::Minus | Unary::Complement => {
+                let v = self.rvalue(operand)?;
+                self.pos = pos;
+                if let Ty::Struct(_) = v.ty {
+                    let name = match op {
+                        Unary::Minus => "operator-",
+                        Unary::Plus => "operator+",
+                        _ => "operator~",
+                    };
+                    return self.overloaded(name, &[v]);
+                }
+                let Some(s) = v.ty.scalar() else {
+                    return Err(self.pos.error("a sign before a pointer"));
+                };
+                let ty = super::common(s, s);
+                let v = self.cast(v, &Ty::Scalar(ty))?;
+                match op {
+                    Unary::Plus => Ok(v),
+                    Unary::Minus if is_float(ty) => {
+                        // −x keeps the sign of zero, which 0 − x would not.
+                        let minus_one = convert(ScalarType::I32, ty, -1i64 as u64);
+                        let minus_one = Val::constant(Ty::Scalar(ty), minus_one);
+                        let multiply = super::operator::arithmetic(Binary::Mul, ty);
+                        self.op(multiply, code(ty), &v, &minus_one, Ty::Scalar(ty))
+                    }
+                    Unary::Minus => {
+                        let zero = Val::constant(Ty::Scalar(ty), 0);
+                        let subtract = super::operator::arithmetic(Binary::Sub, ty);
+                        self.op(subtract, code(ty), &zero, &v, Ty::Scalar(ty))
+                    }
+                    _ if is_float(ty) => Err(self.pos.error("`~` of a floating-point number")),
+                    _ => {
+                        let ones = crate::machine::alu::canonical(ty, u64::MAX);
+                        let ones = Val::constant(Ty::Scalar(ty), ones);
+                        self.op(Op::Xor, 0, &v, &ones, Ty::Scalar(ty))
+                    }
+                }
+            }
+        }
+    }
+
+    /// `&&` and `||`: the right side runs only if it decides, unless running
+    /// it shows nothing.
+    fn logical(&mut self, a: &Expr, b: &Expr, and: bool) -> Result<Val> {
+        let left = self.rvalue(a)?;
+        let left = self.truth(&left)?;
+        if let Some(c) = left.constant {
+            if (c != 0) != and {
+                return Ok(Val::constant(Ty::BOOL, u64::from(!and)));
+            }
+            let right = self.rvalue(b)?;
+            return self.truth(&right);
+        }
+        if self.is_pure(b) {
+            let right = self.rvalue(b)?;
+            let right = self.truth(&right)?;
+            let op = if and { Op::And } else { Op::Or };
+            return self.op(op, 0, &left, &right, Ty::BOOL);
+        }
+        let d = self.temp(1)?;
+        self.copy_value(d, &left)?;
+        let op = if and { Op::JumpZero } else { Op::JumpNonZero };
+        let skip = self.jump(op, d)?;
+        let top = self.top;
+        let right = self.rvalue(b)?;
+        let right = self.truth(&right)?;
+        self.copy_value(d, &right)?;
+        self.top = top;
+        self.land(&[skip]);
+        Ok(Val::register(Ty::BOOL, d, Taint::default()))
+    }
+
+    fn conditional(&mut self, c: &Expr, yes: &Expr, no: &Expr) -> Result<Val> {
+        let condition = self.rvalue(c)?;
+        let condition = self.truth(&condition)?;
+        if let Some(c) = condition.constant {
+            return self.rvalue(if c != 0 { yes } else { no });
+        }
+        let ty = self.conditional_type(yes, no)?;
+        if ty == Ty::Void {
+            return self.refuse("`?:` without a value");
+        }
+        let n = self.leaf_count(&ty);
+        if n == 1 && self.is_pure(yes) && self.is_pure(no) {
+            let a = self.rvalue(yes)?;
+            let a = self.cast(a, &ty)?;
+            let b = self.rvalue(no)?;
+            let b = self.cast(b, &ty)?;
+            let (rc, ra, rb) = (
+                self.register(&condition)?,
+                self.register(&a)?,
+                self.register(&b)?,
+            );
+            let d = self.temp(1)?;
+            self.emit(Ins {
+                op: Op::Select,
+                x: 0,
+                d,
+                a: rc,
+                b: ra,
+                k: u32::from(rb),
+            })?;
+            return Ok(Val::register(ty, d, a.taint.join(&b.taint)));
+        }
+        let rc = self.register(&condition)?;
+        let d = self.temp(n)?;
+        let top = self.top;
+        let to_no = self.jump(Op::JumpZero, rc)?;
+        let a = self.rvalue(yes)?;
+        let a = self.cast(a, &ty)?;
+        self.copy_value(d, &a)?;
+        let to_end = self.jump(Op::Jump, 0)?;
+        self.top = top;
+        self.land(&[to_no]);
+        let b = self.rvalue(no)?;
+        let b = self.cast(b, &ty)?;
+        self.copy_value(d, &b)?;
+        self.top = top;
+        self.land(&[to_end]);
+        Ok(Val::register(ty, d, a.taint.join(&b.taint)))
+    }
+
+    fn conditional_type(&mut self, yes: &Expr, no: &Expr) -> Result<Ty> {
+        let (a, b) = (self.type_of(yes)?, self.type_of(no)?);
+        Ok(match (&a, &b) {
+            (Ty::Scalar(x), Ty::Scalar(y)) if x != y => Ty::Scalar(super::common(*x, *y)),
+            (Ty::Scalar(_), Ty::Pointer(_)) => b,
+            (Ty::Scalar(_), Ty::Struct(_)) => b,
+            _ => a,
+        })
+    }
+
+    /// Whether evaluating an expression needlessly shows nothing: no load, no
+    /// call, no assignment, no division, no variable that may be unwritten.
+    pub(super) fn is_pure(&self, e: &Expr) -> bool {
+        self.is_pure_within(e, 8)
+    }
+
+    fn is_pure_within(&self, e: &Expr, depth: u32) -> bool {
+        let Some(depth) = depth.checked_sub(1) else {
+            return false;
+        };
+        match &e.kind {
+            ExprKind::Integer(..) | ExprKind::Float(..) | ExprKind::Bool(_) => true,
+            ExprKind::Name(path) => match path.simple().and_then(|n| self.lookup(n)) {
+                Some(Symbol::Variable(_, Some(_)) | Symbol::Constant(..)) => true,
+                Some(Symbol::Variable(place, None)) => {
+                    matches!(place.kind, PlaceKind::Register { flag: None, .. })
+                        && self.leaf_count(&place.ty) == 1
+                }
+                _ => path.last() == "warpSize",
+            },
+            ExprKind::Member { object, arrow: false, .. } => match &object.kind {
+                ExprKind::Name(path) => {
+                    let builtin = ["threadIdx", "blockIdx", "blockDim", "gridDim"];
+                    path.simple().is_some_and(|n| {
+                        builtin.contains(&&**n) && self.lookup(n).is_none()
+                            || matches!(self.lookup(n), Some(Symbol::Variable(p, None))
+                                if matches!(p.kind, PlaceKind::Register { flag: None, .. }))
+                    })
+                }
+                _ => false,
+            },
+            ExprKind::Unary(op, a) => {
+                !matches!(op, Unary::Address | Unary::Dereference) && self.is_pure_within(a, depth)
+            }
+            ExprKind::Binary(op, a, b) => {
+                !matches!(op, Binary::Div | Binary::Rem)
+                    && self.is_pure_within(a, depth)
+                    && self.is_pure_within(b, depth)
+            }
+            ExprKind::Cast(ty, a) => {
+                matches!(**ty, crate::lang::ast::TypeExpr::Scalar(_))
+                    && self.is_pure_within(a, depth)
+            }
+            _ => false,
+        }
+    }
+
+    /// A value as a truth value.
+    pub(super) fn truth(&mut self, v: &Val) -> Result<Val> {
+        self.cast(v.clone(), &Ty::BOOL)
+    }
+
+    /// A value converted to another type.
+    pub(super) fn cast(&mut self, v: Val, to: &Ty) -> Result<Val> {
+        if v.ty == *to {
+            return Ok(v);
+        }
+        let wrong = |me: &Self, v: &Val| {
+            let (from, to) = (me.describe(&v.ty), me.describe(to));
+            Err(me
+                .pos
+                .error(format!("a value of type `{from}` does not convert to `{to}`")))
+        };
+        match (&v.ty, to) {
+            (Ty::Scalar(from), Ty::Scalar(to)) => self.cast_scalar(v.clone(), *from, *to),
+            (Ty::Pointer(_), Ty::Pointer(_)) => Ok(Val {
+                ty: to.clone(),
+                ..v
+            }),
+            (Ty::Pointer(_), Ty::Scalar(ScalarType::Bool)) => {
+                let zero = Val::constant(Ty::U64, 0);
+                self.op(Op::Ne, 0, &v, &zero, Ty::BOOL)
+            }
+            (Ty::Pointer(_), Ty::Scalar(s)) if !is_float(*s) => {
+                let v = Val { ty: Ty::U64, ..v };
+                self.cast_scalar(v, ScalarType::U64, *s)
+            }
+            (Ty::Scalar(s), Ty::Pointer(_)) if !is_float(*s) => {
+                let v = self.cast_scalar(v.clone(), *s, ScalarType::U64)?;
+                Ok(Val {
+                    ty: to.clone(),
+                    ..v
+                })
+            }
+            (Ty::Struct(from), Ty::Struct(base)) if self.structs[*from].bases.contains(base) => {
+                Ok(Val {
+                    ty: to.clone(),
+                    ..v
+                })
+            }
+            (_, Ty::Struct(id)) => {
+                let id = *id;
+                self.convert_to_struct(v, id, to)
+            }
+            _ => wrong(self, &v),
+        }
+    }
+
+    fn cast_scalar(&mut self, v: Val, from: ScalarType, to: ScalarType) -> Result<Val> {
+        let ty = Ty::Scalar(to);
+        if let Some(c) = v.constant {
+            return Ok(Val {
+                ty,
+                constant: Some(convert(from, to, c)),
+                register: None,
+                ..v
+            });
+        }
+        // Widening an integer register changes no bit.
+        let unsigned = |s| matches!(s, ScalarType::Bool | ScalarType::U8 | ScalarType::U16 | ScalarType::U32);
+        let wider = to.size() > from.size() && !is_float(from) && !is_float(to);
+        let same = wider && (unsigned(from) || !unsigned(to))
+            || to.size() == 8 && !is_float(from) && !is_float(to);
+        if same && to != ScalarType::Bool {
+            return Ok(Val { ty, ..v });
+        }
+        let a = self.register(&v)?;
+        let d = self.temp(1)?;
+        self.emit(Ins {
+            op: Op::Convert,
+            x: code(from) << 4 | code(to),
+            d,
+            a,
+            ..Ins::new(Op::Convert)
+        })?;
+        Ok(Val {
+            ty,
+            register: Some(d),
+            ..v
+        })
+    }
+
+    pub(super) fn group_of(&self, e: &Expr) -> Option<Group> {
+        let ExprKind::Name(path) = &e.kind else {
+            return None;
+        };
+        match self.lookup(path.simple()?)? {
+            Symbol::Variable(place, _) => match place.ty {
+                Ty::Group(g) => Some(g),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The address of byte 0 of a shared object.
+    pub(super) const fn shared_address(index: usize) -> u64 {
+        address::pack(address::SHARED + index as u32, 0)
+    }
+}
+
+/// Whether evaluating an expression may change a variable.
+fn has_effects(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Integer(..)
+        | ExprKind::Float(..)
+        | ExprKind::Bool(_)
+        | ExprKind::Null
+        | ExprKind::This
+        | ExprKind::Text
+        | ExprKind::Name(_)
+        | ExprKind::SizeofType(_)
+        | ExprKind::SizeofExpr(_) => false,
+        ExprKind::Unary(_, a) | ExprKind::Cast(_, a) => has_effects(a),
+        ExprKind::Member { object, .. } => has_effects(object),
+        ExprKind::Binary(_, a, b) | ExprKind::Index(a, b) | ExprKind::Comma(a, b) => {
+            has_effects(a) || has_effects(b)
+        }
+        ExprKind::Conditional(a, b, c) => has_effects(a) || has_effects(b) || has_effects(c),
+        ExprKind::Construct(_, arguments) | ExprKind::List(arguments) => {
+            arguments.iter().any(has_effects)
+        }
+        ExprKind::Step { .. } | ExprKind::Assign(..) | ExprKind::Call(..) => true,
+    }
+}

@@ -1,0 +1,290 @@
+//! A kernel as a whole: its parameters, its device variables, its code.
+
+use std::sync::Arc;
+
+use super::emit::FIXED;
+use super::scope::{Scope, Symbol};
+use super::ty::{Ty, describe_type};
+use super::value::{Place, PlaceKind};
+use super::{Frame, Lower, Result, names};
+use crate::diagnostic::Diagnostic;
+use crate::lang::ast::{ExprKind, File, Function, Init, Path, Storage, TypeExpr};
+use crate::machine::ins::{Compiled, Global, Ins, Op, Param, ParamType};
+use crate::value::ScalarType;
+
+/// Compiles the kernel of a name. Device variables have been laid out by
+/// [`globals`].
+pub(crate) fn lower_kernel(
+    file: &File,
+    path: &Path,
+    operator: &str,
+    globals: &[Global],
+) -> Result<Compiled> {
+    let mut lower = Lower::new(file, operator, globals);
+    let found = file.functions.iter().find(|f| f.kernel && *f.name == *path.last());
+    let Some(function) = found.cloned() else {
+        return Err(no_kernel(&lower, file, path));
+    };
+    let arguments = path.parts.last().and_then(|p| p.arguments.as_deref());
+    lower.pos = function.pos;
+    if let (Some(_), true) = (arguments, function.template.is_empty()) {
+        return Err(function.pos.error("this kernel is no template"));
+    }
+    let (scope, _) = lower.bind(
+        &function.template,
+        arguments.unwrap_or(&[]),
+        Scope::default(),
+    )?;
+    lower.kernel(&function, scope)
+}
+
+fn no_kernel(lower: &Lower<'_>, file: &File, path: &Path) -> Diagnostic {
+    let name = path.last();
+    let kernels: Vec<&str> = file
+        .functions
+        .iter()
+        .filter(|f| f.kernel)
+        .map(|f| &*f.name)
+        .collect();
+    let reason = lower.unknown("the kernel", path);
+    if reason.help.is_some() || file.skipped.iter().any(|(n, _)| n.iter().any(|n| **n == *name)) {
+        return reason;
+    }
+    Diagnostic::general(format!("the source has no kernel `{name}`"))
+        .with_help(format!("it has {}", kernels.join(", ")))
+}
+
+/// Lays out the device variables of a file: those whose type and initialiser
+/// the language has.
+pub(crate) fn globals(file: &File) -> Vec<Global> {
+    let mut lower = Lower::new(file, "", &[]);
+    let device = file.variables.iter().filter(|v| v.storage == Storage::Device);
+    let mut out = Vec::new();
+    for v in device {
+        if let Ok(global) = lower.global(v) {
+            out.push(global);
+        }
+        lower.depth = 0;
+        lower.scopes.clear();
+    }
+    out
+}
+
+/// The parameters of a kernel as its list says, types unresolved where they
+/// depend on a template.
+pub(crate) fn parameters(file: &File, f: &Function) -> Vec<crate::program::Parameter> {
+    let mut lower = Lower::new(file, "", &[]);
+    let mut out = Vec::new();
+    for (i, p) in f.parameters.iter().enumerate() {
+        lower.depth = 0;
+        let resolved = lower.resolve(&p.ty).ok().map(|r| r.0);
+        let (pointer, scalar) = match &resolved {
+            Some(Ty::Pointer(to)) => (true, to.ty.scalar()),
+            Some(ty) => (false, ty.scalar()),
+            None => (matches!(p.ty, TypeExpr::Pointer(_)), None),
+        };
+        out.push(crate::program::Parameter {
+            name: parameter_name(p.name.as_ref(), i),
+            type_name: describe_type(&p.ty),
+            pointer,
+            scalar,
+        });
+    }
+    out
+}
+
+fn parameter_name(name: Option<&Arc<str>>, index: usize) -> String {
+    name.map_or_else(|| format!("arg{index}"), |n| n.to_string())
+}
+
+impl Lower<'_> {
+    fn global(&mut self, v: &crate::lang::ast::Variable) -> Result<Global> {
+        self.pos = v.pos;
+        let (mut ty, _) = self.resolve(&v.ty)?;
+        if let (Ty::Array(element, 0), Some(Init::Value(e))) = (&ty, &v.init) {
+            if let ExprKind::List(members) = &e.kind {
+                ty = Ty::Array(element.clone(), members.len() as u64);
+            }
+        }
+        let bytes = self.size_of(&ty);
+        if bytes > 1 << 28 || bytes == 0 {
+            return self.refuse("a device variable of this size");
+        }
+        let mut init = vec![0u8; bytes as usize];
+        if let Some(value) = &v.init {
+            self.global_init(&ty, value, &mut init)?;
+        }
+        let (scalar, uniform) = self.uniform(&ty);
+        Ok(Global {
+            name: v.name.to_string(),
+            ty: scalar,
+            bytes,
+            init,
+            uniform,
+        })
+    }
+
+    fn global_init(&mut self, ty: &Ty, init: &Init, bytes: &mut [u8]) -> Result<()> {
+        let e = match init {
+            Init::Value(e) => e,
+            Init::Call(_) => return self.refuse("constructors of device variables"),
+        };
+        match (ty, &e.kind) {
+            (Ty::Array(element, _), ExprKind::List(members)) => {
+                let size = self.size_of(element) as usize;
+                for (chunk, member) in bytes.chunks_mut(size.max(1)).zip(members) {
+                    self.global_init(&element.clone(), &Init::Value(member.clone()), chunk)?;
+                }
+                Ok(())
+            }
+            (Ty::Struct(id), ExprKind::List(members)) => {
+                let fields = self.structs[*id].fields.clone();
+                for (f, member) in fields.iter().zip(members) {
+                    let end = (f.offset + self.size_of(&f.ty)) as usize;
+                    let part = &mut bytes[f.offset as usize..end];
+                    self.global_init(&f.ty, &Init::Value(member.clone()), part)?;
+                }
+                Ok(())
+            }
+            (Ty::Scalar(s), ExprKind::List(members)) => match &members[..] {
+                [] => Ok(()),
+                [one] => self.global_init(&Ty::Scalar(*s), &Init::Value(one.clone()), bytes),
+                _ => self.refuse("this initialiser"),
+            },
+            (Ty::Scalar(_) | Ty::Pointer(_), _) => {
+                let v = self.rvalue(e)?;
+                let v = self.cast(v, ty)?;
+                let Some(c) = v.constant else {
+                    return Err(e.pos.error("a device variable's initialiser must be constant"));
+                };
+                let n = bytes.len().min(8);
+                bytes[..n].copy_from_slice(&c.to_le_bytes()[..n]);
+                Ok(())
+            }
+            _ => self.refuse("this initialiser"),
+        }
+    }
+
+    /// The scalar that a type is made of, and whether of nothing else.
+    fn uniform(&self, ty: &Ty) -> (ScalarType, bool) {
+        match ty {
+            Ty::Array(element, _) => self.uniform(element),
+            _ => {
+                let leaves = self.leaves(ty);
+                let first = leaves.first().map_or(ScalarType::U8, |l| l.1);
+                let same = leaves.iter().all(|l| l.1 == first);
+                let dense = leaves.len() as u64 * first.size() as u64 == self.size_of(ty);
+                if same && dense && !leaves.is_empty() {
+                    (first, true)
+                } else {
+                    (ScalarType::U8, false)
+                }
+            }
+        }
+    }
+
+    fn kernel(mut self, f: &Arc<Function>, scope: Scope) -> Result<Compiled> {
+        let body = self.body(f)?;
+        let used = names::scan_names(&body);
+        self.scopes.push(scope);
+        let mut params = Vec::new();
+        let mut in_memory = Vec::new();
+        for (i, p) in f.parameters.iter().enumerate() {
+            self.pos = p.pos;
+            let (ty, volatile) = self.resolve(&p.ty)?;
+            if let TypeExpr::Reference(_) = p.ty {
+                return Err(p.pos.error("a kernel's parameters cannot be references"));
+            }
+            let register = self.temp(self.leaf_count(&ty).max(1))?;
+            params.push(Param {
+                name: parameter_name(p.name.as_ref(), i),
+                register,
+                ty: self.param_type(&ty)?,
+            });
+            let place = Place {
+                ty: ty.clone(),
+                volatile: false,
+                variable: Some(self.taints.new_variable()),
+                kind: PlaceKind::Register {
+                    base: register,
+                    flag: None,
+                },
+            };
+            let Some(name) = p.name.clone() else { continue };
+            if used.addressed.contains(&name) || self.lives_in_memory(&ty) || volatile {
+                in_memory.push((name.clone(), place, volatile));
+            } else {
+                self.define(name, Symbol::Variable(place, None));
+            }
+        }
+        self.floor = self.top;
+        self.frames.push(Frame {
+            function: Some(f.clone()),
+            addressed: used.addressed.clone(),
+            ..Frame::outermost()
+        });
+        for (name, from, volatile) in in_memory {
+            let value = self.load(&from)?;
+            let place = self.new_variable(&name, from.ty, volatile, true)?;
+            self.store(&place, &value)?;
+            self.define(name, Symbol::Variable(place, None));
+        }
+        let launch_bound = match &f.launch_bound {
+            Some(e) => Some(self.constant(e)?),
+            None => None,
+        };
+        self.block(&body)?;
+        self.pos = f.pos;
+        self.emit(Ins::new(Op::Exit))?;
+        Ok(self.finish(f, params, launch_bound))
+    }
+
+    fn param_type(&self, ty: &Ty) -> Result<ParamType> {
+        Ok(match ty {
+            Ty::Scalar(s) => ParamType::Scalar(*s),
+            Ty::Pointer(to) => ParamType::Pointer(to.ty.scalar()),
+            Ty::Struct(_) => {
+                let leaves = self.leaves(ty);
+                ParamType::Struct(leaves.into_iter().map(|l| l.1).collect())
+            }
+            _ => return self.refuse("a kernel parameter of this type"),
+        })
+    }
+
+    fn finish(mut self, f: &Function, params: Vec<Param>, launch_bound: Option<u64>) -> Compiled {
+        let rejected = std::mem::take(&mut self.taints).rejected();
+        for at in rejected {
+            self.code[at].op = Op::Nop;
+        }
+        let own = self.registers as u16;
+        let place = |r: u16| if r > FIXED { own + (u16::MAX - r) } else { r };
+        for ins in &mut self.code {
+            ins.d = place(ins.d);
+            ins.a = place(ins.a);
+            ins.b = place(ins.b);
+            if matches!(ins.op, Op::Select | Op::Math) {
+                ins.k = ins.k & !0xffff | u32::from(place(ins.k as u16));
+            }
+        }
+        let constants = self.constants.iter().map(|(&v, &r)| (place(r), v)).collect();
+        let specials = self.specials.iter().map(|(&s, &r)| (place(r), s)).collect();
+        Compiled {
+            name: f.name.to_string(),
+            code: self.code,
+            places: self.places,
+            registers: usize::from(own) + usize::from(u16::MAX - self.fixed) + 1,
+            constants,
+            specials,
+            params,
+            locals: self.locals,
+            local_bytes: self.local_bytes,
+            shared: self.shared,
+            shared_bytes: self.shared_bytes,
+            dynamic: self.dynamic,
+            names: self.names,
+            launch_bound,
+            grid_sync: self.grid_sync,
+            pos: f.pos,
+        }
+    }
+}
