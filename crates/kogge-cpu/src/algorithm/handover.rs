@@ -73,13 +73,37 @@ impl Piece {
         (self.state.fetch_add(1, Ordering::Acquire) & CLOSED == 0).then_some(helper)
     }
 
-    /// Closes the piece and waits until no helper is inside. Helpers never wait, so this ends.
-    pub(crate) fn close(&self) {
+    /// Closes the piece, whose totals the owner has published or found claimed, and waits until no
+    /// helper is inside. Helpers never wait, so this ends.
+    pub(crate) fn close<A: Copy>(&self, totals: &[Slot<A>]) {
+        // A helper may have claimed a slot and not filled it yet; who finds the piece closed must
+        // find its totals.
+        while totals.iter().any(|slot| slot.get().is_none()) {
+            spin();
+        }
         self.state.fetch_or(CLOSED, Ordering::AcqRel);
         while self.state.load(Ordering::Acquire) != CLOSED {
             spin();
         }
     }
+}
+
+/// A total that is late: computed from the input, unless the piece it is in is closed by now, when
+/// the total is in its slot.
+///
+/// `piece` is `None` where nobody overwrites the input. `compute` may read the piece's input.
+pub(crate) fn late<A: Copy>(
+    slot: &Slot<A>,
+    piece: Option<&Piece>,
+    compute: impl FnOnce() -> A,
+) -> A {
+    let helper = piece.map(Piece::enter);
+    if let Some(None) = helper {
+        return slot.get().expect("published before the piece was closed");
+    }
+    let total = compute();
+    slot.publish(total);
+    total
 }
 
 /// A helper inside a piece; leaves when dropped, a panic included.
@@ -90,3 +114,6 @@ impl Drop for Helper<'_> {
         self.0.state.fetch_sub(1, Ordering::Release);
     }
 }
+
+#[cfg(all(test, loom))]
+mod tests;

@@ -10,7 +10,7 @@
 //! bits for any number of threads. A thread that isn't scheduled costs its share and no more, since
 //! a total that is late is computed by whoever needs it.
 
-use super::handover::{Piece, Slot};
+use super::handover::{Piece, Slot, late};
 use super::io::Io;
 use super::tile::{Prefix, Scan};
 use crate::arch::stream;
@@ -90,7 +90,7 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
                 }
                 piece = self.take();
                 if let Some(piece) = self.pieces.get(index) {
-                    piece.close();
+                    piece.close(&self.totals[tiles.clone()]);
                 }
                 self.scan_piece(tiles, piece, &mut prefix, &mut stage);
             }
@@ -137,14 +137,10 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
             std::hint::spin_loop();
         }
         let piece = self.pieces.get(tile / self.tiles_per_piece);
-        let helper = piece.map(Piece::enter);
-        if let Some(None) = helper {
-            return self.totals[tile].get().expect("published before the piece was closed");
-        }
-        // SAFETY: out of place nobody writes the input; in place the helper keeps the piece open.
-        let total = unsafe { self.scan.reduce_tile(self.scan.tile(tile), stage) };
-        self.totals[tile].publish(total);
-        total
+        // SAFETY: out of place nobody writes the input; in place `late` keeps the piece open.
+        late(&self.totals[tile], piece, || unsafe {
+            self.scan.reduce_tile(self.scan.tile(tile), stage)
+        })
     }
 
     /// Scans the tiles of a piece whose prefix is known; prefetches those of the `next` piece.

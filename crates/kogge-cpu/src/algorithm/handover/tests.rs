@@ -1,0 +1,121 @@
+//! Every interleaving of the hand-over, tried by loom.
+//!
+//! The input is a loom cell, so a helper that reads while the owner overwrites is seen as a race
+//! even where the value happens to be right.
+
+use super::*;
+use loom::sync::Arc;
+use loom::thread;
+
+/// Tries all interleavings; three threads with at most `preemptions` forced switches.
+fn model(preemptions: usize, check: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.check(check);
+}
+
+#[test]
+fn one_of_two_publishers_wins_and_readers_see_it_whole() {
+    model(3, || {
+        let slot = Arc::new(Slot::new());
+        let publishers: Vec<_> = [[1u64, 10], [2, 20]]
+            .into_iter()
+            .map(|value| {
+                let slot = slot.clone();
+                thread::spawn(move || slot.publish(value))
+            })
+            .collect();
+        let early = slot.get();
+        for publisher in publishers {
+            publisher.join().unwrap();
+        }
+        let late = slot.get().expect("both publishers are done");
+        assert!(late == [1, 10] || late == [2, 20]);
+        assert!(early.is_none_or(|early| early == late), "a slot never changes");
+    });
+}
+
+/// A piece of one tile, whose input its owner overwrites.
+struct Shared {
+    input: UnsafeCell<u32>,
+    slot: Slot<u32>,
+    piece: Piece,
+}
+
+impl Shared {
+    fn new() -> Arc<Self> {
+        Arc::new(Self { input: UnsafeCell::new(7), slot: Slot::new(), piece: Piece::new() })
+    }
+
+    fn read(&self) -> u32 {
+        // SAFETY: loom reports any write that isn't ordered with this read.
+        self.input.with(|input| unsafe { *input })
+    }
+
+    /// What the thread does that took the piece.
+    fn own(&self) {
+        if self.slot.get().is_none() {
+            self.slot.publish(self.read());
+        }
+        self.piece.close(std::slice::from_ref(&self.slot));
+        // SAFETY: loom reports any access that isn't ordered with this write.
+        self.input.with_mut(|input| unsafe { *input = 1_000 });
+    }
+
+    /// What a thread does that misses the total.
+    fn help(&self) {
+        let total = late(&self.slot, Some(&self.piece), || self.read());
+        assert_eq!(total, 7, "computed from an overwritten input");
+    }
+}
+
+#[test]
+fn an_owner_never_overwrites_what_a_helper_reads() {
+    model(4, || {
+        let shared = Shared::new();
+        let helper = {
+            let shared = shared.clone();
+            thread::spawn(move || shared.help())
+        };
+        shared.own();
+        helper.join().unwrap();
+        assert_eq!(shared.slot.get(), Some(7));
+        assert_eq!(shared.read(), 1_000);
+    });
+}
+
+/// One helper may hold the claim of the slot while the owner closes and another helper comes late.
+#[test]
+fn helpers_that_come_late_get_the_total_of_another_helper() {
+    model(3, || {
+        let shared = Shared::new();
+        let helpers: Vec<_> = (0..2)
+            .map(|_| {
+                let shared = shared.clone();
+                thread::spawn(move || shared.help())
+            })
+            .collect();
+        shared.own();
+        for helper in helpers {
+            helper.join().unwrap();
+        }
+        assert_eq!(shared.slot.get(), Some(7));
+    });
+}
+
+#[test]
+fn out_of_place_nothing_is_closed() {
+    model(3, || {
+        let slot = Arc::new(Slot::new());
+        let helpers: Vec<_> = (0..2)
+            .map(|_| {
+                let slot = slot.clone();
+                thread::spawn(move || assert_eq!(late(&slot, None, || 7), 7))
+            })
+            .collect();
+        for helper in helpers {
+            helper.join().unwrap();
+        }
+        assert_eq!(slot.get(), Some(7));
+    });
+}
