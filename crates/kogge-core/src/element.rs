@@ -4,6 +4,7 @@
 //! every partial result to 8 or 11 bits of mantissa would lose most of a sum. A wider accumulator
 //! can be asked for: [`Accumulate`] lists which pairs exist.
 
+use crate::device::lang;
 use bytemuck::Pod;
 use half::{bf16, f16};
 
@@ -132,18 +133,13 @@ accumulate! {
 }
 
 /// Arithmetic as kogge defines it: integers wrap around, floats follow IEEE 754.
-pub trait Number: Element {
+pub trait Number: Element + lang::Arithmetic {
     /// Zero; for floats `-0.0`, the identity of IEEE addition (`-0.0 + 0.0` is `0.0`).
     const SUM_IDENTITY: Self;
     /// One.
     const ONE: Self;
     /// Whether addition and multiplication are associative to the last bit.
     const EXACT: bool;
-
-    /// The sum; integers wrap.
-    fn add(self, other: Self) -> Self;
-    /// The product; integers wrap.
-    fn mul(self, other: Self) -> Self;
 }
 
 /// Numbers in a total order in which `-0.0 < 0.0` and NaN propagates.
@@ -169,14 +165,6 @@ macro_rules! integer {
             const SUM_IDENTITY: Self = 0;
             const ONE: Self = 1;
             const EXACT: bool = true;
-            #[inline(always)]
-            fn add(self, other: Self) -> Self {
-                self.wrapping_add(other)
-            }
-            #[inline(always)]
-            fn mul(self, other: Self) -> Self {
-                self.wrapping_mul(other)
-            }
         }
         impl OrderedNumber for $type {
             const HIGHEST: Self = <$type>::MAX;
@@ -209,14 +197,6 @@ macro_rules! float {
             const SUM_IDENTITY: Self = -0.0;
             const ONE: Self = 1.0;
             const EXACT: bool = false;
-            #[inline(always)]
-            fn add(self, other: Self) -> Self {
-                self + other
-            }
-            #[inline(always)]
-            fn mul(self, other: Self) -> Self {
-                self * other
-            }
         }
         impl OrderedNumber for $type {
             const HIGHEST: Self = <$type>::INFINITY;

@@ -9,16 +9,19 @@
 //! * [`Problem`]: a scan to be done, before any engine is chosen.
 //!
 //! This crate is a vocabulary only. It never starts a thread, touches a file or a device, or
-//! contains `unsafe` code, but for the declarations in `plain.rs` that its structs are plain data.
+//! contains `unsafe` code, but for what `#[derive(Element)]` declares: that its structs are plain data.
 #![deny(unsafe_code)]
 
+// The macros name this crate by its full path, here too.
+extern crate self as kogge_core;
+
+pub mod device;
 mod element;
 mod error;
 mod ladder;
 mod operator;
 pub mod ops;
 mod order;
-mod plain;
 mod problem;
 pub mod reference;
 mod stepper;
@@ -27,6 +30,7 @@ pub use bytemuck;
 pub use element::{Accumulate, Element, Number, OrderedNumber};
 pub use error::Error;
 pub use half::{bf16, f16};
+pub use kogge_macros::{Element, device, operator};
 pub use ladder::Ladder;
 pub use operator::{FnOperator, Operator, from_fn};
 pub use order::Order;

@@ -56,7 +56,8 @@ pub use functions::{
 };
 pub use kogge_core::{
     Accumulate, Direction, Element, Error, FnOperator, Kind, Ladder, Number, Operator, Order,
-    OrderedNumber, Stepper, bf16, bytemuck, element, f16, from_fn, ops, reference,
+    OrderedNumber, Stepper, bf16, bytemuck, device, element, f16, from_fn, operator, ops,
+    reference,
 };
 pub use layout::Layout;
 pub use scan::Scan;

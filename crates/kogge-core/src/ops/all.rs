@@ -1,28 +1,13 @@
 //! Logical conjunction of truth values.
 
-use crate::Operator;
+use crate::device::lang::Integer;
+use crate::operator;
 
 /// 1 if all of the values are non-zero, else 0.
 ///
 /// Any non-zero integer is true. Values that were combined are 0 or 1; a first element passes
 /// through as it is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct All;
-
-macro_rules! implement {
-    ($($type:ty),+) => {$(
-        impl Operator<$type> for All {
-            const EXACT: bool = true;
-            #[inline(always)]
-            fn identity(&self) -> $type {
-                1
-            }
-            #[inline(always)]
-            fn combine(&self, left: $type, right: $type) -> $type {
-                (left != 0 && right != 0) as $type
-            }
-        }
-    )+};
+#[operator(identity = T::ONE, exact)]
+pub fn All<T: Integer>(left: T, right: T) -> T {
+    if left != T::ZERO && right != T::ZERO { T::ONE } else { T::ZERO }
 }
-
-implement!(i8, i16, i32, i64, u8, u16, u32, u64);

@@ -1,25 +1,10 @@
 //! Bitwise and.
 
-use crate::Operator;
+use crate::device::lang::Integer;
+use crate::operator;
 
 /// Bitwise and of integers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct BitAnd;
-
-macro_rules! implement {
-    ($($type:ty),+) => {$(
-        impl Operator<$type> for BitAnd {
-            const EXACT: bool = true;
-            #[inline(always)]
-            fn identity(&self) -> $type {
-                !0
-            }
-            #[inline(always)]
-            fn combine(&self, left: $type, right: $type) -> $type {
-                left & right
-            }
-        }
-    )+};
+#[operator(identity = T::ZERO.not(), exact)]
+pub fn BitAnd<T: Integer>(left: T, right: T) -> T {
+    left & right
 }
-
-implement!(i8, i16, i32, i64, u8, u16, u32, u64);

@@ -1,35 +1,26 @@
 //! Sums of probabilities kept as logarithms.
 
-use crate::Operator;
+use crate::device::lang::Float;
+use crate::operator;
 
 /// ln(eˡ + eʳ), computed as max + ln(1 + e^(min − max)) so that it doesn't overflow.
 ///
-/// The transcendental functions are those of the `libm` crate, not the system's, so the bits are
-/// the same on every CPU. NaN propagates; the identity is `-∞`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LogAddExp;
-
-macro_rules! implement {
-    ($($type:ty, $exp:path, $log1p:path;)+) => {$(
-        impl Operator<$type> for LogAddExp {
-            #[inline(always)]
-            fn identity(&self) -> $type {
-                <$type>::NEG_INFINITY
-            }
-            #[inline]
-            fn combine(&self, left: $type, right: $type) -> $type {
-                let (high, low) = if left < right { (right, left) } else { (left, right) };
-                // Equal infinities would give ∞ − ∞.
-                if low == <$type>::NEG_INFINITY || high == <$type>::INFINITY {
-                    return if low.is_nan() { low } else { high };
-                }
-                high + $log1p($exp(low - high))
-            }
-        }
-    )+};
-}
-
-implement! {
-    f32, libm::expf, libm::log1pf;
-    f64, libm::exp, libm::log1p;
+/// The logarithm of 1 + x keeps small x: rounding 1 + x loses a part of x that multiplying by
+/// x / ((1 + x) − 1) makes good (Goldberg, "What every computer scientist should know about
+/// floating-point arithmetic", 1991, theorem 4). The transcendental functions are those of the `libm`
+/// crate, not the system's, so the bits are the same on every CPU. NaN propagates; the identity is
+/// `-∞`.
+#[operator(identity = T::LOWEST)]
+pub fn LogAddExp<T: Float>(left: T, right: T) -> T {
+    let low = if left < right { left } else { right };
+    let high = if left < right { right } else { left };
+    // Equal infinities would give ∞ − ∞.
+    if low == T::LOWEST || high == T::HIGHEST {
+        if low != low { low } else { high }
+    } else {
+        let x = (low - high).exp();
+        let sum = T::ONE + x;
+        let correction = if sum == T::ONE { x } else { sum.ln() * (x / (sum - T::ONE)) };
+        high + correction
+    }
 }

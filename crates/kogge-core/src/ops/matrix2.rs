@@ -1,9 +1,10 @@
 //! 2×2 matrices under multiplication: second-order recurrences, Fibonacci numbers, transfer matrices.
 
-use crate::{Element, Number, Operator};
+use crate::{Element, Number, operator};
 
 /// A 2×2 matrix, row by row.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Element)]
+#[element(T = [i32, i64, u32, u64, f32, f64])]
 #[repr(C)]
 pub struct Matrix2<T> {
     /// Row 0, column 0.
@@ -19,26 +20,18 @@ pub struct Matrix2<T> {
 /// The matrix product, left times right. Not commutative; integers wrap.
 ///
 /// Each entry is `row[0]·column[0] + row[1]·column[1]`, rounded after every operation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MatMul;
-
-impl<T: Number> Operator<Matrix2<T>> for MatMul
+#[operator(
+    identity = Matrix2 { m00: T::ONE, m01: T::SUM_IDENTITY, m10: T::SUM_IDENTITY, m11: T::ONE },
+    exact = T::EXACT,
+)]
+pub fn MatMul<T: Number>(left: Matrix2<T>, right: Matrix2<T>) -> Matrix2<T>
 where
     Matrix2<T>: Element,
 {
-    const EXACT: bool = T::EXACT;
-    #[inline(always)]
-    fn identity(&self) -> Matrix2<T> {
-        let (one, zero) = (T::ONE, T::SUM_IDENTITY);
-        Matrix2 { m00: one, m01: zero, m10: zero, m11: one }
-    }
-    #[inline(always)]
-    fn combine(&self, left: Matrix2<T>, right: Matrix2<T>) -> Matrix2<T> {
-        Matrix2 {
-            m00: left.m00.mul(right.m00).add(left.m01.mul(right.m10)),
-            m01: left.m00.mul(right.m01).add(left.m01.mul(right.m11)),
-            m10: left.m10.mul(right.m00).add(left.m11.mul(right.m10)),
-            m11: left.m10.mul(right.m01).add(left.m11.mul(right.m11)),
-        }
+    Matrix2::<T> {
+        m00: left.m00 * right.m00 + left.m01 * right.m10,
+        m01: left.m00 * right.m01 + left.m01 * right.m11,
+        m10: left.m10 * right.m00 + left.m11 * right.m10,
+        m11: left.m10 * right.m01 + left.m11 * right.m11,
     }
 }

@@ -1,14 +1,20 @@
 //! Types that fill up an element of several fields, so that no byte of it is padding.
 
 use crate::Element;
+use crate::device::DeviceType;
+use crate::device::lang::Comparable;
 
 /// An element with companions of fitting size: what a struct of it and a flag, or of it and a
 /// 64-bit index, is filled up with.
-pub trait Padded: Element {
+pub trait Padded: Element + DeviceType {
     /// An unsigned integer as wide as the element (8 bytes at most), for a flag beside it.
-    type Flag: Element + Default + PartialEq + From<bool>;
+    type Flag: Element + Comparable + Default + From<bool>;
     /// Bytes that fill the element up to 8.
-    type Fill: Element + Default;
+    type Fill: Element + DeviceType + Default;
+    /// The flag that is not set.
+    const CLEAR: Self::Flag;
+    /// The flag that is set.
+    const SET: Self::Flag;
 }
 
 macro_rules! padded {
@@ -16,6 +22,8 @@ macro_rules! padded {
         impl Padded for $type {
             type Flag = $flag;
             type Fill = [u8; $fill];
+            const CLEAR: $flag = 0;
+            const SET: $flag = 1;
         }
     )+};
 }

@@ -1,19 +1,9 @@
 //! Multiplication.
 
-use crate::{Number, Operator};
+use crate::{Number, operator};
 
 /// The product. Integers wrap around.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Product;
-
-impl<A: Number> Operator<A> for Product {
-    const EXACT: bool = A::EXACT;
-    #[inline(always)]
-    fn identity(&self) -> A {
-        A::ONE
-    }
-    #[inline(always)]
-    fn combine(&self, left: A, right: A) -> A {
-        left.mul(right)
-    }
+#[operator(identity = T::ONE, exact = T::EXACT)]
+pub fn Product<T: Number>(left: T, right: T) -> T {
+    left * right
 }

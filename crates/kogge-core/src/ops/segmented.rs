@@ -4,11 +4,12 @@
 //! monoid, so a segmented scan is a plain scan over such pairs.
 
 use super::Padded;
-use crate::{Element, Operator};
+use crate::{Element, Operator, operator};
 
 /// A value and a flag: whether a segment starts here ([`Segmented`]), or whether the value is there
 /// at all ([`LastValid`](super::LastValid)).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Element)]
+#[element(T = [i8, i16, i32, i64, u8, u16, u32, u64, f32, f64])]
 #[repr(C)]
 pub struct Flagged<T: Padded> {
     /// The value.
@@ -27,34 +28,26 @@ impl<T: Padded> Flagged<T> {
     /// Whether the flag is set.
     #[inline(always)]
     pub fn is_set(self) -> bool {
-        self.flag != T::Flag::default()
+        self.flag != T::CLEAR
     }
 }
 
 /// Segmented `O`: values are combined by `O` from the last set flag on.
 ///
 /// Associative whenever `O` is; never commutative.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Segmented<O>(
-    /// The operator within a segment.
-    pub O,
-);
-
-impl<T, O> Operator<Flagged<T>> for Segmented<O>
+#[operator(identity = Flagged::new(inner.identity(), false), exact = O::EXACT)]
+pub fn Segmented<T: Padded, O: Operator<T>>(
+    inner: &O,
+    left: Flagged<T>,
+    right: Flagged<T>,
+) -> Flagged<T>
 where
-    T: Padded,
-    O: Operator<T>,
     Flagged<T>: Element,
 {
-    const EXACT: bool = O::EXACT;
-    #[inline(always)]
-    fn identity(&self) -> Flagged<T> {
-        Flagged::new(self.0.identity(), false)
-    }
-    #[inline(always)]
-    fn combine(&self, left: Flagged<T>, right: Flagged<T>) -> Flagged<T> {
-        let joined = self.0.combine(left.value, right.value);
-        let value = if right.is_set() { right.value } else { joined };
-        Flagged::new(value, left.is_set() | right.is_set())
+    let joined = inner.combine(left.value, right.value);
+    let starts = right.flag != T::CLEAR;
+    Flagged::<T> {
+        value: if starts { right.value } else { joined },
+        flag: if starts | (left.flag != T::CLEAR) { T::SET } else { T::CLEAR },
     }
 }

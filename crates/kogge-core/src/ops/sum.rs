@@ -1,19 +1,9 @@
 //! Addition.
 
-use crate::{Number, Operator};
+use crate::{Number, operator};
 
 /// The sum. Integers wrap around; the float identity is `-0.0`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sum;
-
-impl<A: Number> Operator<A> for Sum {
-    const EXACT: bool = A::EXACT;
-    #[inline(always)]
-    fn identity(&self) -> A {
-        A::SUM_IDENTITY
-    }
-    #[inline(always)]
-    fn combine(&self, left: A, right: A) -> A {
-        left.add(right)
-    }
+#[operator(identity = T::SUM_IDENTITY, exact = T::EXACT)]
+pub fn Sum<T: Number>(left: T, right: T) -> T {
+    left + right
 }

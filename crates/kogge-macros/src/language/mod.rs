@@ -1,0 +1,171 @@
+//! The operator language: from Rust syntax to Rust and to data, or to an error.
+//!
+//! [`Translator`] walks a function once. Each node comes out twice, as [`Both`]: the Rust that runs
+//! on the CPU and the expression that builds the same node of `device::ir`. So the two can't differ
+//! in what they accept.
+
+mod expression;
+mod pattern;
+mod statement;
+mod types;
+mod words;
+
+use crate::attempt::Errors;
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote};
+use syn::{Block, FnArg, Ident, ItemFn, Pat, Path, ReturnType, Type};
+
+/// One node, twice.
+#[derive(Clone)]
+pub(crate) struct Both {
+    /// As Rust that runs.
+    pub(crate) rust: TokenStream,
+    /// As Rust that builds the node of `device::ir`.
+    pub(crate) data: TokenStream,
+}
+
+/// A function's signature, as far as the language goes.
+pub(crate) struct Signature {
+    pub(crate) parameters: Vec<Parameter>,
+    pub(crate) result: Type,
+}
+
+/// A parameter: `name: ty` or `mut name: ty`.
+pub(crate) struct Parameter {
+    pub(crate) name: Ident,
+    pub(crate) pattern: Pat,
+    pub(crate) ty: Type,
+}
+
+/// A function, twice.
+pub(crate) struct Translation {
+    /// The body as Rust.
+    pub(crate) rust: TokenStream,
+    /// An expression that builds the `device::ir::Function`.
+    pub(crate) data: TokenStream,
+}
+
+/// Walks one function.
+pub(crate) struct Translator<'e> {
+    /// Where `kogge` is.
+    krate: Path,
+    /// The function's own name, which it may not call.
+    function: Ident,
+    /// The operator that this one wraps, if any, and its element.
+    inner: Option<(Ident, Type)>,
+    /// The variables in scope, inner ones last.
+    scope: Vec<String>,
+    errors: &'e mut Errors,
+}
+
+impl<'e> Translator<'e> {
+    pub(crate) fn new(
+        krate: Path,
+        function: Ident,
+        inner: Option<(Ident, Type)>,
+        errors: &'e mut Errors,
+    ) -> Self {
+        Self { krate, function, inner, scope: Vec::new(), errors }
+    }
+
+    /// Translates a function; `path` builds the text that tells functions of one name apart.
+    pub(crate) fn function(
+        mut self,
+        signature: &Signature,
+        body: &Block,
+        path: TokenStream,
+    ) -> Translation {
+        let ir = self.ir();
+        let mut parameters = Vec::new();
+        for parameter in &signature.parameters {
+            let (name, ty) = (parameter.name.to_string(), self.ty(&parameter.ty));
+            parameters.push(quote!(#ir::Parameter { name: #name, ty: #ty }));
+            self.scope.push(name);
+        }
+        let (name, result) = (self.function.to_string(), self.ty(&signature.result));
+        let body = self.block(body);
+        let (rust, statements) = (body.rust, body.data);
+        let data = quote! {
+            #ir::Function {
+                path: #path,
+                name: #name,
+                parameters: ::std::vec![#(#parameters),*],
+                result: #result,
+                body: #statements,
+            }
+        };
+        Translation { rust, data }
+    }
+
+    /// The path of `device::ir`.
+    fn ir(&self) -> TokenStream {
+        let krate = &self.krate;
+        quote!(#krate::device::ir)
+    }
+
+    /// The path of `device::lang`.
+    fn lang(&self) -> TokenStream {
+        let krate = &self.krate;
+        quote!(#krate::device::lang)
+    }
+
+    fn knows(&self, name: &Ident) -> bool {
+        self.scope.iter().any(|known| name == known)
+    }
+
+    /// Takes note of an error and goes on with a value of any type.
+    fn refuse(&mut self, tokens: impl ToTokens, message: impl std::fmt::Display) -> Both {
+        self.errors.at(tokens, message);
+        Both { rust: quote!(::core::unimplemented!()), data: quote!(::core::unimplemented!()) }
+    }
+}
+
+/// Reads a function's signature; errors are at what the language has no place for.
+pub(crate) fn signature(function: &ItemFn, errors: &mut Errors) -> Option<Signature> {
+    let refused: [(Option<&dyn ToTokens>, &str); 4] = [
+        (function.sig.constness.as_ref().map(|t| t as _), "leave out `const`"),
+        (function.sig.asyncness.as_ref().map(|t| t as _), "leave out `async`"),
+        (function.sig.abi.as_ref().map(|t| t as _), "leave out `extern`"),
+        (function.sig.variadic.as_ref().map(|t| t as _), "name each parameter"),
+    ];
+    for (tokens, advice) in refused {
+        if let Some(tokens) = tokens {
+            errors.at(tokens, format!("a function of the operator language is plain; {advice}"));
+        }
+    }
+    let parameters = function.sig.inputs.iter().map(parameter);
+    let parameters = errors.keep(parameters.collect::<syn::Result<Vec<_>>>());
+    let result = match &function.sig.output {
+        ReturnType::Type(_, ty) => Some((**ty).clone()),
+        ReturnType::Default => {
+            errors.at(&function.sig.ident, "this function returns nothing; write `-> Type`");
+            None
+        }
+    };
+    Some(Signature { parameters: parameters?, result: result? })
+}
+
+fn parameter(argument: &FnArg) -> syn::Result<Parameter> {
+    let FnArg::Typed(argument) = argument else {
+        return Err(syn::Error::new_spanned(
+            argument,
+            "a function of the operator language has no `self`; write a parameter with its type",
+        ));
+    };
+    match &*argument.pat {
+        Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => Ok(Parameter {
+            name: name.ident.clone(),
+            pattern: (*argument.pat).clone(),
+            ty: (*argument.ty).clone(),
+        }),
+        other => Err(syn::Error::new_spanned(
+            other,
+            "a parameter is a name; take its fields apart with `let` in the body",
+        )),
+    }
+}
+
+/// An identifier that user code can't mean.
+fn hidden(name: &str) -> Ident {
+    Ident::new(name, Span::mixed_site())
+}
