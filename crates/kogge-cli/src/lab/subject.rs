@@ -10,6 +10,9 @@ use kogge_lab::{
 
 use super::npy;
 
+/// The most elements that a lesson is run on.
+const LONGEST: usize = 1 << 24;
+
 /// What to run, and how.
 #[derive(Clone, Debug, clap::Args)]
 pub struct SubjectArgs {
@@ -191,6 +194,9 @@ impl SubjectArgs {
                     Diagnostic::general(format!("--element: `{name}` is no scalar type of C"))
                 })?;
                 let n = self.n.unwrap_or(16);
+                if n == 0 || n > LONGEST {
+                    return Err(Diagnostic::general(format!("--n: expected 1 to {LONGEST}")));
+                }
                 Ok(Values::from_numbers(element, n, |i| Number::UInt(i as u64)))
             }
         }

@@ -70,16 +70,11 @@ impl Lesson {
         let macros: Vec<_> =
             operator.defines().into_iter().chain(defines.iter().cloned()).collect();
         let program = Program::parse(&self.text, &format!("{}.cu", self.name), &macros)?;
-        let n = input.len() as u64;
-        let element = operator.element;
-        let plan = self
-            .header
-            .host
-            .plan(n, element.size() as u64, &self.constants(defines))
-            .map_err(refused)?;
+        let (n, element) = (input.len(), operator.element);
+        let plan = self.plan(n as u64, element, defines)?;
         let mut script = Script::new()
             .value("x", Value::Array(ArrayInit::Data(input)))
-            .value("y", Value::Array(ArrayInit::Uninitialised(element, n as usize)));
+            .value("y", Value::Array(ArrayInit::Uninitialised(element, n)));
         for scratch in &plan.scratch {
             script = script.value(&scratch.name, scratch.init(element)?);
         }
@@ -99,6 +94,20 @@ impl Lesson {
             ..defaults
         };
         Ok(Setup { program, script, options, plan })
+    }
+
+    /// What the lesson's host does for `n` elements.
+    ///
+    /// # Errors
+    ///
+    /// A host program that has no meaning at this length.
+    pub fn plan(
+        &self,
+        n: u64,
+        element: ScalarType,
+        defines: &[(String, String)],
+    ) -> Result<Plan, Diagnostic> {
+        self.header.host.plan(n, element.size() as u64, &self.constants(defines)).map_err(refused)
     }
 
     /// The values that the header gives for the work and for the steps at length `n`, empty where it

@@ -79,12 +79,12 @@ impl Gpu {
             .ok_or_else(|| Diagnostic::general("ints have sums"))?;
         let input =
             Values::from_numbers(ScalarType::I32, n as usize, |i| Number::Int(i as i64 % 7 - 3));
-        let setup = lesson.setup(input.clone(), &sum, &defines)?;
+        let plan = lesson.plan(n, ScalarType::I32, &defines)?;
         let macros = sum.defines().into_iter().chain(defines);
         let prelude: String =
             macros.map(|(name, value)| format!("#define {name} {value}\n")).collect();
         let module = self.module(&format!("{prelude}#line 1\n{}", lesson.text))?;
-        let mut job = Job::new(&self.stream, &module, &setup.plan, &input)?;
+        let mut job = Job::new(&self.stream, &module, &plan, &input)?;
         let reset = |job: &mut Job| job.reset(&self.stream);
         let times = self.timed(repeats, &mut job, reset, |job| job.run(&self.stream))?;
         let result = self.stream.clone_dtoh(&job.arrays["y"].0).map_err(driver)?;
