@@ -52,6 +52,16 @@ impl Schedule {
     }
 }
 
+impl std::fmt::Display for Schedule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.order {
+            Order::Forward => f.write_str("forward"),
+            Order::Reverse => f.write_str("reverse"),
+            Order::Random => write!(f, "random (seed {})", self.seed),
+        }
+    }
+}
+
 /// What the simulated device can hold. The default is that of compute
 /// capability 9.0 (CUDA C++ Programming Guide, "Compute Capabilities").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,7 +141,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            resident_blocks: 16,
+            resident_blocks: 132,
             block_order: Order::Forward,
             schedule: Schedule::FORWARD,
             device: Device::default(),

@@ -1,11 +1,23 @@
 //! A parsed source: its kernels, their parameters, its device variables.
 
+use std::sync::Arc;
+
 use crate::diagnostic::Diagnostic;
+use crate::lang::ast::{File, Storage};
+use crate::lang::{parse_file, parse_kernel_name, preprocess};
+use crate::lower::{globals, lower_kernel, parameters};
+use crate::machine::ins::{Compiled, Global};
 use crate::value::ScalarType;
 
 /// A parsed CUDA C source.
 #[derive(Clone, Debug)]
-pub struct Program {}
+pub struct Program {
+    name: String,
+    file: Arc<File>,
+    kernels: Vec<Kernel>,
+    variables: Vec<Variable>,
+    globals: Vec<Global>,
+}
 
 /// A `__global__` function.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +68,8 @@ impl Program {
     /// function-like ones (`NAME(a,b)=VALUE`).
     ///
     /// Host functions, and whatever no launched kernel uses, are read past.
+    /// Linear in the length of the source after macro expansion, which is
+    /// bounded.
     ///
     /// # Errors
     ///
@@ -67,8 +81,32 @@ impl Program {
         name: &str,
         defines: &[(String, String)],
     ) -> Result<Self, Diagnostic> {
-        let _ = (source, name, defines);
-        Err(Diagnostic::general("the front end is not linked in"))
+        let in_source = |e: Diagnostic| e.in_source(name);
+        let tokens = preprocess(source, defines).map_err(in_source)?;
+        let file = parse_file(tokens).map_err(in_source)?;
+        let kernels: Vec<Kernel> = file
+            .functions
+            .iter()
+            .filter(|f| f.kernel)
+            .map(|f| Kernel {
+                name: f.name.to_string(),
+                template: f.template.iter().map(|p| p.name.to_string()).collect(),
+                parameters: parameters(&file, f),
+                line: f.pos.line,
+            })
+            .collect();
+        if kernels.is_empty() {
+            return Err(no_kernel(&file).in_source(name));
+        }
+        let globals = globals(&file);
+        let variables = variables(&file, &globals);
+        Ok(Self {
+            name: name.to_owned(),
+            file: Arc::new(file),
+            kernels,
+            variables,
+            globals,
+        })
     }
 
     /// Compiles every kernel that is no template.
@@ -77,16 +115,58 @@ impl Program {
     ///
     /// The first thing that a kernel needs and the language lacks.
     pub fn check(&self) -> Result<(), Diagnostic> {
+        let plain = self.kernels.iter().filter(|k| k.template.is_empty());
+        for kernel in plain {
+            self.compile(&kernel.name, "combine")?;
+        }
         Ok(())
     }
 
     /// The kernels, in source order.
     pub fn kernels(&self) -> &[Kernel] {
-        &[]
+        &self.kernels
     }
 
-    /// The device variables, in source order.
+    /// The device variables, in source order; those whose type the language
+    /// lacks are left out.
     pub fn variables(&self) -> &[Variable] {
-        &[]
+        &self.variables
+    }
+
+    /// Compiles a kernel, named with its template arguments if it has any.
+    pub(crate) fn compile(&self, name: &str, operator: &str) -> Result<Compiled, Diagnostic> {
+        let path = parse_kernel_name(name, &self.file)?;
+        lower_kernel(&self.file, &path, operator, &self.globals)
+            .map_err(|e| e.in_source(&self.name))
+    }
+
+    pub(crate) fn globals(&self) -> &[Global] {
+        &self.globals
+    }
+}
+
+fn variables(file: &File, globals: &[Global]) -> Vec<Variable> {
+    let device = file.variables.iter().filter(|v| v.storage == Storage::Device);
+    let found = device.filter_map(|v| {
+        let g = globals.iter().find(|g| g.name == *v.name)?;
+        Some(Variable {
+            name: g.name.clone(),
+            scalar: g.uniform.then_some(g.ty),
+            len: g.bytes / g.ty.size() as u64,
+            line: v.pos.line,
+        })
+    });
+    found.collect()
+}
+
+/// Why a source has no kernel: it has none, or the one it has was read past.
+fn no_kernel(file: &File) -> Diagnostic {
+    let skipped = file
+        .skipped
+        .iter()
+        .find(|(names, _)| names.iter().any(|n| &**n == "__global__"));
+    match skipped.or(file.skipped.first()) {
+        Some((_, reason)) => reason.clone(),
+        None => Diagnostic::general("the source has no kernel (`__global__` function)"),
     }
 }

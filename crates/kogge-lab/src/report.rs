@@ -199,6 +199,25 @@ pub struct Counts {
     pub thread_instructions: u64,
 }
 
+impl Counts {
+    /// Adds the counts of a later launch.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.work += other.work;
+        self.steps += other.steps;
+        self.barriers += other.barriers;
+        self.grid_barriers += other.grid_barriers;
+        self.shared_requests += other.shared_requests;
+        self.bank_conflicts += other.bank_conflicts;
+        self.global_requests += other.global_requests;
+        self.global_transactions += other.global_transactions;
+        self.ideal_transactions += other.ideal_transactions;
+        self.atomics += other.atomics;
+        self.divergent_branches += other.divergent_branches;
+        self.warp_instructions += other.warp_instructions;
+        self.thread_instructions += other.thread_instructions;
+    }
+}
+
 /// What one launch did.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -213,8 +232,8 @@ pub struct LaunchReport {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Report {
-    /// Final contents of every array and of every device variable that the
-    /// script names or a launched kernel uses.
+    /// Final contents of every array of the script and of every device variable
+    /// made of one scalar type.
     pub arrays: BTreeMap<String, Values>,
     /// The hazards, in the order in which they were met.
     pub findings: Vec<Finding>,

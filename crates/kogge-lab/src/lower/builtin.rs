@@ -6,6 +6,7 @@ use super::value::Val;
 use super::{Lower, Result, common};
 use crate::lang::ast::{Expr, Path};
 use crate::machine::alu::{canonical, is_float, is_signed, of_f32, of_f64};
+use crate::machine::collective::LEAF;
 use crate::machine::ins::{AtomicOp, Ins, Op, barrier, code, shuffle, vote};
 use crate::machine::math::Function;
 use crate::value::ScalarType;
@@ -299,9 +300,9 @@ impl Lower<'_> {
                 op: Op::Shuffle,
                 x: mode,
                 d: d + i,
-                a: from + if n == 1 { 0 } else { i },
+                a: from + i,
                 b,
-                k: 0,
+                k: if i > 0 { LEAF } else { 0 },
             })?;
         }
         self.barrier = self.code.len();

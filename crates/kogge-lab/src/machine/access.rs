@@ -1,0 +1,509 @@
+//! Loads, stores and atomics, with everything that is checked about them.
+
+use super::address::{LOCAL, SHARED, unpack};
+use super::alu::{canonical, f32_of, f64_of, is_signed, of_f32, of_f64};
+use super::clock::Epoch;
+use super::exec::{Context, Machine};
+use super::findings::{Told, verb, who};
+use super::ins::{AtomicOp, Ins, decode, flag};
+use super::memory;
+use super::race::{Conflict, Strong};
+use super::stats::{bank_conflicts, sectors};
+use super::warp::{lanes, me};
+use crate::report::{AccessKind, FindingKind, Location, Space};
+use crate::trace::Place;
+use crate::value::ScalarType;
+
+/// A checked address: the memory, the object in it, and the byte.
+#[derive(Clone, Copy)]
+struct Target {
+    space: Space,
+    /// Index of the array, or of the shared or local object.
+    object: usize,
+    /// Byte within the region, and within the object.
+    offset: u32,
+    within: u32,
+}
+
+/// What an access is, apart from where.
+#[derive(Clone, Copy)]
+struct What {
+    ty: ScalarType,
+    kind: AccessKind,
+    pc: u32,
+}
+
+impl Machine<'_> {
+    /// Checks an address; a bad one becomes a finding and no target.
+    fn target(&mut self, c: &Context<'_>, address: u64, lane: usize, what: What) -> Option<Target> {
+        let (id, offset) = unpack(address);
+        let size = what.ty.size() as i64;
+        let (space, object, start, len) = if id >= LOCAL {
+            let object = (id - LOCAL) as usize;
+            let local = self.kernel.locals.get(object)?;
+            let start = lane * c.warp.local_bytes + local.offset as usize;
+            (Space::Local, object, start, i64::from(local.size))
+        } else if id >= SHARED {
+            let object = (id - SHARED) as usize;
+            let Some(shared) = self.shared.get(object) else {
+                self.bad_pointer(c, lane, what);
+                return None;
+            };
+            (Space::Shared, object, shared.offset as usize, i64::from(shared.size))
+        } else {
+            let object = (id as usize).wrapping_sub(1);
+            let Some(region) = self.memory.get(object) else {
+                self.bad_pointer(c, lane, what);
+                return None;
+            };
+            (Space::Global, object, 0, region.bytes.len() as i64)
+        };
+        if offset < 0 || offset.saturating_add(size) > len {
+            self.out_of_bounds(c, lane, what, (space, object, offset, len));
+            return None;
+        }
+        if (start as i64 + offset) % size != 0 {
+            let message = format!(
+                "{} {} bytes at an address that is no multiple of {}",
+                verb(what.kind),
+                size,
+                size
+            );
+            self.told(c, FindingKind::Misaligned, what.pc, lane, what.kind, &message);
+            return None;
+        }
+        Some(Target {
+            space,
+            object,
+            offset: (start as i64 + offset) as u32,
+            within: offset as u32,
+        })
+    }
+
+    fn bad_pointer(&mut self, c: &Context<'_>, lane: usize, what: What) {
+        let message = format!("{} through a pointer to nothing", verb(what.kind));
+        self.told(c, FindingKind::OutOfBounds, what.pc, lane, what.kind, &message);
+    }
+
+    fn object_name(&self, space: Space, object: usize) -> (String, u32) {
+        match space {
+            Space::Global => self
+                .arrays
+                .get(object)
+                .map_or_else(Default::default, |a| (a.name.clone(), a.element)),
+            Space::Shared => self
+                .shared
+                .get(object)
+                .map_or_else(Default::default, |o| (o.name.clone(), o.element)),
+            Space::Local => self
+                .kernel
+                .locals
+                .get(object)
+                .map_or_else(Default::default, |o| (o.name.clone(), o.element)),
+        }
+    }
+
+    #[cold]
+    fn out_of_bounds(
+        &mut self,
+        c: &Context<'_>,
+        lane: usize,
+        what: What,
+        (space, object, offset, len): (Space, usize, i64, i64),
+    ) {
+        let (name, element) = self.object_name(space, object);
+        let element = i64::from(element.max(1));
+        let index = offset.div_euclid(element);
+        let pos = self.place(what.pc);
+        let side = self.side(c.info, c.warp.rank(lane), what.pc, what.kind);
+        self.findings.add(FindingKind::OutOfBounds, pos, pos, &name, || Told {
+            message: format!(
+                "{} {} {name}[{index}], but {name} has {} elements (line {})",
+                who(side.block, side.thread),
+                verb(what.kind),
+                len / element,
+                pos.line
+            ),
+            location: Some(Location {
+                array: name.clone(),
+                index,
+                space,
+            }),
+            accesses: vec![side],
+        });
+    }
+
+    #[cold]
+    fn uninitialised(&mut self, c: &Context<'_>, lane: usize, what: What, t: Target) {
+        let (name, element) = self.object_name(t.space, t.object);
+        let index = i64::from(t.within / element.max(1));
+        let pos = self.place(what.pc);
+        let side = self.side(c.info, c.warp.rank(lane), what.pc, what.kind);
+        self.findings.add(FindingKind::Uninitialised, pos, pos, &name, || Told {
+            message: format!(
+                "{} reads {name}[{index}], which nothing has written (line {})",
+                who(side.block, side.thread),
+                pos.line
+            ),
+            location: Some(Location {
+                array: name.clone(),
+                index,
+                space: t.space,
+            }),
+            accesses: vec![side],
+        });
+    }
+
+    #[cold]
+    fn race(&mut self, c: &Context<'_>, lane: usize, what: What, t: Target, conflict: Conflict) {
+        let (name, element) = self.object_name(t.space, t.object);
+        let index = i64::from(t.within / element.max(1));
+        let padded = c.info.padded.max(1);
+        let other_block = conflict.other.thread / padded;
+        let grid = c.info.grid.map(|g| g.max(1));
+        let other_index = [
+            other_block % grid[0],
+            other_block / grid[0] % grid[1],
+            other_block / grid[0] / grid[1],
+        ];
+        let other_kind = match (conflict.other_writes, conflict.other_atomic) {
+            (true, true) => AccessKind::Atomic,
+            (true, false) => AccessKind::Write,
+            (false, _) => AccessKind::Read,
+        };
+        let mut first = self.side(c.info, conflict.other.thread % padded, conflict.other.pc, other_kind);
+        first.block = other_index;
+        let second = self.side(c.info, c.warp.rank(lane), what.pc, what.kind);
+        let (pos, other) = (self.place(what.pc), self.place(conflict.other.pc));
+        self.findings.add(FindingKind::Race, pos, other, &name, || Told {
+            message: format!(
+                "{} {} {name}[{index}] (line {}) while {} {} it (line {}), and nothing orders the two",
+                who(second.block, second.thread),
+                verb(what.kind),
+                pos.line,
+                who(first.block, first.thread),
+                verb(other_kind),
+                other.line
+            ),
+            location: Some(Location {
+                array: name.clone(),
+                index,
+                space: t.space,
+            }),
+            accesses: vec![first, second],
+        });
+    }
+
+    /// Tells the race detector about an access.
+    #[inline]
+    fn watch(&mut self, c: &mut Context<'_>, lane: usize, what: What, t: Target, strong: Option<Strong>) {
+        if t.space == Space::Local {
+            return;
+        }
+        let me = me(c.info, c.warp.rank(lane));
+        let time = &mut c.warp.time[lane];
+        let now = Epoch {
+            thread: me.thread,
+            clock: time.clock,
+            pc: what.pc,
+        };
+        let shadow = match t.space {
+            Space::Shared => &mut c.shared.shadow,
+            _ => &mut self.memory[t.object].shadow,
+        };
+        let at = (t.offset, what.ty.size() as u32);
+        let found = match (strong, what.kind) {
+            (Some(mode), _) => shadow.strong(at, now, &me, time, mode),
+            (None, AccessKind::Write) => shadow.write(at, now, &me, time),
+            (None, _) => shadow.read(at, now, &me, time),
+        };
+        if let Some(conflict) = found {
+            self.race(c, lane, what, t, conflict);
+        }
+    }
+
+    pub(super) fn load(&mut self, c: &mut Context<'_>, ins: Ins, pc: u32, mask: u32, polls: &mut u32) {
+        let what = What {
+            ty: decode(ins.x),
+            kind: AccessKind::Read,
+            pc,
+        };
+        let volatile = ins.b & flag::VOLATILE != 0;
+        let mode = volatile.then_some(Strong {
+            reads: true,
+            writes: false,
+            needs_fence: self.options.acquire_needs_fence,
+        });
+        let addresses = self.addresses(c, ins);
+        self.count(c, &addresses, mask, u64::from(ins.b >> flag::SIZE_SHIFT));
+        for lane in self.lane_order(mask) {
+            let address = addresses[lane];
+            let Some(t) = self.target(c, address, lane, what) else {
+                c.warp.registers[usize::from(ins.d)][lane] = 0;
+                continue;
+            };
+            self.watch(c, lane, what, t, mode);
+            if volatile {
+                c.warp.polled[lane] = (address, pc);
+            }
+            let region = match t.space {
+                Space::Global => &self.memory[t.object],
+                Space::Shared => &*c.shared,
+                Space::Local => &c.warp.local,
+            };
+            let written = region.is_written(t.offset as usize, what.ty.size());
+            let value = region.load(t.offset as usize, what.ty);
+            c.warp.registers[usize::from(ins.d)][lane] = value;
+            if !written {
+                self.uninitialised(c, lane, what, t);
+            }
+            if self.recorder.is_some() {
+                let label = self.label_of(c, lane, t);
+                c.warp.labels[usize::from(ins.d)][lane] = label;
+            }
+        }
+        *polls += u32::from(volatile);
+    }
+
+    pub(super) fn store(&mut self, c: &mut Context<'_>, ins: Ins, pc: u32, mask: u32) {
+        let what = What {
+            ty: decode(ins.x),
+            kind: AccessKind::Write,
+            pc,
+        };
+        let mode = (ins.d & flag::VOLATILE != 0).then_some(Strong {
+            reads: false,
+            writes: true,
+            needs_fence: false,
+        });
+        let addresses = self.addresses(c, ins);
+        self.count(c, &addresses, mask, u64::from(ins.d >> flag::SIZE_SHIFT));
+        for lane in self.lane_order(mask) {
+            let Some(t) = self.target(c, addresses[lane], lane, what) else {
+                continue;
+            };
+            self.watch(c, lane, what, t, mode);
+            let value = c.warp.registers[usize::from(ins.b)][lane];
+            let region = match t.space {
+                Space::Global => &mut self.memory[t.object],
+                Space::Shared => &mut *c.shared,
+                Space::Local => &mut c.warp.local,
+            };
+            let changed = region.store(t.offset as usize, what.ty, value);
+            self.version += u64::from(changed && t.space != Space::Local);
+            if self.recorder.is_some() {
+                let label = c.warp.label(ins.b, lane);
+                self.relabel(c, lane, t, label, pc);
+            }
+        }
+    }
+
+    pub(super) fn atomic(&mut self, c: &mut Context<'_>, ins: Ins, pc: u32, mask: u32, polls: &mut u32) {
+        let what = What {
+            ty: decode(ins.x),
+            kind: AccessKind::Atomic,
+            pc,
+        };
+        let op = AtomicOp::ALL[ins.k as usize % AtomicOp::ALL.len()];
+        let mode = Strong {
+            reads: op != AtomicOp::Store,
+            writes: op != AtomicOp::Load,
+            needs_fence: self.options.acquire_needs_fence,
+        };
+        let addresses = self.addresses(c, Ins { k: 0, ..ins });
+        let mut changed_any = false;
+        for lane in self.lane_order(mask) {
+            let Some(t) = self.target(c, addresses[lane], lane, what) else {
+                c.warp.registers[usize::from(ins.d)][lane] = 0;
+                continue;
+            };
+            self.counts.atomics += 1;
+            self.watch(c, lane, what, t, Some(mode));
+            c.warp.polled[lane] = (addresses[lane], pc);
+            let operand = |i: usize, w: &super::warp::Warp| {
+                w.registers.get(usize::from(ins.b) + i).map_or(0, |r| r[lane])
+            };
+            let (first, second) = (operand(0, c.warp), operand(1, c.warp));
+            let region = match t.space {
+                Space::Global => &mut self.memory[t.object],
+                Space::Shared => &mut *c.shared,
+                Space::Local => &mut c.warp.local,
+            };
+            let offset = t.offset as usize;
+            let written = region.is_written(offset, what.ty.size()) || op == AtomicOp::Store;
+            let old = region.load(offset, what.ty);
+            let new = update(op, what.ty, old, first, second);
+            let changed = memory::store(&mut region.bytes, offset, what.ty, new);
+            if !written {
+                region.store(offset, what.ty, new);
+            }
+            changed_any |= changed;
+            self.version += u64::from(changed && t.space != Space::Local);
+            c.warp.registers[usize::from(ins.d)][lane] = old;
+            if !written && op != AtomicOp::Exchange {
+                self.uninitialised(c, lane, what, t);
+            }
+        }
+        *polls += u32::from(!changed_any);
+    }
+
+    fn addresses(&self, c: &Context<'_>, ins: Ins) -> [u64; 32] {
+        let k = ins.k as i32 as i64 as u64;
+        c.warp.registers[usize::from(ins.a)].map(|a| a.wrapping_add(k))
+    }
+
+    /// What the memory system makes of a request of the warp.
+    fn count(&mut self, c: &Context<'_>, addresses: &[u64; 32], mask: u32, size: u64) {
+        if size == 0 {
+            return;
+        }
+        let mut shared = [(0u32, 0u64); 32];
+        let mut global = [(0u32, 0u64); 32];
+        let (mut s, mut g) = (0, 0);
+        for lane in lanes(mask) {
+            let (id, offset) = unpack(addresses[lane]);
+            if id >= LOCAL {
+                continue;
+            }
+            if id >= SHARED {
+                let base = self.shared.get((id - SHARED) as usize).map_or(0, |o| o.offset);
+                shared[s] = (lane as u32, (i64::from(base) + offset).max(0) as u64);
+                s += 1;
+            } else {
+                global[g] = (lane as u32, (u64::from(id) << 40) + offset.max(0) as u64);
+                g += 1;
+            }
+        }
+        let _ = c;
+        if s > 0 {
+            self.counts.shared_requests += 1;
+            self.counts.bank_conflicts += bank_conflicts(&shared[..s], size);
+        }
+        if g > 0 {
+            let (touched, ideal) = sectors(&global[..g], size);
+            self.counts.global_requests += 1;
+            self.counts.global_transactions += touched;
+            self.counts.ideal_transactions += ideal;
+        }
+    }
+
+    /// The trace's place of an element, if the trace knows the array.
+    fn traced(&mut self, c: &Context<'_>, t: Target) -> Option<(Place, bool)> {
+        let (array, block, element, input) = match t.space {
+            Space::Global => {
+                let info = self.arrays.get(t.object)?;
+                (info.traced?, 0, info.element, info.input)
+            }
+            Space::Shared => {
+                let object = self.shared.get(t.object)?;
+                let len = object.size / object.element.max(1);
+                let (name, element) = (object.name.clone(), object.element);
+                let recorder = self.recorder.as_mut()?;
+                (recorder.array(&name, true, len, false), c.info.id, element, false)
+            }
+            Space::Local => return None,
+        };
+        let index = t.within / element.max(1);
+        Some((Self::element_place(array, block, index), input))
+    }
+
+    fn label_of(&mut self, c: &Context<'_>, lane: usize, t: Target) -> u64 {
+        if t.space == Space::Local {
+            return c.warp.local.labels.get(&t.offset).copied().unwrap_or(0);
+        }
+        let _ = lane;
+        let Some((place, input)) = self.traced(c, t) else {
+            return 0;
+        };
+        let region = match t.space {
+            Space::Global => &self.memory[t.object],
+            _ => &*c.shared,
+        };
+        let stored = region.labels.get(&t.offset).copied();
+        let Some(recorder) = self.recorder.as_mut() else {
+            return 0;
+        };
+        let label = match (stored, input, place) {
+            (Some(label), _, _) => label,
+            (None, true, Place::Element { array, index, .. }) => recorder.input(array, index),
+            _ => 0,
+        };
+        recorder.at(label, place)
+    }
+
+    fn relabel(&mut self, c: &mut Context<'_>, lane: usize, t: Target, label: u64, pc: u32) {
+        if t.space == Space::Local {
+            c.warp.local.labels.insert(t.offset, label);
+            return;
+        }
+        let Some((place, _)) = self.traced(c, t) else {
+            return;
+        };
+        let region = match t.space {
+            Space::Global => &mut self.memory[t.object],
+            _ => &mut *c.shared,
+        };
+        region.labels.insert(t.offset, label & 0xffff_ffff);
+        // Further leaves of a struct are the same element.
+        let (_, element) = self.object_name(t.space, t.object);
+        if t.within % element.max(1) != 0 {
+            return;
+        }
+        let at = self.moment(c, lane, pc);
+        if let Some(recorder) = self.recorder.as_mut() {
+            recorder.store(at, label, place);
+        }
+    }
+}
+
+/// The new value of an atomic operation.
+fn update(op: AtomicOp, ty: ScalarType, old: u64, a: u64, b: u64) -> u64 {
+    let float = |f32_op: fn(f32, f32) -> f32, f64_op: fn(f64, f64) -> f64| match ty {
+        ScalarType::F32 => Some(of_f32(f32_op(f32_of(old), f32_of(a)))),
+        ScalarType::F64 => Some(of_f64(f64_op(f64_of(old), f64_of(a)))),
+        _ => None,
+    };
+    let less = if is_signed(ty) {
+        (a as i64) < old as i64
+    } else {
+        a < old
+    };
+    match op {
+        AtomicOp::Add => float(|x, y| x + y, |x, y| x + y)
+            .unwrap_or_else(|| canonical(ty, old.wrapping_add(a))),
+        AtomicOp::Sub => float(|x, y| x - y, |x, y| x - y)
+            .unwrap_or_else(|| canonical(ty, old.wrapping_sub(a))),
+        AtomicOp::Min => {
+            float(f32::min, f64::min).unwrap_or(if less { a } else { old })
+        }
+        AtomicOp::Max => {
+            float(f32::max, f64::max).unwrap_or(if less { old } else { a })
+        }
+        AtomicOp::Exchange | AtomicOp::Store => a,
+        AtomicOp::Increment => {
+            if old >= a {
+                0
+            } else {
+                canonical(ty, old.wrapping_add(1))
+            }
+        }
+        AtomicOp::Decrement => {
+            if old == 0 || old > a {
+                a
+            } else {
+                old - 1
+            }
+        }
+        AtomicOp::CompareSwap => {
+            if old == a {
+                b
+            } else {
+                old
+            }
+        }
+        AtomicOp::And => old & a,
+        AtomicOp::Or => old | a,
+        AtomicOp::Xor => old ^ a,
+        AtomicOp::Load => old,
+    }
+}

@@ -1,0 +1,196 @@
+//! Shuffles, votes and barriers of lanes: all lanes of the mask arrive, then
+//! all go on.
+
+use super::exec::{Context, Machine};
+use super::ins::{Ins, Op, shuffle, vote};
+use super::warp::lanes;
+use crate::report::{AccessKind, FindingKind};
+use crate::trace::Place;
+
+impl Machine<'_> {
+    /// Lanes arrive; true if all of them may go on at once.
+    pub(super) fn arrive(&mut self, c: &mut Context<'_>, ins: Ins, pc: u32, mask: u32) -> bool {
+        if ins.op == Op::Vote && ins.x == vote::ACTIVE {
+            c.warp.registers[usize::from(ins.d)] = std::array::from_fn(|lane| {
+                if mask >> lane & 1 != 0 {
+                    u64::from(mask)
+                } else {
+                    c.warp.registers[usize::from(ins.d)][lane]
+                }
+            });
+            return true;
+        }
+        let waited = c.warp.at_lanes;
+        c.warp.at_lanes |= mask;
+        self.complete(c, pc);
+        // Lanes that waited and were let go must join the group.
+        waited == 0 && c.warp.at_lanes == 0 && lanes(mask).all(|l| c.warp.pc[l] == pc + 1)
+    }
+
+    /// Lets go whoever waits for lanes that have exited since.
+    pub(super) fn release_lanes(&mut self, c: &mut Context<'_>) -> bool {
+        let before = c.warp.at_lanes;
+        let mut done = 0u32;
+        for lane in lanes(before) {
+            if done >> lane & 1 == 0 && c.warp.at_lanes >> lane & 1 != 0 {
+                let pc = c.warp.pc[lane];
+                done |= lanes(before).filter(|&l| c.warp.pc[l] == pc).fold(0, |m, l| m | 1 << l);
+                self.complete(c, pc);
+            }
+        }
+        c.warp.at_lanes != before
+    }
+
+    fn mask_of(c: &Context<'_>, ins: Ins, lane: usize) -> u32 {
+        let register = if ins.op == Op::Shuffle { ins.b } else { ins.a };
+        c.warp.registers[usize::from(register)][lane] as u32
+    }
+
+    /// Completes every collective at `pc` whose lanes have all arrived.
+    fn complete(&mut self, c: &mut Context<'_>, pc: u32) {
+        let Some(&ins) = self.kernel.code.get(pc as usize) else {
+            return;
+        };
+        let here = lanes(c.warp.at_lanes)
+            .filter(|&l| c.warp.pc[l] == pc)
+            .fold(0u32, |m, l| m | 1 << l);
+        let mut rest = here;
+        while rest != 0 {
+            let lane = rest.trailing_zeros() as usize;
+            let mask = Self::mask_of(c, ins, lane);
+            let same = lanes(here)
+                .filter(|&l| Self::mask_of(c, ins, l) == mask)
+                .fold(0u32, |m, l| m | 1 << l);
+            rest &= !same;
+            let needed = mask & c.warp.live;
+            if needed & !here != 0 {
+                continue;
+            }
+            self.check_mask(c, pc, mask, same);
+            let together = needed | same;
+            self.perform(c, ins, pc, together);
+            c.warp.at_lanes &= !together;
+            rest &= !together;
+            for l in lanes(together) {
+                c.warp.pc[l] = pc + 1;
+            }
+            let orders = ins.op == Op::SyncWarp;
+            if orders {
+                c.warp.synchronise(together, c.info);
+            } else if ins.k & LEAF == 0 || ins.op == Op::Vote {
+                let level = lanes(together).map(|l| c.warp.time[l].level).max().unwrap_or(0);
+                for l in lanes(together) {
+                    c.warp.time[l].level = level + 1;
+                }
+            }
+        }
+    }
+
+    fn check_mask(&mut self, c: &Context<'_>, pc: u32, mask: u32, same: u32) {
+        let lane = same.trailing_zeros() as usize;
+        if mask & !c.warp.live != 0 {
+            let gone = (mask & !c.warp.live).trailing_zeros();
+            let what = format!("names lane {gone} in its mask, but that lane has exited or never was");
+            self.told(c, FindingKind::InactiveLane, pc, lane, AccessKind::Wait, &what);
+        }
+        if same & !mask != 0 {
+            let lane = (same & !mask).trailing_zeros() as usize;
+            let what = "is not in the mask that it gives";
+            self.told(c, FindingKind::InactiveLane, pc, lane, AccessKind::Wait, what);
+        }
+    }
+
+    fn perform(&mut self, c: &mut Context<'_>, ins: Ins, pc: u32, together: u32) {
+        match ins.op {
+            Op::Shuffle => self.shuffle(c, ins, pc, together),
+            Op::Vote => vote_lanes(c, ins, together),
+            _ => {}
+        }
+    }
+
+    fn shuffle(&mut self, c: &mut Context<'_>, ins: Ins, pc: u32, together: u32) {
+        let values = c.warp.registers[usize::from(ins.a)];
+        let lane_argument = c.warp.registers[usize::from(ins.b) + 1];
+        let widths = c.warp.registers[usize::from(ins.b) + 2];
+        let labels = c.warp.labels.get(usize::from(ins.a)).copied();
+        for lane in lanes(together) {
+            let width = (widths[lane] as u32).clamp(1, 32);
+            let source = source(ins.x, lane as u32, lane_argument[lane] as u32, width) as usize;
+            let takes_part = together >> source & 1 != 0;
+            if !takes_part {
+                let what = format!("reads from lane {source}, which takes no part");
+                self.told(c, FindingKind::InactiveLane, pc, lane, AccessKind::Read, &what);
+            }
+            let from = if takes_part { source } else { lane };
+            c.warp.registers[usize::from(ins.d)][lane] = values[from];
+            if let (Some(labels), Some(recorder)) = (labels, self.recorder.as_mut()) {
+                let place = Place::Register {
+                    block: c.info.id,
+                    thread: c.warp.rank(from),
+                };
+                let label = if from == lane {
+                    labels[from]
+                } else {
+                    recorder.at(labels[from], place)
+                };
+                c.warp.labels[usize::from(ins.d)][lane] = label;
+            }
+        }
+    }
+}
+
+/// A shuffle of a struct's further leaf.
+pub(crate) const LEAF: u32 = 1;
+
+/// The lane that a shuffle reads; its own where the other lies outside.
+fn source(mode: u8, lane: u32, argument: u32, width: u32) -> u32 {
+    let width = if width.is_power_of_two() { width } else { 32 };
+    let first = lane & !(width - 1);
+    let (other, inside) = match mode {
+        shuffle::UP => {
+            let other = lane.wrapping_sub(argument);
+            (other, argument <= lane - first)
+        }
+        shuffle::DOWN => {
+            let other = lane.wrapping_add(argument);
+            (other, argument < width && other < first + width)
+        }
+        shuffle::XOR => {
+            let other = lane ^ argument;
+            (other, other < first + width)
+        }
+        _ => (first + argument % width, true),
+    };
+    if inside { other & 31 } else { lane }
+}
+
+fn vote_lanes(c: &mut Context<'_>, ins: Ins, together: u32) {
+    let values = c.warp.registers[usize::from(ins.b)];
+    let set = lanes(together).filter(|&l| values[l] != 0).fold(0u32, |m, l| m | 1 << l);
+    let fold = |f: fn(u64, u64) -> u64| {
+        let result = lanes(together).map(|l| values[l]).reduce(f).unwrap_or(0);
+        super::alu::canonical(super::ins::decode(ins.k as u8), result)
+    };
+    let all = match ins.x {
+        vote::BALLOT => u64::from(set),
+        vote::ANY => u64::from(set != 0),
+        vote::ALL => u64::from(set == together),
+        vote::ADD => fold(u64::wrapping_add),
+        vote::MIN_U => fold(u64::min),
+        vote::MAX_U => fold(u64::max),
+        vote::MIN_S => fold(|a, b| (a as i64).min(b as i64) as u64),
+        vote::MAX_S => fold(|a, b| (a as i64).max(b as i64) as u64),
+        vote::AND => fold(|a, b| a & b),
+        vote::OR => fold(|a, b| a | b),
+        vote::XOR => fold(|a, b| a ^ b),
+        _ => 0,
+    };
+    for lane in lanes(together) {
+        c.warp.registers[usize::from(ins.d)][lane] = if ins.x == vote::MATCH_ANY {
+            let equal = lanes(together).filter(|&l| values[l] == values[lane]);
+            u64::from(equal.fold(0u32, |m, l| m | 1 << l))
+        } else {
+            all
+        };
+    }
+}

@@ -1,0 +1,248 @@
+//! Data races: for each word of memory, the last write and enough reads.
+//!
+//! Of the reads since the last write two of different threads are kept, in
+//! different warps if there are any: a later write by one of them still meets
+//! the other. Reads by further blocks go to a side table, as do accesses to
+//! flags (volatile and atomic ones), which race with plain accesses only and
+//! carry what fences release.
+
+use std::rc::Rc;
+
+use super::clock::{Clock, Epoch, Me, Time};
+
+/// Further blocks whose reads of one word are kept.
+const MAX_READERS: usize = 8;
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Cell {
+    write: Epoch,
+    read: [Epoch; 2],
+    /// Index into the side table, from 1; 0: none.
+    side: u32,
+}
+
+/// What few words have.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Side {
+    readers: Vec<Epoch>,
+    strong_write: Epoch,
+    strong_read: Epoch,
+    release: Rc<Clock>,
+    /// Released to one block only.
+    release_block: Option<(u32, Rc<Clock>)>,
+}
+
+/// The other access of a race, and what it was.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Conflict {
+    pub other: Epoch,
+    pub other_writes: bool,
+    pub other_atomic: bool,
+}
+
+fn conflict(other: Epoch, writes: bool, atomic: bool) -> Option<Conflict> {
+    Some(Conflict {
+        other,
+        other_writes: writes,
+        other_atomic: atomic,
+    })
+}
+
+/// Shadow of a region: one cell for each `granule` bytes.
+#[derive(Clone, Debug)]
+pub(super) struct Shadow {
+    granule: u32,
+    cells: Vec<Cell>,
+    sides: Vec<Side>,
+}
+
+impl Shadow {
+    pub(super) fn new(bytes: usize) -> Self {
+        Self {
+            granule: 4,
+            cells: vec![Cell::default(); bytes.div_ceil(4)],
+            sides: Vec::new(),
+        }
+    }
+
+    pub(super) fn reset(&mut self, bytes: usize) {
+        self.granule = 4;
+        self.cells.clear();
+        self.cells.resize(bytes.div_ceil(4), Cell::default());
+        self.sides.clear();
+    }
+
+    /// One cell a byte, once an access is narrower than a word.
+    #[cold]
+    fn split(&mut self) {
+        let cells = std::mem::take(&mut self.cells);
+        self.cells = cells.iter().flat_map(|&c| [c; 4]).collect();
+        self.granule = 1;
+    }
+
+    fn range(&mut self, offset: u32, size: u32) -> std::ops::Range<usize> {
+        if size < self.granule {
+            self.split();
+        }
+        let first = (offset / self.granule) as usize;
+        first..first + (size / self.granule) as usize
+    }
+
+    #[inline]
+    pub(super) fn read(&mut self, at: (u32, u32), now: Epoch, me: &Me, time: &Time) -> Option<Conflict> {
+        let mut found = None;
+        for i in self.range(at.0, at.1) {
+            let Some(cell) = self.cells.get_mut(i) else { break };
+            if cell.write.clock != 0 && !time.ordered(me, cell.write) {
+                found = found.or(conflict(cell.write, true, false));
+            }
+            let [first, second] = &mut cell.read;
+            if first.clock == 0 || time.ordered(me, *first) {
+                *first = now;
+            } else if second.clock == 0 || time.ordered(me, *second) {
+                *second = now;
+            } else if first.thread / 32 == second.thread / 32 && now.thread / 32 != first.thread / 32 {
+                *second = now;
+            } else if first.thread / me.count != me.block && second.thread / me.count != me.block {
+                self.far_read(i, now, me, time);
+            }
+            let side = self.cells[i].side;
+            if side != 0 {
+                let write = self.sides[side as usize - 1].strong_write;
+                if write.clock != 0 && !time.ordered(me, write) {
+                    found = found.or(conflict(write, true, true));
+                }
+            }
+        }
+        found
+    }
+
+    #[cold]
+    fn far_read(&mut self, cell: usize, now: Epoch, me: &Me, time: &Time) {
+        let readers = &mut self.side(cell).readers;
+        let same = |e: &Epoch| e.thread / me.count == me.block || time.ordered(me, *e);
+        if let Some(e) = readers.iter_mut().find(|e| same(e)) {
+            *e = now;
+        } else if readers.len() < MAX_READERS {
+            readers.push(now);
+        }
+    }
+
+    fn side(&mut self, cell: usize) -> &mut Side {
+        if self.cells[cell].side == 0 {
+            self.sides.push(Side::default());
+            self.cells[cell].side = self.sides.len() as u32;
+        }
+        let index = self.cells[cell].side as usize - 1;
+        &mut self.sides[index]
+    }
+
+    #[inline]
+    pub(super) fn write(&mut self, at: (u32, u32), now: Epoch, me: &Me, time: &Time) -> Option<Conflict> {
+        let mut found = None;
+        for i in self.range(at.0, at.1) {
+            let Some(cell) = self.cells.get_mut(i) else { break };
+            let unordered = |e: Epoch| e.clock != 0 && !time.ordered(me, e);
+            if unordered(cell.write) {
+                found = found.or(conflict(cell.write, true, false));
+            }
+            for e in cell.read {
+                if unordered(e) {
+                    found = found.or(conflict(e, false, false));
+                }
+            }
+            cell.write = now;
+            cell.read = [Epoch::default(); 2];
+            if cell.side != 0 {
+                let side = &mut self.sides[cell.side as usize - 1];
+                for e in side.readers.drain(..) {
+                    if unordered(e) {
+                        found = found.or(conflict(e, false, false));
+                    }
+                }
+                if unordered(side.strong_write) {
+                    found = found.or(conflict(side.strong_write, true, true));
+                }
+                if unordered(side.strong_read) {
+                    found = found.or(conflict(side.strong_read, false, true));
+                }
+                side.strong_read = Epoch::default();
+                side.strong_write = Epoch::default();
+            }
+        }
+        found
+    }
+
+    /// A volatile or atomic access. Reads acquire what the flag carries,
+    /// writes put there what the thread's fences cover; a read-modify-write
+    /// adds it to what was there.
+    pub(super) fn strong(
+        &mut self,
+        at: (u32, u32),
+        now: Epoch,
+        me: &Me,
+        time: &mut Time,
+        mode: Strong,
+    ) -> Option<Conflict> {
+        let mut found = None;
+        for i in self.range(at.0, at.1) {
+            if i >= self.cells.len() {
+                break;
+            }
+            let cell = self.cells[i];
+            let unordered = |e: Epoch, time: &Time| e.clock != 0 && !time.ordered(me, e);
+            if unordered(cell.write, time) {
+                found = found.or(conflict(cell.write, true, false));
+            }
+            if mode.writes {
+                for e in cell.read {
+                    if unordered(e, time) {
+                        found = found.or(conflict(e, false, false));
+                    }
+                }
+            }
+            let side = self.side(i);
+            if mode.reads {
+                time.acquire(&side.release, mode.needs_fence);
+                if let Some((block, release)) = &side.release_block {
+                    if *block == me.block {
+                        time.acquire(release, mode.needs_fence);
+                    }
+                }
+                side.strong_read = now;
+            }
+            if mode.writes {
+                side.strong_write = now;
+                side.publish(me, time, mode.reads);
+            }
+        }
+        found
+    }
+}
+
+/// What a strong access does.
+#[derive(Clone, Copy)]
+pub(super) struct Strong {
+    pub reads: bool,
+    pub writes: bool,
+    pub needs_fence: bool,
+}
+
+impl Side {
+    fn publish(&mut self, me: &Me, time: &Time, adds: bool) {
+        let device = time.released(me, false);
+        let block = time.released(me, true);
+        if adds {
+            super::clock::join(&mut self.release, &device);
+        } else {
+            self.release = device;
+        }
+        self.release_block = match self.release_block.take() {
+            Some((owner, mut known)) if adds && owner == me.block => {
+                super::clock::join(&mut known, &block);
+                Some((owner, known))
+            }
+            _ => Some((me.block, block)),
+        };
+    }
+}
