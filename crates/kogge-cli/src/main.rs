@@ -1,1 +1,82 @@
-fn main() {}
+//! The `kogge` command: scans of files of any size.
+//!
+//! `kogge scan` goes this way: [`args`] says what is asked for, [`job`] opens the input and decides
+//! on the formats; then either [`array`] (npy, raw: windows of one array) or [`table`] (CSV,
+//! Parquet, Arrow: batches of columns) runs the [`pipeline`] of reading, scanning by the [`engine`],
+//! and writing. An [`output`] appears whole or not at all, and whatever fails ends as one
+//! [`error`] with an exit code of its own.
+//!
+//! The command never computes a scan by itself: bits are the library's business.
+
+mod args;
+mod array;
+mod buffer;
+mod convert;
+mod dtype;
+mod engine;
+mod error;
+mod format;
+mod input;
+mod job;
+mod op;
+mod output;
+mod pipeline;
+mod progress;
+mod summary;
+mod table;
+mod text;
+
+use args::{Cli, Command};
+use clap::{CommandFactory, Parser};
+use error::{Error, Fault, Result};
+use std::io::{self, Write};
+use std::panic::catch_unwind;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    output::clean_up_on_signals();
+    // A panic has printed its own message by then, and removed the partial output.
+    let defect = |_| Err(Error::new(Fault::Defect, "this is a defect in kogge; please report it"));
+    match catch_unwind(|| run(&cli.command)).unwrap_or_else(defect) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            if error.fault != Fault::BrokenPipe {
+                eprintln!("{error}");
+            }
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+fn run(command: &Command) -> Result<()> {
+    match command {
+        Command::Scan(args) => job::scan(args),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "kogge", &mut script);
+            print(&script)
+        }
+        Command::Man => print(&manual()),
+    }
+}
+
+/// The manual page: the command, then each of its subcommands.
+fn manual() -> Vec<u8> {
+    let mut page = Vec::new();
+    let mut command = Cli::command();
+    command.build();
+    let render = |command: &clap::Command, page: &mut Vec<u8>| {
+        clap_mangen::Man::new(command.clone()).render(page).expect("a vector takes every write");
+    };
+    render(&command, &mut page);
+    for subcommand in command.get_subcommands().filter(|command| command.get_name() != "help") {
+        render(subcommand, &mut page);
+    }
+    page
+}
+
+fn print(bytes: &[u8]) -> Result<()> {
+    let written = io::stdout().write_all(bytes).and_then(|()| io::stdout().flush());
+    written.map_err(|error| Error::write("standard output", &error))
+}

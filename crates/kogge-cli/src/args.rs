@@ -1,0 +1,143 @@
+//! The command line.
+
+use crate::dtype::Dtype;
+use crate::error::EXIT_CODES;
+use crate::format::Format;
+use crate::op::Op;
+use clap::{Args, Parser, Subcommand};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+/// Parallel scan (prefix sum) of files of any size.
+///
+/// A scan gives, at every place, everything up to there combined: running totals, running extremes,
+/// forward fill, linear recurrences. kogge reads .npy, CSV, TSV, Parquet, Arrow IPC and raw files,
+/// uses every core, takes constant memory, and gives the same bits every time.
+#[derive(Debug, Parser)]
+#[command(name = "kogge", version, max_term_width = 100, after_long_help = EXIT_CODES)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Scan the columns of a table, or an array along an axis
+    #[command(after_long_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"))]
+    Scan(Box<ScanArgs>),
+    /// Print the completions for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page (roff)
+    Man,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  Running total of a column, beside the others:
+    kogge scan data/seattle-weather.csv --column precipitation
+
+  The same per kind of weather, started anew when it changes, as Parquet:
+    kogge scan data/seattle-weather.csv --column precipitation --by weather -o totals.parquet
+
+  numpy's cumsum along the last axis, in an array larger than memory:
+    kogge scan big.npy --axis -1 -o sums.npy
+
+  Where every group starts, from the groups' sizes:
+    kogge scan counts.npy --exclusive -o offsets.npy
+
+  Exponential smoothing, y = a*y + b, with a and b in two columns:
+    kogge scan filter.csv --op affine --column a --column b --init 0.5
+
+  From a pipe of raw floats into another:
+    produce | kogge scan - --input-format raw --dtype f32 --format raw | consume
+
+Nulls:
+  Empty cells of CSV and nulls of Parquet and Arrow are skipped: the scan is that of the values that
+  are there, and a null stays null beside it. The operator last-valid fills them.
+
+Order of combination:
+  Float sums depend on the order of additions. kogge's is fixed by the length and the size of the
+  elements alone, so neither threads nor pieces nor file formats change a bit of the result.
+
+Memory:
+  Constant, except for: a column scanned in --reverse in a table, which is held (one element a row,
+  and the other columns are read a second time).";
+
+/// Scan a file.
+#[derive(Args, Debug)]
+pub struct ScanArgs {
+    /// The file to scan; - is standard input
+    pub input: PathBuf,
+
+    /// The operator that combines
+    #[arg(long, value_enum, default_value = "sum", help_heading = "Scan")]
+    pub op: Op,
+
+    /// Leave each element out of its own value: the first value is --init, or the operator's zero
+    #[arg(long, help_heading = "Scan")]
+    pub exclusive: bool,
+
+    /// The value that everything starts from
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true, help_heading = "Scan")]
+    pub init: Option<String>,
+
+    /// Start from the end
+    #[arg(long, help_heading = "Scan")]
+    pub reverse: bool,
+
+    /// The type to scan in and to write; also what a raw input holds [default: the input's, with
+    /// sums and products of small integers in 64 bits, as numpy does]
+    #[arg(long, help_heading = "Scan")]
+    pub dtype: Option<Dtype>,
+
+    /// The type to accumulate in: f64 for f32, f16 or bf16 [default: f32 for f16 and bf16, else the
+    /// type itself]
+    #[arg(long, value_name = "DTYPE", help_heading = "Scan")]
+    pub accumulate: Option<Dtype>,
+
+    /// The axis of an array to scan along, from 0, or from -1 for the last [default: all elements
+    /// as one line, in C order]
+    #[arg(long, allow_negative_numbers = true, help_heading = "Arrays", conflicts_with_all = ["column", "by"])]
+    pub axis: Option<i64>,
+
+    /// The column to scan; once for every column [default: the only numeric one]
+    #[arg(long, value_name = "NAME", help_heading = "Tables")]
+    pub column: Vec<String>,
+
+    /// Start anew whenever the value of this column changes; may be given several times
+    #[arg(long, value_name = "KEY", help_heading = "Tables")]
+    pub by: Vec<String>,
+
+    /// The name of the new column; once for every --column [default: NAME_OP, such as rain_sum]
+    #[arg(long = "as", value_name = "NAME", help_heading = "Tables")]
+    pub names: Vec<String>,
+
+    /// Where to write; a file appears when it is complete [default: standard output]
+    #[arg(short, long, value_name = "FILE", help_heading = "Files")]
+    pub output: Option<PathBuf>,
+
+    /// The format to write [default: by the extension of --output; text on standard output]
+    #[arg(long, value_enum, help_heading = "Files")]
+    pub format: Option<Format>,
+
+    /// The format to read [default: by the extension, else by the first bytes]
+    #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Files")]
+    pub input_format: Option<Format>,
+
+    /// What a raw input holds, if that is not what to scan in
+    #[arg(long, value_name = "DTYPE", help_heading = "Files")]
+    pub input_dtype: Option<Dtype>,
+
+    /// How many threads scan [default: one for every core]
+    #[arg(long, value_name = "N", help_heading = "Files")]
+    pub threads: Option<NonZeroUsize>,
+
+    /// Print one line of JSON about what was done; needs --output
+    #[arg(long, requires = "output", help_heading = "Files")]
+    pub json: bool,
+}

@@ -1,0 +1,156 @@
+//! What happens to a piece of an array between reading and writing.
+
+use super::read::ArrayReader;
+use super::walk::{Layout, Way, Window};
+use crate::buffer::Buffer;
+use crate::convert::{convert, swap_bytes};
+use crate::dtype::Dtype;
+use crate::engine::{ColumnsScan, LineScan, Spec};
+use crate::error::{Error, Result};
+
+/// A window and its elements: the file's, then the scanned ones.
+#[derive(Default)]
+pub struct Piece {
+    /// Which elements.
+    pub window: Window,
+    /// The elements.
+    pub data: Buffer,
+    /// Room for the other side of a step that isn't done in place.
+    spare: Buffer,
+}
+
+/// The scan of one array.
+pub struct Stage<'a> {
+    spec: &'a Spec,
+    way: Way,
+    layout: Layout,
+    name: String,
+    file: Dtype,
+    swapped: bool,
+    line: Box<dyn LineScan>,
+    columns: Option<(u64, Box<dyn ColumnsScan>)>,
+}
+
+impl<'a> Stage<'a> {
+    /// The state before the first piece.
+    pub fn new(spec: &'a Spec, way: Way, layout: Layout, reader: &ArrayReader) -> Self {
+        Self {
+            spec,
+            way,
+            layout,
+            name: reader.name.clone(),
+            file: reader.header.dtype,
+            swapped: reader.header.swapped,
+            line: spec.line(),
+            columns: None,
+        }
+    }
+
+    /// Everything combined, if the array was one line.
+    pub fn total(&self) -> Vec<u8> {
+        self.line.total()
+    }
+
+    /// Scans a piece.
+    pub fn scan(&mut self, mut piece: Piece) -> Result<Piece> {
+        self.convert(&mut piece)?;
+        match self.way {
+            Way::Lines => self.scan_line(&mut piece)?,
+            Way::Slabs => {
+                let Layout { n, inner, .. } = self.layout;
+                let slab = n * inner;
+                let shape = [piece.window.len() / slab, n, inner].map(|axis| axis as usize);
+                self.into_spare(&mut piece, |stage, input, output| {
+                    stage.line.scan_slabs(shape, input, output)
+                })?;
+            }
+            Way::Columns(_) => {
+                let window = piece.window;
+                self.start_columns(&window);
+                self.into_spare(&mut piece, |stage, input, output| {
+                    stage.scan_rows(&window, input, output);
+                    Ok(())
+                })?;
+            }
+        }
+        Ok(piece)
+    }
+
+    /// From the file's elements to native ones of the type to be scanned.
+    fn convert(&self, piece: &mut Piece) -> Result<()> {
+        if self.swapped {
+            swap_bytes(self.file.size(), piece.data.bytes_mut());
+        }
+        let element = self.spec.types.element;
+        if self.file == element {
+            return Ok(());
+        }
+        let elements = piece.data.len() / self.file.size();
+        piece.spare.resize(elements * element.size());
+        convert(self.file, piece.data.bytes(), element, piece.spare.bytes_mut()).map_err(|at| {
+            let row = at as u64 / piece.window.width;
+            let place =
+                piece.window.start + row * piece.window.stride + at as u64 % piece.window.width;
+            let what =
+                format!("element {place} of {} is not a number of the type {element}", self.name);
+            Error::mismatch(what).hint("--dtype chooses another type; floats take any number")
+        })?;
+        std::mem::swap(&mut piece.data, &mut piece.spare);
+        Ok(())
+    }
+
+    fn scan_line(&mut self, piece: &mut Piece) -> Result<()> {
+        let Window { fresh, index, .. } = piece.window;
+        if fresh {
+            self.line.restart();
+        }
+        if self.spec.in_place() {
+            return self.line.scan_in_place(index, piece.data.bytes_mut());
+        }
+        self.into_spare(piece, |stage, input, output| stage.line.scan_into(index, input, output))
+    }
+
+    fn start_columns(&mut self, window: &Window) {
+        match &mut self.columns {
+            Some((width, columns)) if *width == window.width => {
+                if window.fresh {
+                    columns.restart();
+                }
+            }
+            columns => {
+                let width = window.width as usize;
+                *columns = Some((window.width, self.spec.columns(width)));
+            }
+        }
+    }
+
+    fn scan_rows(&mut self, window: &Window, input: &[u8], output: &mut [u8]) {
+        let (_, columns) = self.columns.as_mut().expect("started before");
+        let width = window.width as usize;
+        let rows = input
+            .chunks(width * self.spec.input_size())
+            .zip(output.chunks_mut(width * self.spec.output_size()))
+            .zip(window.index..);
+        let mut step = |((input, output), index)| columns.scan_row(index, input, output);
+        if self.spec.reversed() {
+            // `rev` needs a length that the open range of indices lacks.
+            let rows: Vec<_> = rows.collect();
+            rows.into_iter().rev().for_each(&mut step);
+        } else {
+            rows.for_each(&mut step);
+        }
+    }
+
+    /// Runs a step from `data` to `spare`, and makes its output the data.
+    fn into_spare(
+        &mut self,
+        piece: &mut Piece,
+        step: impl FnOnce(&mut Self, &[u8], &mut [u8]) -> Result<()>,
+    ) -> Result<()> {
+        let elements = piece.data.len() / self.spec.input_size();
+        piece.spare.resize(elements * self.spec.output_size());
+        step(self, piece.data.bytes(), piece.spare.bytes_mut())?;
+        std::mem::swap(&mut piece.data, &mut piece.spare);
+        Ok(())
+    }
+}

@@ -1,0 +1,182 @@
+//! What can go wrong, as one sentence, one hint, and one exit code.
+//!
+//! The code tells a script what kind of thing to mend; the message tells a person. `EXIT_CODES`
+//! is the table that the help and the man page show.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+/// The exit codes, as the help shows them.
+pub const EXIT_CODES: &str = "\
+Exit codes:
+  0    done (also when a reader such as `head` closed the pipe)
+  2    wrong usage of the command line
+  3    the input cannot be opened or read
+  4    the input is malformed: truncated, a bad header, text in a column of numbers
+  5    the request does not fit the data: no such column or axis, an operator without that type
+  6    the output cannot be written
+  7    the disk is full
+  70   a defect in kogge
+  130  interrupted (Ctrl-C, SIGTERM, SIGHUP)";
+
+/// What kind of thing went wrong; decides the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The command line contradicts itself.
+    Usage,
+    /// The input cannot be opened or read.
+    Read,
+    /// The input is not what its format says.
+    Malformed,
+    /// The request does not fit the data.
+    Mismatch,
+    /// The output cannot be written.
+    Write,
+    /// There is no space left for the output.
+    DiskFull,
+    /// Whoever read our output has had enough.
+    BrokenPipe,
+    /// A promise of the program to itself is broken.
+    Defect,
+}
+
+/// One error: what happened, and what to do about it.
+#[derive(Debug)]
+pub struct Error {
+    /// The kind.
+    pub fault: Fault,
+    message: String,
+    hint: Option<String>,
+}
+
+/// The result of everything that can fail.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// An error of this kind.
+    pub fn new(fault: Fault, message: impl Into<String>) -> Self {
+        Self { fault, message: message.into(), hint: None }
+    }
+
+    /// The command line contradicts itself.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(Fault::Usage, message)
+    }
+
+    /// The input is not what its format says.
+    pub fn malformed(message: impl Into<String>) -> Self {
+        Self::new(Fault::Malformed, message)
+    }
+
+    /// The request does not fit the data.
+    pub fn mismatch(message: impl Into<String>) -> Self {
+        Self::new(Fault::Mismatch, message)
+    }
+
+    /// The input cannot be opened or read; an early end counts as malformed.
+    pub fn read(name: &str, error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof => {
+                Self::malformed(format!("{name} ends before its data do: it is truncated"))
+            }
+            io::ErrorKind::InvalidData => Self::malformed(format!("{name}: {error}")),
+            _ => Self::new(Fault::Read, format!("cannot read {name}: {}", reason(error))),
+        }
+    }
+
+    /// The output cannot be written.
+    pub fn write(name: &str, error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::new(Fault::BrokenPipe, "the reader has gone"),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                Self::new(Fault::DiskFull, format!("cannot write {name}: {}", reason(error)))
+                    .hint("free some space, or write elsewhere with -o")
+            }
+            _ => Self::new(Fault::Write, format!("cannot write {name}: {}", reason(error))),
+        }
+    }
+
+    /// The same error with advice.
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// What the process should end with.
+    pub fn exit_code(&self) -> u8 {
+        match self.fault {
+            Fault::BrokenPipe => 0,
+            Fault::Usage => 2,
+            Fault::Read => 3,
+            Fault::Malformed => 4,
+            Fault::Mismatch => 5,
+            Fault::Write => 6,
+            Fault::DiskFull => 7,
+            Fault::Defect => 70,
+        }
+    }
+}
+
+/// The system's reason without Rust's "(os error 2)".
+fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.find(" (os error") {
+        Some(end) => text[..end].to_lowercase(),
+        None => text,
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error: {}", self.message)?;
+        match &self.hint {
+            Some(hint) => write!(f, "\n  hint: {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl From<kogge::Error> for Error {
+    fn from(error: kogge::Error) -> Self {
+        Self::mismatch(error.to_string())
+    }
+}
+
+/// A path as messages show it.
+pub fn quoted(path: &Path) -> String {
+    format!("'{}'", path.display())
+}
+
+/// Of some names, the one nearest to what was typed, if it is near enough to be meant.
+pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let likeness = |name: &str| strsim::jaro_winkler(&typed.to_lowercase(), &name.to_lowercase());
+    names
+        .into_iter()
+        .map(|name| (likeness(name), name))
+        .filter(|(likeness, _)| *likeness > 0.75)
+        .max_by(|(one, _), (other, _)| one.total_cmp(other))
+        .map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_a_slip_of_the_hand_and_no_more() {
+        let names = ["date", "precipitation", "temp_max"];
+        assert_eq!(nearest("precipitaton", names), Some("precipitation"));
+        assert_eq!(nearest("TEMP_MAX", names), Some("temp_max"));
+        assert_eq!(nearest("zzz", names), None);
+    }
+
+    #[test]
+    fn every_code_is_documented() {
+        use Fault::*;
+        for fault in [Usage, Read, Malformed, Mismatch, Write, DiskFull, BrokenPipe, Defect] {
+            let code = Error::new(fault, "").exit_code();
+            assert!(EXIT_CODES.contains(&format!("\n  {code} ")), "{fault:?}");
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! The header of `.npy` files, versions 1 to 3.
+//!
+//! The format is numpy's `numpy.lib.format`: a magic string, a version, the length of the header,
+//! and the header, which is a Python dictionary literal of `descr`, `fortran_order` and `shape`.
+
+use crate::dtype::Dtype;
+use crate::error::{Error, Result};
+use std::io::{Read, Write};
+
+const MAGIC: &[u8; 6] = b"\x93NUMPY";
+
+/// A header longer than this is not one.
+const LONGEST: u32 = 1 << 20;
+
+/// What a `.npy` file holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The type of the elements.
+    pub dtype: Dtype,
+    /// Whether the elements are in the other byte order than this machine's.
+    pub swapped: bool,
+    /// Whether the first axis is the contiguous one.
+    pub fortran_order: bool,
+    /// The lengths of the axes; none for a single number.
+    pub shape: Vec<u64>,
+}
+
+impl Header {
+    /// A native array of this type and shape.
+    pub fn new(dtype: Dtype, shape: Vec<u64>, fortran_order: bool) -> Self {
+        Self { dtype, swapped: false, fortran_order, shape }
+    }
+
+    /// Reads a header; gives it with its own length in bytes. `name` is the file in messages.
+    ///
+    /// # Errors
+    ///
+    /// If it isn't a header, its elements aren't numbers, or the shape overflows.
+    pub fn read(reader: &mut impl Read, name: &str) -> Result<(Self, u64)> {
+        let io = |error: std::io::Error| Error::read(name, &error);
+        let mut start = [0; 8];
+        reader.read_exact(&mut start).map_err(io)?;
+        if &start[..6] != MAGIC {
+            return Err(Error::malformed(format!(
+                "{name} is not a .npy file: its first bytes are not"
+            )));
+        }
+        let (len, before) = match start[6] {
+            1 => {
+                let mut len = [0; 2];
+                reader.read_exact(&mut len).map_err(io)?;
+                (u32::from(u16::from_le_bytes(len)), 10)
+            }
+            2 | 3 => {
+                let mut len = [0; 4];
+                reader.read_exact(&mut len).map_err(io)?;
+                (u32::from_le_bytes(len), 12)
+            }
+            other => {
+                let what = format!("{name} has version {other} of the .npy format");
+                return Err(Error::malformed(what).hint("versions 1 to 3 are known"));
+            }
+        };
+        if len > LONGEST {
+            return Err(Error::malformed(format!("{name} claims a header of {len} bytes")));
+        }
+        let mut text = vec![0; len as usize];
+        reader.read_exact(&mut text).map_err(io)?;
+        let text = String::from_utf8_lossy(&text);
+        Ok((Self::parse(&text, name)?, u64::from(len) + before))
+    }
+
+    fn parse(text: &str, name: &str) -> Result<Self> {
+        let bad = |what: &str| {
+            Error::malformed(format!("{name} has a bad .npy header: {what} in {}", text.trim()))
+        };
+        let descr = value(text, "descr").ok_or_else(|| bad("no 'descr'"))?;
+        let (dtype, swapped) = parse_descr(descr).ok_or_else(|| {
+            Error::mismatch(format!("{name} holds elements of the type {descr}, not plain numbers"))
+                .hint("integers, floats of 2 to 8 bytes and bool can be scanned")
+        })?;
+        let fortran_order = match value(text, "fortran_order") {
+            Some("True") => true,
+            Some("False") => false,
+            _ => return Err(bad("no 'fortran_order'")),
+        };
+        let shape = value(text, "shape").and_then(parse_shape).ok_or_else(|| bad("no 'shape'"))?;
+        let header = Self { dtype, swapped, fortran_order, shape };
+        if header.checked_bytes().is_none() {
+            let what = format!("{name} claims the shape {:?}", header.shape);
+            return Err(Error::malformed(what + ", more than 2^63 bytes"));
+        }
+        Ok(header)
+    }
+
+    fn checked_bytes(&self) -> Option<u64> {
+        // A zero hides no overflow beside it: numpy refuses such shapes, too.
+        let axes = self.shape.iter().map(|&axis| axis.max(1));
+        let bytes =
+            axes.fold(Some(self.dtype.size() as u64), |bytes, axis| bytes?.checked_mul(axis))?;
+        i64::try_from(bytes).ok()?;
+        Some(if self.shape.contains(&0) { 0 } else { bytes })
+    }
+
+    /// Bytes of all elements.
+    pub fn bytes(&self) -> u64 {
+        self.checked_bytes().expect("checked when read, and an output's shape is an input's")
+    }
+
+    /// How many elements there are.
+    pub fn elements(&self) -> u64 {
+        self.bytes() / self.dtype.size() as u64
+    }
+
+    /// Writes the header, padded so that the elements start at a multiple of 64; gives its length.
+    ///
+    /// # Errors
+    ///
+    /// If the writer fails, or the format has no such type.
+    pub fn write(&self, writer: &mut impl Write, name: &str) -> Result<u64> {
+        let header = self.to_bytes()?;
+        writer.write_all(&header).map_err(|error| Error::write(name, &error))?;
+        Ok(header.len() as u64)
+    }
+
+    /// The header as bytes. A one-dimensional header has the same length for every length of array.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let descr = self.dtype.npy_name().ok_or_else(|| {
+            Error::mismatch(format!("the .npy format has no {}", self.dtype))
+                .hint("use --dtype f32")
+        })?;
+        let order = match (self.dtype.size(), cfg!(target_endian = "big")) {
+            (1, _) => '|',
+            (_, false) => '<',
+            (_, true) => '>',
+        };
+        let axes: String = self.shape.iter().map(|axis| format!("{axis}, ")).collect();
+        let axes = if self.shape.len() > 1 { axes.trim_end_matches(", ") } else { axes.trim_end() };
+        let fortran_order = if self.fortran_order { "True" } else { "False" };
+        let dictionary = format!(
+            "{{'descr': '{order}{descr}', 'fortran_order': {fortran_order}, 'shape': ({axes}), }}"
+        );
+        let version: u8 = if dictionary.len() < 60_000 { 1 } else { 2 };
+        let before = if version == 1 { 10 } else { 12 };
+        let total = (before + dictionary.len() + 1).next_multiple_of(64).max(128);
+        let len = total - before;
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend([version, 0]);
+        match version {
+            1 => bytes.extend(u16::try_from(len).expect("chosen by length").to_le_bytes()),
+            _ => bytes.extend(u32::try_from(len).expect("a shape has few axes").to_le_bytes()),
+        }
+        bytes.extend(dictionary.as_bytes());
+        bytes.resize(total - 1, b' ');
+        bytes.push(b'\n');
+        Ok(bytes)
+    }
+}
+
+/// The text of a key's value in a flat dictionary literal.
+fn value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+    let quoted = [format!("'{key}'"), format!("\"{key}\"")];
+    let after = quoted.iter().find_map(|key| text.split_once(key.as_str()))?.1;
+    let after = after.trim_start().strip_prefix(':')?.trim_start();
+    let close = match after.as_bytes().first()? {
+        b'(' => after.find(')')? + 1,
+        b'[' => after.rfind(']')? + 1,
+        quote @ (b'\'' | b'"') => after[1..].find(char::from(*quote))? + 2,
+        _ => after.find([',', '}'])?,
+    };
+    Some(after[..close].trim())
+}
+
+/// A type such as `'<f4'`, and whether its byte order is not this machine's.
+fn parse_descr(descr: &str) -> Option<(Dtype, bool)> {
+    let descr = descr.trim_matches(['\'', '"']);
+    let (order, name) = descr.split_at_checked(1)?;
+    let big = match order {
+        "<" => false,
+        ">" => true,
+        "|" | "=" => cfg!(target_endian = "big"),
+        _ => return None,
+    };
+    let dtype = Dtype::from_npy(name)?;
+    Some((dtype, dtype.size() > 1 && big != cfg!(target_endian = "big")))
+}
+
+fn parse_shape(shape: &str) -> Option<Vec<u64>> {
+    let axes = shape.strip_prefix('(')?.strip_suffix(')')?;
+    let axes = axes.split(',').map(str::trim).filter(|axis| !axis.is_empty());
+    // Python 2 wrote long integers with an L.
+    axes.map(|axis| axis.trim_end_matches('L').parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_dictionary(dictionary: &str) -> Vec<u8> {
+        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+        bytes.extend((dictionary.len() as u16).to_le_bytes());
+        bytes.extend(dictionary.as_bytes());
+        bytes
+    }
+
+    fn read(bytes: &[u8]) -> Result<(Header, u64)> {
+        Header::read(&mut &*bytes, "'x.npy'")
+    }
+
+    #[test]
+    fn goes_both_ways() {
+        for shape in [vec![], vec![7], vec![3, 0], vec![u64::from(u32::MAX), 2, 1]] {
+            for fortran_order in [false, true] {
+                let header = Header::new(Dtype::F16, shape.clone(), fortran_order);
+                let bytes = header.to_bytes().unwrap();
+                assert_eq!(bytes.len() % 64, 0);
+                assert_eq!(read(&bytes).unwrap(), (header, bytes.len() as u64));
+            }
+        }
+        let lengths =
+            [0, 1 << 62].map(|n| Header::new(Dtype::U8, vec![n], false).to_bytes().unwrap().len());
+        assert_eq!(lengths[0], lengths[1]);
+    }
+
+    #[test]
+    fn reads_what_others_write() {
+        let bytes = with_dictionary("{\"shape\":(2,3L),'descr': '>i4', 'fortran_order':True}\n");
+        let header = read(&bytes).unwrap().0;
+        assert_eq!((header.dtype, header.swapped), (Dtype::I32, cfg!(target_endian = "little")));
+        assert_eq!((header.shape, header.fortran_order), (vec![2, 3], true));
+    }
+
+    #[test]
+    fn refuses_what_is_no_header() {
+        let code = |bytes: &[u8]| read(bytes).unwrap_err().exit_code();
+        assert_eq!(code(b"\x93NUMPY\x01"), 4);
+        assert_eq!(code(b"\x93NUMPY\x09\x00\x00\x00"), 4);
+        assert_eq!(code(b"PK\x03\x04\x00\x00\x00\x00"), 4);
+        assert_eq!(code(b"\x93NUMPY\x02\x00\xff\xff\xff\xff"), 4);
+        let header = |descr: &str, shape: &str| {
+            with_dictionary(&format!(
+                "{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}"
+            ))
+        };
+        assert_eq!(code(&header("'<f4'", "(3,")), 4);
+        assert_eq!(code(&header("'<f4'", "(-3,)")), 4);
+        assert_eq!(code(&header("'<f4'", "(4294967296, 4294967296)")), 4);
+        assert_eq!(code(&header("'<f4'", "(18446744073709551615, 0, 4)")), 4);
+        assert_eq!(code(&header("'<c8'", "(3,)")), 5);
+        assert_eq!(code(&header("[('a', '<f4'), ('b', '<i4')]", "(3,)")), 5);
+        assert_eq!(code(&header("'|O'", "(3,)")), 5);
+    }
+}

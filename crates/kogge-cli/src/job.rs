@@ -1,0 +1,155 @@
+//! One `kogge scan`: the arguments, and what follows from them whatever the format.
+
+use crate::args::ScanArgs;
+use crate::dtype::Dtype;
+use crate::engine::Spec;
+use crate::error::{Error, Fault, Result};
+use crate::format::Format;
+use crate::input::Input;
+use crate::output::Output;
+use crate::progress::Progress;
+use crate::summary::Scanned;
+use crate::{array, table};
+use kogge::{Direction, Kind};
+use serde_json::json;
+use std::io::Write;
+use std::path::Path;
+
+/// A scan that was asked for.
+pub struct Job<'a> {
+    /// The command line.
+    pub args: &'a ScanArgs,
+    /// What is written.
+    pub output_format: Format,
+    /// Bytes of a piece.
+    pub buffer: usize,
+}
+
+/// Bytes of a piece: large enough for the disk and the engine, small enough for the cache.
+const BUFFER: usize = 8 << 20;
+
+/// Tests set this variable to cut the data everywhere.
+const BUFFER_VARIABLE: &str = "KOGGE_BUFFER";
+
+/// Does what `kogge scan` was asked for.
+pub fn scan(args: &ScanArgs) -> Result<()> {
+    if let Some(threads) = args.threads {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build_global();
+        pool.map_err(|error| Error::new(Fault::Defect, error.to_string()))?;
+    }
+    let input = Input::open(&args.input)?;
+    let input_format = input_format(args, &input)?;
+    let output_format = output_format(args, input_format)?;
+    if args.input_dtype.is_some() && input_format != Format::Raw {
+        return Err(Error::usage(
+            "--input-dtype is for raw inputs; other formats name their types",
+        ));
+    }
+    let job = Job { args, output_format, buffer: buffer() };
+    if !input_format.is_array() {
+        if let Some(axis) = args.axis {
+            return Err(Error::usage(format!("--axis {axis} is for arrays, and this is a table"))
+                .hint("name the column to scan with --column"));
+        }
+        return table::scan(&job, input, input_format);
+    }
+    if !(args.column.is_empty() && args.by.is_empty()) {
+        return Err(Error::usage("--column and --by are for tables, and this is an array")
+            .hint("name the axis to scan along with --axis"));
+    }
+    let reader = array::open(input, input_format, args.input_dtype.or(args.dtype))?;
+    if output_format.is_array() || (output_format.is_text() && reader.header.shape.len() > 1) {
+        array::scan(&job, reader)
+    } else {
+        table::scan_array(&job, reader)
+    }
+}
+
+fn input_format(args: &ScanArgs, input: &Input) -> Result<Format> {
+    if let Some(format) = args.input_format {
+        return Ok(format);
+    }
+    let by_name = input.path.as_deref().map(Format::from_path);
+    if let Some(Ok(format)) = by_name {
+        return Ok(format);
+    }
+    let unknown = || {
+        Error::usage(format!("the format of {} cannot be told", input.name))
+            .hint("give --input-format; for raw elements also --dtype")
+    };
+    Format::from_head(input.head()).ok_or_else(unknown)
+}
+
+fn output_format(args: &ScanArgs, input_format: Format) -> Result<Format> {
+    let path = args.output.as_deref().filter(|path| *path != Path::new("-"));
+    match (args.format, path) {
+        (Some(format), _) => Ok(format),
+        (None, Some(path)) => Format::from_path(path),
+        (None, None) if input_format == Format::Tsv => Ok(Format::Tsv),
+        (None, None) => Ok(Format::Csv),
+    }
+}
+
+fn buffer() -> usize {
+    let asked = std::env::var(BUFFER_VARIABLE).ok().and_then(|bytes| bytes.parse().ok());
+    asked.unwrap_or(BUFFER).max(1)
+}
+
+impl Job<'_> {
+    /// The scan of data of this type.
+    pub fn spec(&self, file: Dtype) -> Result<Spec> {
+        let args = self.args;
+        let types = args.op.types(file, args.dtype, args.accumulate)?;
+        let kind = if args.exclusive { Kind::Exclusive } else { Kind::Inclusive };
+        let direction = if args.reverse { Direction::Reverse } else { Direction::Forward };
+        Spec::new(args.op, types, kind, direction, args.init.as_deref())
+    }
+
+    /// The output, after everything about the input has been checked.
+    pub fn create_output(&self) -> Result<Output> {
+        let input = Some(self.args.input.as_path()).filter(|path| *path != Path::new("-"));
+        let output = Output::create(self.args.output.as_deref(), input)?;
+        if output.is_terminal() && !self.output_format.is_text() {
+            return Err(Error::usage("a terminal shows text only")
+                .hint("give --format csv, or write to a file with -o"));
+        }
+        if self.args.json && output.is_stdout() {
+            return Err(Error::usage("--json prints where the data go; give -o FILE"));
+        }
+        Ok(output)
+    }
+
+    /// A progress bar for this much input.
+    pub fn progress(&self, bytes: Option<u64>, output: &Output) -> Progress {
+        Progress::new(bytes, output.is_terminal())
+    }
+
+    /// Puts the output in its place and prints the summary.
+    pub fn finish(
+        &self,
+        output: Output,
+        rows: u64,
+        scans: &[Scanned],
+        progress: &Progress,
+    ) -> Result<()> {
+        let bytes = output.len();
+        output.commit()?;
+        if !self.args.json {
+            return Ok(());
+        }
+        let args = self.args;
+        let line = json!({
+            "input": args.input.display().to_string(),
+            "output": args.output.as_ref().map(|path| path.display().to_string()),
+            "op": args.op.name(),
+            "kind": if args.exclusive { "exclusive" } else { "inclusive" },
+            "direction": if args.reverse { "reverse" } else { "forward" },
+            "rows": rows,
+            "scans": scans.iter().map(Scanned::to_json).collect::<Vec<_>>(),
+            "bytes_written": bytes,
+            "seconds": progress.elapsed().as_secs_f64(),
+        });
+        writeln!(std::io::stdout(), "{line}")
+            .map_err(|error| Error::write("standard output", &error))
+    }
+}

@@ -1,0 +1,220 @@
+//! Where the results go: whole, or not at all.
+//!
+//! A file is written beside its target under a temporary name and renamed when it is complete, so
+//! nobody ever sees half of it. If anything fails, a panic and a signal included, the temporary
+//! file is removed and the target is as it was.
+
+use crate::error::{Error, Fault, Result, quoted};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, IsTerminal, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use tempfile::TempPath;
+
+/// The temporary file to remove when a signal ends the process.
+static PARTIAL: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// What the shell sees of a process that a signal has ended.
+const INTERRUPTED: i32 = 130;
+
+/// Makes Ctrl-C and SIGTERM remove the partial output.
+pub fn clean_up_on_signals() {
+    // Fails only where a handler is set already; then that one is in charge.
+    let _ = ctrlc::set_handler(|| {
+        // Never unlocked again: no rename can follow the removal.
+        let partial = PARTIAL.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(path) = partial.as_deref() {
+            let _ = fs::remove_file(path);
+        }
+        eprintln!("interrupted");
+        std::process::exit(INTERRUPTED);
+    });
+}
+
+/// An output being written.
+pub struct Output {
+    /// The path, quoted, or "standard output".
+    pub name: String,
+    place: Place,
+}
+
+enum Place {
+    Stdout,
+    /// A device or a pipe, which no rename may replace.
+    Device(File),
+    Beside {
+        file: File,
+        temporary: TempPath,
+        target: PathBuf,
+    },
+}
+
+/// What every format writes to.
+pub type Writer = BufWriter<Box<dyn Write + Send>>;
+
+impl Output {
+    /// An output to this path, or to standard output.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written, or is the `input`.
+    pub fn create(path: Option<&Path>, input: Option<&Path>) -> Result<Self> {
+        let Some(path) = path.filter(|path| *path != Path::new("-")) else {
+            return Ok(Self { name: "standard output".to_owned(), place: Place::Stdout });
+        };
+        let name = quoted(path);
+        let fail = |error: io::Error| Error::write(&name, &error);
+        if input.is_some_and(|input| is_same_file(input, path)) {
+            return Err(Error::usage(format!("{name} is both input and output"))
+                .hint("name another output with -o, and rename it afterwards"));
+        }
+        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let place = match fs::metadata(&target) {
+            Ok(existing) if existing.is_dir() => {
+                return Err(Error::new(Fault::Write, format!("{name} is a directory")));
+            }
+            Ok(existing) if !existing.is_file() => {
+                Place::Device(File::options().write(true).open(&target).map_err(fail)?)
+            }
+            Ok(existing) if existing.permissions().readonly() => {
+                return Err(Error::new(Fault::Write, format!("{name} is read-only")));
+            }
+            existing => beside(target, existing.ok().map(|e| e.permissions())).map_err(fail)?,
+        };
+        Ok(Self { name, place })
+    }
+
+    /// Whether a person looks at it.
+    pub fn is_terminal(&self) -> bool {
+        matches!(self.place, Place::Stdout) && io::stdout().is_terminal()
+    }
+
+    /// Whether it is standard output.
+    pub fn is_stdout(&self) -> bool {
+        matches!(self.place, Place::Stdout)
+    }
+
+    /// The file, if it can be written at any place.
+    pub fn seekable(&self) -> Result<Option<File>> {
+        match &self.place {
+            Place::Beside { file, .. } => {
+                file.try_clone().map(Some).map_err(|error| Error::write(&self.name, &error))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// A writer from the start to the end.
+    pub fn writer(&self) -> Result<Writer> {
+        let fail = |error| Error::write(&self.name, &error);
+        let writer: Box<dyn Write + Send> = match &self.place {
+            Place::Stdout => Box::new(unbuffered_stdout()),
+            Place::Device(file) | Place::Beside { file, .. } => {
+                Box::new(file.try_clone().map_err(fail)?)
+            }
+        };
+        Ok(BufWriter::with_capacity(1 << 18, writer))
+    }
+
+    /// Copies what was written to a temporary file, for formats that must go back.
+    pub fn copy_from(&self, mut spool: File) -> Result<()> {
+        let fail = |error| Error::write(&self.name, &error);
+        spool.seek(SeekFrom::Start(0)).map_err(fail)?;
+        let mut writer = self.writer()?;
+        io::copy(&mut spool, &mut writer).and_then(|_| writer.flush()).map_err(fail)
+    }
+
+    /// Bytes in the file; `None` if it isn't one.
+    pub fn len(&self) -> Option<u64> {
+        match &self.place {
+            Place::Beside { file, .. } => file.metadata().ok().map(|metadata| metadata.len()),
+            _ => None,
+        }
+    }
+
+    /// Puts the complete file in its place.
+    pub fn commit(self) -> Result<()> {
+        let Place::Beside { file, temporary, target } = self.place else { return Ok(()) };
+        drop(file);
+        let mut partial = PARTIAL.lock().unwrap_or_else(PoisonError::into_inner);
+        *partial = None;
+        temporary.persist(&target).map_err(|error| Error::write(&self.name, &error.error))
+    }
+}
+
+/// A temporary file in the directory of the target, with the target's permissions.
+fn beside(target: PathBuf, permissions: Option<fs::Permissions>) -> io::Result<Place> {
+    let directory = match target.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".kogge-").suffix(".partial");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut partial = PARTIAL.lock().unwrap_or_else(PoisonError::into_inner);
+    let (file, temporary) = builder.tempfile_in(directory)?.into_parts();
+    *partial = Some(temporary.to_path_buf());
+    if let Some(permissions) = permissions {
+        file.set_permissions(permissions)?;
+    }
+    Ok(Place::Beside { file, temporary, target })
+}
+
+/// Rust's own standard output is buffered by line, which costs twice here.
+#[cfg(unix)]
+fn unbuffered_stdout() -> impl Write + Send {
+    use std::os::fd::AsFd;
+    io::stdout().as_fd().try_clone_to_owned().map_or_else(
+        |_| Box::new(io::stdout()) as Box<dyn Write + Send>,
+        |fd| Box::new(File::from(fd)),
+    )
+}
+
+#[cfg(not(unix))]
+fn unbuffered_stdout() -> impl Write + Send {
+    io::stdout()
+}
+
+#[cfg(unix)]
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (fs::metadata(one), fs::metadata(other)) {
+        (Ok(one), Ok(other)) => {
+            one.is_file() && (one.dev(), one.ino()) == (other.dev(), other.ino())
+        }
+        _ => false,
+    }
+}
+
+#[cfg(not(unix))]
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    match (fs::canonicalize(one), fs::canonicalize(other)) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_or_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("out");
+        let names = || fs::read_dir(directory.path()).unwrap().count();
+        let output = Output::create(Some(&target), None).unwrap();
+        output.writer().unwrap().write_all(b"half").unwrap();
+        assert_eq!(names(), 1);
+        drop(output);
+        assert_eq!(names(), 0);
+
+        let output = Output::create(Some(&target), None).unwrap();
+        output.writer().unwrap().write_all(b"whole").unwrap();
+        assert!(!target.exists());
+        output.commit().unwrap();
+        assert_eq!((fs::read(&target).unwrap().as_slice(), names()), (b"whole".as_slice(), 1));
+        assert!(Output::create(Some(&target), Some(&target)).is_err());
+    }
+}

@@ -1,0 +1,219 @@
+//! Between Arrow's arrays and our columns.
+
+use super::batch::{Lines, Source, TextHead};
+use super::column::Column;
+use crate::buffer::Buffer;
+use crate::dtype::Dtype;
+use crate::error::{Error, Fault, Result};
+use crate::format::csv::split;
+use crate::text::read_element;
+use arrow_array::cast::AsArray;
+use arrow_array::types::*;
+use arrow_array::{
+    Array, ArrayRef, ArrowPrimitiveType, BooleanArray, PrimitiveArray, RecordBatch, StringArray,
+};
+use arrow_buffer::{BooleanBuffer, NullBuffer, ScalarBuffer};
+use arrow_cast::cast;
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use std::sync::Arc;
+
+/// Runs an expression with the Arrow type for a [`Dtype`] that has one.
+macro_rules! with_arrow {
+    ($dtype:expr, $P:ident => $body:expr, $other:expr) => {
+        match $dtype {
+            Dtype::I8 => with_arrow!(@ Int8Type, $P, $body),
+            Dtype::I16 => with_arrow!(@ Int16Type, $P, $body),
+            Dtype::I32 => with_arrow!(@ Int32Type, $P, $body),
+            Dtype::I64 => with_arrow!(@ Int64Type, $P, $body),
+            Dtype::U8 => with_arrow!(@ UInt8Type, $P, $body),
+            Dtype::U16 => with_arrow!(@ UInt16Type, $P, $body),
+            Dtype::U32 => with_arrow!(@ UInt32Type, $P, $body),
+            Dtype::U64 => with_arrow!(@ UInt64Type, $P, $body),
+            Dtype::F16 => with_arrow!(@ Float16Type, $P, $body),
+            Dtype::F32 => with_arrow!(@ Float32Type, $P, $body),
+            Dtype::F64 => with_arrow!(@ Float64Type, $P, $body),
+            Dtype::Bool | Dtype::BF16 => $other,
+        }
+    };
+    (@ $type:ty, $P:ident, $body:expr) => {{
+        type $P = $type;
+        $body
+    }};
+}
+
+/// The Arrow type of a column of this type; `None` for `bf16`.
+pub fn data_type(dtype: Dtype) -> Option<DataType> {
+    let bool = (dtype == Dtype::Bool).then_some(DataType::Boolean);
+    with_arrow!(dtype, P => Some(P::DATA_TYPE), bool)
+}
+
+/// The elements of an Arrow column and, for dates, times and durations, what they mean; `None` if
+/// it has no numbers.
+pub fn number_type(data_type: &DataType) -> Option<(Dtype, Option<DataType>)> {
+    use DataType::{Date32, Date64, Dictionary, Duration, Time32, Time64, Timestamp};
+    let of = |dtype| Some((dtype, None));
+    match data_type {
+        DataType::Boolean => of(Dtype::Bool),
+        DataType::Int8 => of(Dtype::I8),
+        DataType::Int16 => of(Dtype::I16),
+        DataType::Int32 => of(Dtype::I32),
+        DataType::Int64 => of(Dtype::I64),
+        DataType::UInt8 => of(Dtype::U8),
+        DataType::UInt16 => of(Dtype::U16),
+        DataType::UInt32 => of(Dtype::U32),
+        DataType::UInt64 => of(Dtype::U64),
+        DataType::Float16 => of(Dtype::F16),
+        DataType::Float32 => of(Dtype::F32),
+        DataType::Float64 => of(Dtype::F64),
+        Date32 | Time32(_) => Some((Dtype::I32, Some(data_type.clone()))),
+        Date64 | Time64(_) | Timestamp(..) | Duration(_) => {
+            Some((Dtype::I64, Some(data_type.clone())))
+        }
+        Dictionary(_, value) => number_type(value),
+        _ => None,
+    }
+}
+
+/// Whether a column holds numbers to be added up, not dates or truth values.
+pub fn is_plain_number(data_type: &DataType) -> bool {
+    matches!(number_type(data_type), Some((dtype, None)) if dtype != Dtype::Bool)
+}
+
+/// The column of this name to be scanned; decimals only where a type is asked for.
+///
+/// # Errors
+///
+/// If it has no numbers.
+pub fn source(field: &Field, asked: Option<Dtype>) -> Result<Source> {
+    let name = field.name().clone();
+    if let Some((dtype, meaning)) = number_type(field.data_type()) {
+        return Ok(Source { name, dtype, meaning });
+    }
+    if field.data_type().is_decimal() && asked.is_some() {
+        return Ok(Source { name, dtype: Dtype::F64, meaning: None });
+    }
+    let error =
+        Error::mismatch(format!("column '{name}' holds {}, not numbers", field.data_type()));
+    Err(if field.data_type().is_decimal() { error.hint("try --dtype f64") } else { error })
+}
+
+/// The elements of an Arrow array as a column of this type.
+///
+/// # Errors
+///
+/// If the array holds other things.
+pub fn to_column(array: &ArrayRef, dtype: Dtype) -> Result<Column> {
+    let wanted = data_type(dtype).expect("every number type of Arrow has its own");
+    let cast =
+        if *array.data_type() == wanted { Ok(Arc::clone(array)) } else { cast(array, &wanted) };
+    let array = cast.map_err(|error| Error::mismatch(error.to_string()))?;
+    let valid = array.logical_nulls().filter(|nulls| nulls.null_count() > 0);
+    let mut data = Buffer::zeroed(array.len() * dtype.size());
+    let bools = |data: &mut Buffer| {
+        let truths = array.as_boolean().values().iter();
+        data.bytes_mut().iter_mut().zip(truths).for_each(|(to, truth)| *to = truth.into());
+    };
+    with_arrow!(dtype, P => {
+        let values: &[u8] = bytemuck::cast_slice(array.as_primitive::<P>().values());
+        data.bytes_mut().copy_from_slice(values);
+    }, bools(&mut data));
+    let valid = valid.map(|nulls| nulls.iter().collect::<Vec<bool>>());
+    if let Some(valid) = &valid {
+        // What stands under a null may be anything.
+        let elements = data.bytes_mut().chunks_exact_mut(dtype.size());
+        elements.zip(valid).filter(|(_, valid)| !**valid).for_each(|(element, _)| element.fill(0));
+    }
+    Ok(Column { dtype, data, valid })
+}
+
+/// A column as an Arrow array of this type.
+///
+/// # Errors
+///
+/// If Arrow has no such type.
+pub fn to_array(column: &Column, wanted: &DataType) -> Result<ArrayRef> {
+    let nulls = column.valid.as_ref().map(|valid| NullBuffer::from(valid.as_slice()));
+    let bools = || -> ArrayRef {
+        let truths: BooleanBuffer = column.data.bytes().iter().map(|&truth| truth != 0).collect();
+        Arc::new(BooleanArray::new(truths, nulls.clone()))
+    };
+    let array: ArrayRef = with_arrow!(column.dtype, P => {
+        let values: ScalarBuffer<<P as ArrowPrimitiveType>::Native> = column.data.elements().to_vec().into();
+        Arc::new(PrimitiveArray::<P>::new(values, nulls.clone()))
+    }, bools());
+    if array.data_type() == wanted {
+        return Ok(array);
+    }
+    cast(&array, wanted).map_err(|error| Error::new(Fault::Defect, error.to_string()))
+}
+
+/// A batch with scanned columns added; `schema` is that of the result.
+pub fn with_columns(
+    batch: &RecordBatch,
+    scanned: &[Column],
+    schema: &SchemaRef,
+) -> Result<RecordBatch> {
+    let mut arrays = batch.columns().to_vec();
+    for (column, field) in scanned.iter().zip(&schema.fields()[batch.num_columns()..]) {
+        arrays.push(to_array(column, field.data_type())?);
+    }
+    RecordBatch::try_new(Arc::clone(schema), arrays)
+        .map_err(|error| Error::malformed(error.to_string()))
+}
+
+/// The schema of a text table: numbers where all cells are, else text.
+pub fn text_schema(head: &TextHead) -> SchemaRef {
+    let field = |(name, dtype): (&String, &Option<Dtype>)| {
+        let data_type = dtype.and_then(data_type).unwrap_or(DataType::Utf8);
+        Field::new(name, data_type, true)
+    };
+    Arc::new(Schema::new(head.names.iter().zip(&head.dtypes).map(field).collect::<Vec<_>>()))
+}
+
+/// Lines of text as typed columns.
+///
+/// # Errors
+///
+/// If a cell isn't what its column was found to hold.
+pub fn lines_to_batch(lines: &Lines, head: &TextHead, schema: &SchemaRef) -> Result<RecordBatch> {
+    let mut rows = Vec::new();
+    for line in lines.iter() {
+        rows.push(split(line, head.delimiter)?);
+    }
+    let mut arrays: Vec<ArrayRef> = Vec::new();
+    for (at, field) in schema.fields().iter().enumerate() {
+        let cells = rows.iter().map(|row| &row[at]);
+        let dtype = head.dtypes[at].filter(|_| *field.data_type() != DataType::Utf8);
+        arrays.push(match dtype {
+            Some(dtype) => to_array(&parse_cells(cells, dtype, field.name())?, field.data_type())?,
+            None => Arc::new(StringArray::from_iter_values(cells.map(String::from_utf8_lossy))),
+        });
+    }
+    RecordBatch::try_new(Arc::clone(schema), arrays)
+        .map_err(|error| Error::malformed(error.to_string()))
+}
+
+fn parse_cells<'a>(
+    cells: impl Iterator<Item = &'a [u8]>,
+    dtype: Dtype,
+    name: &str,
+) -> Result<Column> {
+    let mut column = Column::new(dtype);
+    for cell in cells {
+        let cell = String::from_utf8_lossy(cell.trim_ascii());
+        if cell.is_empty() {
+            column.push_null();
+        } else if !column.push_with(|element| read_element(dtype, &cell, element)) {
+            return Err(Error::malformed(format!("'{cell}' in column '{name}' is no {dtype}"))
+                .hint("a pipe's types follow its first rows; read from a file instead"));
+        }
+    }
+    Ok(column)
+}
+
+/// A native array as the only column of a batch.
+pub fn one_column(column: &Column, schema: &SchemaRef) -> Result<RecordBatch> {
+    let array = to_array(column, schema.field(0).data_type())?;
+    RecordBatch::try_new(Arc::clone(schema), vec![array])
+        .map_err(|error| Error::new(Fault::Defect, error.to_string()))
+}
