@@ -21,6 +21,16 @@ pub(super) struct Argument {
     pub place: Option<Place>,
 }
 
+impl Argument {
+    /// What overloads are chosen by: an array is still one.
+    fn shape(&self) -> Val {
+        match &self.place {
+            Some(place) if matches!(place.ty, Ty::Array(..)) => Val::nothing(place.ty.clone()),
+            _ => self.value.clone(),
+        }
+    }
+}
+
 impl Lower<'_> {
     pub(super) fn call(&mut self, callee: &Expr, arguments: &[Expr]) -> Result<Val> {
         let pos = self.pos;
@@ -93,7 +103,7 @@ impl Lower<'_> {
         }
         let values = self.arguments(arguments)?;
         self.pos = pos;
-        let plain: Vec<Val> = values.iter().map(|a| a.value.clone()).collect();
+        let plain: Vec<Val> = values.iter().map(Argument::shape).collect();
         match self.choose(&device, part.arguments.as_deref(), &plain)? {
             Some(chosen) => self.inline(chosen, values, None),
             None => {
@@ -216,7 +226,7 @@ impl Lower<'_> {
             return Err(self.no_member(id, name));
         }
         let candidates: Vec<_> = methods.into_iter().map(|(id, f)| (Some(id), f)).collect();
-        let values: Vec<Val> = arguments.iter().map(|a| a.value.clone()).collect();
+        let values: Vec<Val> = arguments.iter().map(Argument::shape).collect();
         match self.choose(&candidates, template, &values)? {
             Some(chosen) => self.inline(chosen, arguments, Some(object)),
             None => Err(self.pos.error(format!(
@@ -631,7 +641,7 @@ impl Lower<'_> {
         if constructors.is_empty() {
             return Ok(false);
         }
-        let values: Vec<Val> = arguments.iter().map(|a| a.value.clone()).collect();
+        let values: Vec<Val> = arguments.iter().map(Argument::shape).collect();
         match self.choose(&constructors, None, &values)? {
             Some(chosen) => {
                 self.inline(chosen, arguments, Some(object.clone()))?;

@@ -86,6 +86,8 @@ impl Lower<'_> {
             _ if from == to => Some(16),
             (Ty::Scalar(a), Ty::Scalar(b)) if super::common(*a, *a) == *b => Some(8),
             (Ty::Scalar(_), Ty::Scalar(_)) => Some(4),
+            (Ty::Array(element, _), Ty::Pointer(to)) if **element == to.ty => Some(16),
+            (Ty::Array(..), Ty::Pointer(_)) => Some(2),
             (Ty::Pointer(_), Ty::Pointer(_) | Ty::Scalar(_)) => Some(2),
             (Ty::Scalar(_), Ty::Pointer(_)) => Some(1),
             (Ty::Struct(a), Ty::Struct(b)) if self.structs[*a].bases.contains(b) => Some(4),
@@ -135,8 +137,25 @@ impl Lower<'_> {
     /// Matches a parameter's type with an argument's.
     fn deduce(&self, f: &Function, ty: &TypeExpr, from: &Ty, bound: &mut [Option<Symbol>]) {
         match (ty, from) {
-            (TypeExpr::Reference(inner) | TypeExpr::Volatile(inner), from) => {
-                self.deduce(f, inner, from, bound);
+            (TypeExpr::Reference(inner), from) => match (&**inner, from) {
+                (TypeExpr::Array(element, size), Ty::Array(from, n)) => {
+                    self.deduce(f, element, from, bound);
+                    if let Some(size) = size {
+                        let symbol = Symbol::Constant(*n, crate::value::ScalarType::I32);
+                        let argument = TemplateArgument::Value((**size).clone());
+                        self.deduce_argument(f, &argument, &symbol, bound);
+                    }
+                }
+                (inner, from) => self.deduce(f, inner, from, bound),
+            },
+            (TypeExpr::Volatile(inner), from) => self.deduce(f, inner, from, bound),
+            (TypeExpr::Pointer(inner), Ty::Array(element, _)) => {
+                self.deduce(f, inner, element, bound);
+            }
+            (TypeExpr::Named(_), Ty::Array(element, _)) => {
+                // Passed by value, an array is a pointer.
+                let pointer = Ty::pointer((**element).clone(), false);
+                self.deduce(f, ty, &pointer, bound);
             }
             (TypeExpr::Pointer(inner), Ty::Pointer(to)) => self.deduce(f, inner, &to.ty, bound),
             (TypeExpr::Named(path), from) => {

@@ -296,18 +296,16 @@ impl Parser {
             }
             let specifiers = self.specifiers()?;
             let ty = self.pointers(specifiers.ty)?;
-            if self.is("(") {
-                return self.refuse("pointers to functions and to arrays");
-            }
             let pos = self.pos();
-            let name = if self.peek().is_name() {
-                Some(self.next().text)
+            let (ty, name) = if self.is("(") {
+                self.bracketed_parameter(ty)?
             } else {
-                None
-            };
-            let ty = match self.arrays(ty)? {
-                TypeExpr::Array(element, _) => TypeExpr::Pointer(element),
-                ty => ty,
+                let name = self.parameter_name();
+                let ty = match self.arrays(ty)? {
+                    TypeExpr::Array(element, _) => TypeExpr::Pointer(element),
+                    ty => ty,
+                };
+                (ty, name)
             };
             let default = if self.eat("=") {
                 Some(self.assignment()?)
@@ -327,5 +325,35 @@ impl Parser {
         self.in_arguments = outer;
         self.expect(")")?;
         Ok(parameters)
+    }
+
+    fn parameter_name(&mut self) -> Option<Arc<str>> {
+        let named = self.peek().is_name();
+        named.then(|| self.next().text)
+    }
+
+    /// `T (&name)[N]` and `T (*name)[N]`.
+    fn bracketed_parameter(
+        &mut self,
+        element: TypeExpr,
+    ) -> Result<(TypeExpr, Option<Arc<str>>), Diagnostic> {
+        self.expect("(")?;
+        let reference = self.is("&");
+        if !reference && !self.is("*") {
+            return self.refuse("pointers to functions");
+        }
+        self.at += 1;
+        let name = self.parameter_name();
+        self.expect(")")?;
+        if self.is("(") {
+            return self.refuse("pointers to functions");
+        }
+        let array = Box::new(self.arrays(element)?);
+        let ty = if reference {
+            TypeExpr::Reference(array)
+        } else {
+            TypeExpr::Pointer(array)
+        };
+        Ok((ty, name))
     }
 }

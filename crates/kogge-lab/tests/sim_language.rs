@@ -1,0 +1,298 @@
+//! The language: each construct run, its result compared with C's.
+
+mod support;
+
+use kogge_lab::{Number, Program, ScalarType, Values};
+use support::{Case, ints};
+
+/// Runs a body that writes `out[0..]` in one thread; returns `n` results.
+fn evaluate(prelude: &str, body: &str, n: usize) -> Vec<i32> {
+    let source = format!("{prelude}\n__global__ void k(int *out) {{\n{body}\n}}\n");
+    let report = Case::new(&source, "k", 1, 1).value("out", vec![0i32; n]).run();
+    assert!(report.is_clean(), "{:#?}", report.findings);
+    ints(&report.arrays["out"])
+}
+
+#[test]
+fn integers_follow_c() {
+    let body = r"
+        unsigned u = 0; u--; out[0] = u > 0x7fffffffu;
+        int m = 2147483647; m += 1; out[1] = m;
+        out[2] = -7 / 2; out[3] = -7 % 2;
+        out[4] = (unsigned char)300; out[5] = (signed char)200;
+        out[6] = -1 < 1u;
+        out[7] = (-16) >> 2; out[8] = (int)(0xfffffff0u >> 2);
+        long long w = 1LL << 40; out[9] = (int)(w >> 38);
+        out[10] = 5 & 3 | 8 ^ 1; out[11] = ~5; out[12] = !5; out[13] = 1 ? 2 : 3;
+        short s = -5; s *= 3; out[14] = s;
+        out[15] = sizeof(int) + sizeof(double) + sizeof(unsigned long long);
+    ";
+    assert_eq!(
+        evaluate("", body, 16),
+        [1, i32::MIN, -3, -1, 44, -56, 0, -4, 0x3fff_fffc, 4, 9, -6, 0, 2, -15, 20]
+    );
+}
+
+#[test]
+fn floats_round_as_their_type() {
+    let source = r"
+        __global__ void k(float *f, double *d) {
+            f[0] = 0.1f + 0.2f; f[1] = 1.0f / 3; f[2] = -0.0f; f[3] = fmaxf(1.5f, -2.f);
+            f[4] = (int)2.9f; f[5] = sqrtf(2.0f); f[6] = 1e30f * 1e30f; f[7] = -f[2];
+            d[0] = 0.1 + 0.2; d[1] = 0.1f; d[2] = fma(2.0, 3.0, 1.0); d[3] = 7 / 2 + 7 / 2.0;
+        }";
+    let report = Case::new(source, "k", 1, 1)
+        .value("f", vec![9f32; 8])
+        .value("d", vec![9f64; 4])
+        .run();
+    let f = [0.1f32 + 0.2, 1.0 / 3.0, -0.0, 1.5, 2.0, 2f32.sqrt(), f32::INFINITY, 0.0];
+    let Values::F32(found) = &report.arrays["f"] else { panic!() };
+    for (a, b) in found.iter().zip(f) {
+        assert_eq!(a.to_bits(), b.to_bits(), "{a} {b}");
+    }
+    let d = Values::F64(vec![0.1 + 0.2, f64::from(0.1f32), 7.0, 6.5]);
+    assert_eq!(report.arrays["d"], d);
+}
+
+#[test]
+fn statements_flow_as_in_c() {
+    let body = r"
+        int n = 0;
+        for (int i = 0; i < 10; i++) { if (i == 3) continue; if (i == 7) break; n += i; }
+        out[0] = n;
+        int i = 5; do { i--; } while (i > 2); out[1] = i;
+        while (true) { if (++i > 20) break; } out[2] = i;
+        switch (i) { case 1: out[3] = 1; break; case 21: out[3] = 21; case 5: out[3]++; break; default: out[3] = -1; }
+        switch (99) { case 1: out[4] = 1; break; default: out[4] = 7; }
+        int a = 1, b = 2; out[5] = (a++, b += a, b * 10 + a);
+        out[6] = a++ + ++b; out[7] = a * 100 + b;
+        int z = 0; (z == 1) && (out[0] = 99); z == 0 || (out[0] = 98);
+        for (int j = 0; j < 3; j++) for (int k = 0; k < 3; k++) { if (k == 1) continue; out[8] += j * 3 + k; }
+    ";
+    assert_eq!(evaluate("", body, 9), [0 + 1 + 2 + 4 + 5 + 6, 2, 21, 22, 7, 42, 7, 305, 24]);
+}
+
+#[test]
+fn pointers_and_local_arrays() {
+    let body = r"
+        int a[4] = {1, 2, 3}; int *p = a + 1, *q = &a[3];
+        out[0] = *p; out[1] = p[1]; out[2] = *(q - 3); out[3] = (int)(q - p); *q = 9; out[4] = a[3];
+        int *t = p; p = q; q = t; out[5] = *p * 10 + *q;
+        int m[2][3] = {{1, 2, 3}, {4, 5, 6}}; out[6] = m[1][2] * 10 + m[0][1];
+        int v = 5; int *pv = &v; *pv += 2; out[7] = v;
+        char *bytes = (char *)a; out[8] = bytes[4];
+        out[9] = p > q; out[10] = p == a + 3; *out++ += 1; out[10] = 77;
+    ";
+    assert_eq!(evaluate("", body, 12), [3, 3, 1, 2, 9, 92, 62, 7, 2, 1, 1, 77]);
+}
+
+#[test]
+fn structs_methods_and_operators() {
+    let prelude = r"
+        struct __align__(8) Pair { float a, b; };
+        __host__ __device__ Pair operator+(const Pair &x, const Pair &y) { Pair r; r.a = x.a * y.a; r.b = x.b * y.a + y.b; return r; }
+        template <typename T> struct Max { __device__ __forceinline__ T operator()(T a, T b) const { return a > b ? a : b; } };
+        struct Counter { int n; int data[3]; __device__ Counter(int start) : n(start) { data[0] = 1; data[1] = 2; data[2] = 3; }
+            __device__ int next() { return n++ + data[n % 3]; } static __device__ int twice(int x) { return 2 * x; } };
+        enum Mode { OFF, ON = 5, AUTO };
+        union Bits { float f; unsigned u; };
+    ";
+    let body = r"
+        Pair p = {2.0f, 3.0f}, q = {4.0f, 5.0f}; Pair r = p + q; out[0] = (int)r.a; out[1] = (int)r.b;
+        Max<int> op; out[2] = op(3, 9);
+        Counter c(4); out[3] = c.next(); out[4] = c.next(); out[5] = Counter::twice(21);
+        out[6] = ON + AUTO; float4 v = make_float4(1, 2, 3, 4); v.y += v.w; out[7] = (int)v.y;
+        Bits bits; bits.f = 1.0f; out[8] = bits.u == 0x3f800000u; p = q; p.a = 7; out[9] = (int)(p.a + q.a);
+        out[10] = sizeof(Pair) + sizeof(float4);
+    ";
+    assert_eq!(evaluate(prelude, body, 11), [8, 17, 9, 6, 6, 42, 11, 6, 1, 11, 24]);
+}
+
+#[test]
+fn templates_are_instantiated() {
+    let source = r"
+        template <typename T, int N = 3> __device__ T power(T x) { T r = 1; for (int i = 0; i < N; ++i) r *= x; return r; }
+        template <int N> __device__ int sum_below() { if constexpr (N == 0) return 0; else return N + sum_below<N - 1>(); }
+        template <typename T> __device__ void swap(T &a, T &b) { T t = a; a = b; b = t; }
+        template <typename T, unsigned BLOCK> __global__ void k(T *out) {
+            __shared__ T s[BLOCK]; s[threadIdx.x] = threadIdx.x; __syncthreads();
+            T a = 1, b = 2; swap(a, b);
+            if (threadIdx.x == 0) { out[0] = power<T, 4>(3); out[1] = power(2); out[2] = sum_below<5>(); out[3] = a * 10 + b; out[4] = s[BLOCK - 1]; }
+        }";
+    let report = Case::new(source, "k<int, 8>", 1, 8).value("out", vec![0i32; 5]).run();
+    assert!(report.is_clean(), "{:#?}", report.findings);
+    assert_eq!(ints(&report.arrays["out"]), [81, 8, 15, 21, 7]);
+    let report = Case::new(source, "k<double, 8>", 1, 8).value("out", vec![0f64; 5]).run();
+    assert_eq!(report.arrays["out"], Values::F64(vec![81.0, 8.0, 15.0, 21.0, 7.0]));
+}
+
+#[test]
+fn the_preprocessor_expands() {
+    let prelude = r#"
+        #include <cuda_runtime.h>
+        #define TWICE(x) ((x) + (x))
+        #define CAT(a, b) a##b
+        #define LOG(...) printf(__VA_ARGS__)
+        #define SELF SELF_ + 1
+        #define SELF_ 4
+        #if defined(TWICE) && !defined(NOPE) && (3 * 2 >= 6)
+        #define GOOD 1
+        #else
+        #error not reached
+        #endif
+        #ifdef NOPE
+        garbage ( that is never read
+        #elif 1
+        #define ELSE 2
+        #endif
+        #define LONG_ONE 1 + \
+                         2
+    "#;
+    let body = r#"
+        int xy = 3; out[0] = TWICE(TWICE(2)); out[1] = CAT(x, y); out[2] = SELF; out[3] = GOOD + ELSE; out[4] = LONG_ONE;
+        LOG("%d\n", xy);
+        #pragma unroll
+        for (int i = 0; i < 2; i++) out[5] += i;
+    "#;
+    assert_eq!(evaluate(prelude, body, 6), [8, 3, 5, 3, 3, 1]);
+}
+
+#[test]
+fn defines_replace_type_and_operator() {
+    let source = r"
+        #ifndef T
+        #define T float
+        #endif
+        #ifndef COMBINE
+        #define COMBINE(a, b) ((a) + (b))
+        #endif
+        __device__ T combine(T a, T b) { return COMBINE(a, b); }
+        __global__ void k(T *x) { x[0] = combine(x[0], x[1]); }";
+    let defines = [("T".into(), "int".into()), ("COMBINE(a,b)".into(), "((a) * (b))".into())];
+    let program = Program::parse(source, "k.cu", &defines).unwrap();
+    let script = kogge_lab::Script::new()
+        .value("x", vec![6i32, 7])
+        .launch(kogge_lab::Launch::new("k", 1, 1));
+    let report = kogge_lab::run(&program, &script, &Default::default()).unwrap();
+    assert_eq!(ints(&report.arrays["x"]), [42, 7]);
+    assert_eq!(report.work(), 1);
+}
+
+#[test]
+fn ids_in_three_dimensions() {
+    let source = r"
+        __global__ void k(int *out) {
+            int block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+            int thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+            out[block * blockDim.x * blockDim.y * blockDim.z + thread] = threadIdx.z * 100 + threadIdx.y * 10 + threadIdx.x + blockIdx.z * 1000;
+        }";
+    let case = Case::new(source, "k", 1, 1)
+        .value("out", vec![-1i32; 48])
+        .launch(|l| {
+            l.grid = [1, 1, 2];
+            l.block = [4, 3, 2];
+        });
+    let expected: Vec<i32> = (0..48).map(|i| i / 24 * 1000 + i % 24 / 12 * 100 + i % 12 / 4 * 10 + i % 4).collect();
+    assert_eq!(ints(&case.clean("out")), expected);
+}
+
+#[test]
+fn device_variables_keep_their_values() {
+    let source = r"
+        __device__ int counter = 3; __constant__ int table[] = {10, 20, 30}; __device__ unsigned int blocks;
+        static const int SCALE = 2;
+        __global__ void k(int *out) { if (threadIdx.x == 0) { out[blockIdx.x] = table[blockIdx.x] * SCALE; atomicAdd(&counter, 1); atomicAdd(&blocks, 1u); } }";
+    let report = Case::new(source, "k", 3, 32)
+        .value("out", vec![0i32; 3])
+        .value("blocks", Number::Int(40))
+        .run();
+    assert!(report.is_clean());
+    assert_eq!(ints(&report.arrays["out"]), [20, 40, 60]);
+    assert_eq!(ints(&report.arrays["counter"]), [6]);
+    assert_eq!(report.arrays["blocks"], Values::U32(vec![43]));
+}
+
+#[test]
+fn warp_functions() {
+    let source = r"
+        __global__ void k(int *out) {
+            int lane = threadIdx.x;
+            int up = __shfl_up_sync(0xffffffff, lane, 3);
+            int down = __shfl_down_sync(0xffffffff, lane, 3, 8);
+            int x = __shfl_xor_sync(0xffffffff, lane, 5);
+            int first = __shfl_sync(0xffffffff, lane * 2, 7);
+            unsigned odd = __ballot_sync(0xffffffff, lane & 1);
+            out[lane] = up; out[32 + lane] = down; out[64 + lane] = x; out[96 + lane] = first;
+            out[128 + lane] = (odd == 0xaaaaaaaau) + 2 * __any_sync(0xffffffff, lane == 31) + 4 * __all_sync(0xffffffff, lane < 31) + __popc(odd) * 8;
+        }";
+    let case = Case::new(source, "k", 1, 32).value("out", vec![0i32; 160]);
+    let found = ints(&case.clean("out"));
+    for lane in 0..32i32 {
+        let i = lane as usize;
+        assert_eq!(found[i], if lane < 3 { lane } else { lane - 3 });
+        assert_eq!(found[32 + i], if lane % 8 < 5 { lane + 3 } else { lane });
+        assert_eq!(found[64 + i], lane ^ 5);
+        assert_eq!(found[96 + i], 14);
+        assert_eq!(found[128 + i], 1 + 2 + 16 * 8);
+    }
+}
+
+#[test]
+fn unused_code_is_read_past() {
+    let source = r#"
+        #include <iostream>
+        #include <vector>
+        using namespace std;
+        #define CHECK(call) do { cudaError_t e = call; if (e != cudaSuccess) exit(1); } while (0)
+        static void helper(std::vector<float> &v) { for (auto &x : v) x = []() { return 1.0f; }(); }
+        class Timer { public: Timer() { start = 0; } ~Timer() {} double elapsed() const; private: double start; };
+        __device__ void unused() { asm volatile("nop;"); goto end; end:; }
+        __global__ void k(int *out) { out[threadIdx.x] = threadIdx.x; }
+        int main(int argc, char **argv) { int *d; cudaMalloc(&d, 4); k<<<1, 4>>>(d); CHECK(cudaDeviceSynchronize()); std::cout << "done\n"; return 0; }
+    "#;
+    let case = Case::new(source, "k", 1, 4).value("out", vec![9i32; 4]);
+    assert_eq!(ints(&case.clean("out")), [0, 1, 2, 3]);
+}
+
+#[test]
+fn refusals_say_where_and_what() {
+    let refused = |body: &str, what: &str| {
+        let source = format!("__global__ void k(int *x) {{\n  {body}\n}}\n");
+        let program = Program::parse(&source, "k.cu", &[]).unwrap();
+        let error = program.check().unwrap_err();
+        assert_eq!((error.source_name.as_str(), error.line), ("k.cu", 2), "{error}");
+        assert!(error.column >= 3, "{error}");
+        assert!(error.message.contains(what), "{error}");
+    };
+    refused("goto end;", "goto");
+    refused("auto f = [] (int a) { return a; };", "lambda");
+    refused("asm(\"nop;\");", "asm");
+    refused("int y = unknown_thing;", "unknown_thing");
+    refused("missing(x);", "missing");
+    refused("int *p = new int;", "new");
+    refused("k<<<1, 1>>>(x);", "launch");
+    refused("x = 5.0;", "convert");
+    refused("static int n = 0;", "static");
+    refused("float f = 1.0f % 2.0f;", "floating-point");
+    refused("__shfl_up(x[0], 1);", "removed");
+}
+
+#[test]
+fn recursion_is_refused() {
+    let source = "__device__ int f(int n) { return n ? f(n - 1) : 0; }\n__global__ void k(int *x) { x[0] = f(x[0]); }";
+    let error = Program::parse(source, "r.cu", &[]).unwrap().check().unwrap_err();
+    assert!(error.message.contains("recursion") || error.message.contains("deep"), "{error}");
+}
+
+#[test]
+fn kernels_and_variables_are_listed() {
+    let source = "__device__ float table[4];\ntemplate <typename T> __global__ void a(const T *x, unsigned n) {}\n\
+        extern \"C\" __global__ void __launch_bounds__(256) b(float *, volatile int *flags) {}";
+    let program = Program::parse(source, "l.cu", &[]).unwrap();
+    let [a, b] = program.kernels() else { panic!() };
+    assert_eq!((a.name.as_str(), a.template.len(), a.line), ("a", 1, 2));
+    assert_eq!((a.parameters[0].pointer, a.parameters[0].scalar), (true, None));
+    assert_eq!(a.parameters[1].scalar, Some(ScalarType::U32));
+    assert_eq!((b.parameters[0].name.as_str(), b.parameters[1].name.as_str()), ("arg0", "flags"));
+    assert_eq!((program.variables()[0].name.as_str(), program.variables()[0].len), ("table", 4));
+}
