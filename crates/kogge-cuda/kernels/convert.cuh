@@ -1,0 +1,83 @@
+// Between what is stored and what is combined. Widening is exact; narrowing rounds floats to nearest
+// even, wraps integers, and saturates from float to integer (NaN to 0), as Rust's `as` does.
+//
+// The hardware's conversions lose the payload of a NaN, so NaNs of f16 and bf16 go by hand.
+
+struct f16 {
+    u16 bits;
+};
+struct bf16 {
+    u16 bits;
+};
+
+KOGGE_DEVICE u32 float_bits(float value) {
+    u32 bits;
+    memcpy(&bits, &value, 4);
+    return bits;
+}
+KOGGE_DEVICE float float_of_bits(u32 bits) {
+    float value;
+    memcpy(&value, &bits, 4);
+    return value;
+}
+
+template <class To, class From>
+struct Convert {
+    static __device__ __forceinline__ To of(From value) { return (To)value; }
+};
+template <class T>
+struct Convert<T, T> {
+    static __device__ __forceinline__ T of(T value) { return value; }
+};
+
+template <>
+struct Convert<float, f16> {
+    static __device__ __forceinline__ float of(f16 half) {
+        u32 rest = half.bits & 0x7fff;
+        u32 nan = (u32)(half.bits & 0x8000) << 16 | 0x7fc00000 | (rest & 0x3ff) << 13;
+        return rest > 0x7c00 ? float_of_bits(nan) : float_of_half(half.bits);
+    }
+};
+template <>
+struct Convert<f16, float> {
+    static __device__ __forceinline__ f16 of(float value) {
+        u32 bits = float_bits(value);
+        u16 nan = (u16)((bits >> 16 & 0x8000) | 0x7e00 | (bits >> 13 & 0x3ff));
+        return {value != value ? nan : half_of_float(value)};
+    }
+};
+template <>
+struct Convert<float, bf16> {
+    static __device__ __forceinline__ float of(bf16 brain) {
+        u32 quiet = (brain.bits & 0x7fff) > 0x7f80 ? 0x40 : 0;
+        return float_of_bits((brain.bits | quiet) << 16);
+    }
+};
+template <>
+struct Convert<bf16, float> {
+    static __device__ __forceinline__ bf16 of(float value) {
+        u16 nan = (u16)(float_bits(value) >> 16 | 0x40);
+        return {value != value ? nan : brain_of_float(value)};
+    }
+};
+
+#define KOGGE_SATURATE(To, From, LOW, HIGH)                         \
+    template <>                                                     \
+    struct Convert<To, From> {                                      \
+        static __device__ __forceinline__ To of(From value) {       \
+            if (value != value) return 0;                           \
+            if (value <= (From)(LOW)) return (To)(LOW);             \
+            return value >= (From)(HIGH) ? (To)(HIGH) : (To)value;  \
+        }                                                           \
+    };
+KOGGE_SATURATE(signed char, float, -128, 127)
+KOGGE_SATURATE(unsigned char, float, 0, 255)
+KOGGE_SATURATE(short, float, -32768, 32767)
+KOGGE_SATURATE(unsigned short, float, 0, 65535)
+KOGGE_SATURATE(signed char, double, -128, 127)
+KOGGE_SATURATE(unsigned char, double, 0, 255)
+KOGGE_SATURATE(short, double, -32768, 32767)
+KOGGE_SATURATE(unsigned short, double, 0, 65535)
+KOGGE_SATURATE(int, double, -2147483648.0, 2147483647.0)
+KOGGE_SATURATE(unsigned int, double, 0, 4294967295.0)
+#undef KOGGE_SATURATE

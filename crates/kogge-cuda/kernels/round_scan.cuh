@@ -1,0 +1,248 @@
+// The scan for long sequences: one launch of blocks that are all resident, in rounds.
+//
+// Thread block c of G takes tiles c, c + G, c + 2G, … Its warps have roles, and hand a tile on through
+// a ring of stages in shared memory, by four barriers a stage:
+//
+//   loader ──full──▶ reducers ──reduced──▶ look-ahead ──ready──▶ scanners ──empty──▶ loader
+//            └──────────────────full────────────────────────────▶
+//
+// The loader keeps copies in flight. Reducers publish a tile's total the moment it has landed. The
+// look-ahead warp turns to a tile only when its own block has reduced `AHEAD` tiles more, and then finds
+// the totals of all tiles before it published already: it hardly ever waits, and spinning would slow the
+// memory for all. Scanners read the tile from shared memory once more and store from registers.
+//
+// No role can be two phases behind a barrier it waits on: a stage's next phase needs its scanners, who
+// need the look-ahead, which needs the reducers, who need the load. A stage always serves the same group
+// of scanners, since their number divides that of the stages.
+
+template <class S>
+struct Ring {
+    typedef typename S::Op::Element A;
+    typedef typename S::Input Input;
+    // A tile may start anywhere in 16 bytes.
+    static constexpr u32 STAGE_BYTES = (Order<Input>::TILE_BYTES + 16 + 127) / 128 * 128;
+    static constexpr u32 LOADERS = 1, LOOKERS = 1, SCANNERS = SEGMENTS_PER_TILE;
+    static constexpr u32 THREADS = LANES * (LOADERS + LOOKERS + S::REDUCERS + S::GROUPS * SCANNERS);
+    static_assert(S::STAGES % S::GROUPS == 0, "a stage always serves the same scanners");
+    static_assert(S::AHEAD < S::STAGES, "or the look-ahead waits for a stage that waits for it");
+    static_assert(SEGMENTS_PER_TILE % S::REDUCERS == 0, "reducers share the segments evenly");
+
+    u8 stage[S::STAGES][STAGE_BYTES];
+    Barrier full[S::STAGES], reduced[S::STAGES], ready[S::STAGES], empty[S::STAGES];
+    Maybe<A> prefix[S::STAGES];
+    A segment[S::STAGES][SEGMENTS_PER_TILE];
+
+    // The tile in a stage, where the copy of `global` lies.
+    __device__ __forceinline__ Span<Input> landed(u32 s, const Span<Input>& global) {
+        return {stage[s] + (u64)global.bytes % 16, global.count};
+    }
+};
+
+// A thread block's share of the work.
+template <class S>
+struct Rounds {
+    u64 tiles;
+    u32 count;
+
+    __device__ __forceinline__ Rounds(const Arguments<S>& arguments) {
+        constexpr u32 TILE = Order<typename S::Input>::TILE;
+        tiles = (arguments.length + TILE - 1) / TILE;
+        count = block_index() < tiles ? (u32)((tiles - block_index() + block_count() - 1) / block_count()) : 0;
+    }
+    static __device__ __forceinline__ u64 tile(u32 round) { return (u64)round * block_count() + block_index(); }
+    static __device__ __forceinline__ u32 stage(u32 round) { return round % S::STAGES; }
+    static __device__ __forceinline__ u32 parity(u32 round) { return round / S::STAGES & 1; }
+    template <class T>
+    static __device__ __forceinline__ Span<T> span(const void* base, u64 length, u32 round) {
+        constexpr u32 TILE = Order<typename S::Input>::TILE;
+        return span_of<T, S::REVERSE>(base, length, tile(round) * TILE, TILE);
+    }
+};
+
+// Copies a tile into a stage, by one warp: what fills whole 16 bytes by the copy engine (below sm_90 by
+// asynchronous loads), the few bytes at either end by the lanes.
+template <class S>
+KOGGE_DEVICE void load_tile(u8* stage, const u8* from, u32 bytes, Barrier* full, u32 lane) {
+    u8* to = stage + (u64)from % 16;
+    u32 head = (u32)(-(u64)from % 16);
+    if (head > bytes) head = bytes;
+    u32 middle = (bytes - head) / 16 * 16, tail = bytes - head - middle;
+    if (lane < head) to[lane] = from[lane];
+    if (lane < tail) to[head + middle + lane] = from[head + middle + lane];
+    if constexpr (S::BULK) {
+        if (head + tail > 0) bulk_fence();
+        sync_warp();
+        if (lane == 0) {
+            barrier_arrive_expect(full, middle);
+            if (middle > 0) bulk_load(to + head, from + head, middle, full);
+        }
+    } else {
+        for (u32 at = head + lane * 16; at < head + middle; at += LANES * 16) async_load(to + at, from + at);
+        async_arrive(full);
+        sync_warp();
+        if (lane == 0) barrier_arrive(full);
+    }
+}
+
+template <class S>
+KOGGE_DEVICE void run_loader(Ring<S>& ring, const Arguments<S>& arguments, const Rounds<S>& rounds, u32 lane) {
+    typedef typename S::Input Input;
+    for (u32 r = 0; r < rounds.count; r++) {
+        u32 s = rounds.stage(r);
+        if (r >= S::STAGES) barrier_wait(&ring.empty[s], rounds.parity(r) ^ 1);
+        Span<Input> tile = rounds.template span<Input>(arguments.input, arguments.length, r);
+        load_tile<S>(ring.stage[s], tile.bytes, tile.count * sizeof(Input), &ring.full[s], lane);
+    }
+}
+
+template <class S>
+KOGGE_DEVICE void run_look_ahead(Ring<S>& ring, const Arguments<S>& arguments, const Rounds<S>& rounds, u32 lane) {
+    u64 epoch = load_epoch(&arguments.workspace->epoch) + 1;
+    LookAhead<S> look_ahead = {init_of(arguments), 0, arguments.workspace, epoch};
+    for (u32 r = 0; r < rounds.count; r++) {
+        u32 ahead = r + S::AHEAD < rounds.count ? r + S::AHEAD : rounds.count - 1;
+        barrier_wait(&ring.reduced[rounds.stage(ahead)], rounds.parity(ahead));
+        Maybe<typename S::Op::Element> prefix = look_ahead.before(rounds.tile(r), lane);
+        if (lane == 0) {
+            ring.prefix[rounds.stage(r)] = prefix;
+            barrier_arrive(&ring.ready[rounds.stage(r)]);
+        }
+    }
+    if (rounds.count == 0 || rounds.tile(rounds.count - 1) != rounds.tiles - 1) return;
+    // The last tile is ours, so every other block has read the epoch: we have seen its slots.
+    if (arguments.total) {
+        Maybe<typename S::Op::Element> total = look_ahead.before(rounds.tiles, lane);
+        if (lane == 0) store_total(arguments, total);
+    }
+    if (lane == 0) store_epoch(&arguments.workspace->epoch, epoch);
+}
+
+template <class S>
+KOGGE_DEVICE void run_reducer(Ring<S>& ring, const Arguments<S>& arguments, const Rounds<S>& rounds, u32 warp, u32 lane) {
+    typedef typename S::Op Op;
+    typedef typename Op::Element A;
+    typedef typename S::Input Input;
+    constexpr u32 SHARE = SEGMENTS_PER_TILE / S::REDUCERS;
+    u64 epoch = load_epoch(&arguments.workspace->epoch) + 1;
+    for (u32 r = 0; r < rounds.count; r++) {
+        u32 s = rounds.stage(r);
+        Span<Input> global = rounds.template span<Input>(arguments.input, arguments.length, r);
+        Span<Input> tile = ring.landed(s, global);
+        barrier_wait(&ring.full[s], rounds.parity(r));
+        for (u32 i = warp * SHARE; i < (warp + 1) * SHARE; i++) {
+            Maybe<A> total = is_whole(tile, Order<Input>::TILE)
+                                 ? segment_total<S, true>(tile, i * CHUNKS_PER_SEGMENT, lane)
+                                 : segment_total<S, false>(tile, i * CHUNKS_PER_SEGMENT, lane);
+            if (lane == 0 && total.exists) ring.segment[s][i] = total.value;
+        }
+        sync_group(1, S::REDUCERS * LANES);
+        if (warp == 0 && lane == 0) {
+            u32 segments = (tile.count + Order<Input>::SEGMENT - 1) / Order<Input>::SEGMENT;
+            A total = ring.segment[s][0];
+            for (u32 i = 1; i < segments; i++) total = Op::combine(total, ring.segment[s][i]);
+            Slot<A>::publish(arguments.workspace, rounds.tile(r), total, epoch);
+            barrier_arrive(&ring.reduced[s]);
+        }
+    }
+}
+
+// What precedes segment `warp` of the tile in stage `s`.
+template <class S>
+KOGGE_DEVICE Maybe<typename S::Op::Element> before_segment(const Ring<S>& ring, u32 s, u32 warp) {
+    Maybe<typename S::Op::Element> before = ring.prefix[s];
+    for (u32 i = 0; i < warp; i++) before = join<typename S::Op>(before, ring.segment[s][i]);
+    return before;
+}
+
+// The values of segment `warp` of a whole tile. The stage is given back as soon as the segment is in
+// registers.
+template <class S>
+KOGGE_DEVICE void scan_whole_segment(Ring<S>& ring, u32 s, const Span<typename S::Input>& tile, u8* to, u32 warp, u32 lane) {
+    typedef typename S::Op Op;
+    typedef typename Op::Element A;
+    typedef typename S::Input Input;
+    constexpr u32 E = Order<Input>::CHUNK;
+    u32 first = warp * CHUNKS_PER_SEGMENT + lane;
+    InputChunk<S> input[ROWS_PER_SEGMENT];
+#pragma unroll
+    for (u32 j = 0; j < ROWS_PER_SEGMENT; j++)
+        input[j] = read_chunk<Input, S::REVERSE, true, FromShared>(tile, first + j * LANES);
+    Maybe<A> before = before_segment(ring, s, warp);
+    sync_warp();
+    if (lane == 0) barrier_arrive(&ring.empty[s]);
+    A value[ROWS_PER_SEGMENT];
+#pragma unroll
+    for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) value[j] = S::Fold::of(input[j], E);
+    kogge_stone_rows<Op>(value, lane);
+#pragma unroll
+    for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) {
+        OutputChunk<S> output;
+        before = scan_row<S, true>(before, input[j], E, value[j], LANES, lane, output);
+        write_chunk<typename S::Output, E, S::REVERSE, true>(to, tile.count, first + j * LANES, E, output);
+    }
+}
+
+// The values of segment `warp`, of which the end may be missing, element by element.
+template <class S>
+KOGGE_DEVICE void scan_part_segment(Ring<S>& ring, u32 s, const Span<typename S::Input>& tile, u8* to, u32 warp, u32 lane) {
+    typedef typename S::Op Op;
+    typedef typename Op::Element A;
+    typedef typename S::Input Input;
+    constexpr u32 E = Order<Input>::CHUNK;
+    u32 first = warp * CHUNKS_PER_SEGMENT;
+    if (chunks_from(tile, first) > 0) {
+        Maybe<A> before = before_segment(ring, s, warp);
+#pragma unroll 1
+        for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) {
+            u32 row = first + j * LANES, chunks = chunks_from(tile, row), count = elements_in(tile, row + lane);
+            if (chunks == 0) break;
+            InputChunk<S> input = read_chunk<Input, S::REVERSE, false, FromShared>(tile, row + lane);
+            A value = A();
+            if (count > 0) value = S::Fold::of(input, count);
+            value = kogge_stone<Op>(value, lane, chunks);
+            OutputChunk<S> output = {};
+            before = scan_row<S, false>(before, input, count, value, chunks, lane, output);
+            write_chunk<typename S::Output, E, S::REVERSE, false>(to, tile.count, row + lane, count, output);
+        }
+    }
+    sync_warp();
+    if (lane == 0) barrier_arrive(&ring.empty[s]);
+}
+
+template <class S>
+KOGGE_DEVICE void run_scanner(Ring<S>& ring, const Arguments<S>& arguments, const Rounds<S>& rounds, u32 warp, u32 lane) {
+    typedef typename S::Input Input;
+    typedef typename S::Output Output;
+    for (u32 r = warp / ring.SCANNERS; r < rounds.count; r += S::GROUPS) {
+        u32 s = rounds.stage(r);
+        Span<Input> tile = ring.landed(s, rounds.template span<Input>(arguments.input, arguments.length, r));
+        u8* to = rounds.template span<Output>(arguments.output, arguments.length, r).bytes;
+        barrier_wait(&ring.full[s], rounds.parity(r));
+        barrier_wait(&ring.ready[s], rounds.parity(r));
+        if (is_whole(tile, Order<Input>::TILE) && (u64)to % 16 == 0)
+            scan_whole_segment<S>(ring, s, tile, to, warp % ring.SCANNERS, lane);
+        else
+            scan_part_segment<S>(ring, s, tile, to, warp % ring.SCANNERS, lane);
+    }
+}
+
+template <class S>
+KOGGE_DEVICE void round_scan(const Arguments<S>& arguments) {
+    Ring<S>& ring = *(Ring<S>*)shared_memory();
+    u32 warp = thread_index() / LANES, lane = thread_index() % LANES;
+    if (thread_index() == 0) {
+        for (u32 s = 0; s < S::STAGES; s++) {
+            barrier_init(&ring.full[s], S::BULK ? 1 : LANES + 1);
+            barrier_init(&ring.reduced[s], 1);
+            barrier_init(&ring.ready[s], 1);
+            barrier_init(&ring.empty[s], ring.SCANNERS);
+        }
+        barrier_init_fence();
+    }
+    sync_block();
+    Rounds<S> rounds(arguments);
+    if (warp == 0) run_loader(ring, arguments, rounds, lane);
+    else if (warp == 1) run_look_ahead(ring, arguments, rounds, lane);
+    else if (warp < 2 + S::REDUCERS) run_reducer(ring, arguments, rounds, warp - 2, lane);
+    else run_scanner(ring, arguments, rounds, warp - 2 - S::REDUCERS, lane);
+}

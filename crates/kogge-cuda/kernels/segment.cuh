@@ -1,0 +1,65 @@
+// A segment: eight rows, one warp. Its total, and its values once what precedes it is known.
+
+template <class S>
+using InputChunk = Chunk<typename S::Input, Order<typename S::Input>::CHUNK>;
+template <class S>
+using OutputChunk = Chunk<typename S::Output, Order<typename S::Input>::CHUNK>;
+
+// The left fold of the row totals. `index` is the segment's first chunk in the tile.
+template <class S, bool WHOLE>
+KOGGE_DEVICE Maybe<typename S::Op::Element> segment_total(const Span<typename S::Input>& tile, u32 index, u32 lane) {
+    typedef typename S::Op Op;
+    typedef typename Op::Element A;
+    if constexpr (WHOLE) {
+        A chunk[ROWS_PER_SEGMENT];
+#pragma unroll
+        for (u32 j = 0; j < ROWS_PER_SEGMENT; j++)
+            chunk[j] = S::Fold::of(
+                read_chunk<typename S::Input, S::REVERSE, true, FromShared>(tile, index + j * LANES + lane),
+                Order<typename S::Input>::CHUNK);
+        A row = row_totals<Op>(chunk, lane);
+        A total = value_of_lane(row, lane_of_row(0));
+#pragma unroll
+        for (u32 j = 1; j < ROWS_PER_SEGMENT; j++) total = Op::combine(total, value_of_lane(row, lane_of_row(j)));
+        return {total, true};
+    } else {
+        Maybe<A> total = {A(), false};
+#pragma unroll 1
+        for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) {
+            u32 first = index + j * LANES, chunks = chunks_from(tile, first);
+            if (chunks == 0) break;
+            u32 count = elements_in(tile, first + lane);
+            A value = A();
+            if (count > 0)
+                value = S::Fold::of(
+                    read_chunk<typename S::Input, S::REVERSE, false, FromShared>(tile, first + lane), count);
+            value = kogge_stone<Op>(value, lane, chunks);
+            total = join<Op>(total, value_of_lane(value, chunks - 1));
+        }
+        return total;
+    }
+}
+
+// The values of one row, written out; gives what precedes the next row. `before` is what precedes this
+// one, `chunk_total` this lane's Kogge–Stone value, `chunks` how many lanes have a chunk.
+template <class S, bool WHOLE>
+KOGGE_DEVICE Maybe<typename S::Op::Element> scan_row(const Maybe<typename S::Op::Element>& before,
+                                                     const InputChunk<S>& input, u32 count,
+                                                     const typename S::Op::Element& kogge_stone_value, u32 chunks,
+                                                     u32 lane, OutputChunk<S>& output) {
+    typedef typename S::Op Op;
+    typedef typename Op::Element A;
+    typedef typename S::Input Input;
+    typedef typename S::Output Output;
+    A left = value_of_lane_below(kogge_stone_value, 1);
+    Maybe<A> running = before;
+    if (lane > 0 && count > 0) running = join<Op>(before, left);
+#pragma unroll
+    for (u32 e = 0; e < Order<Input>::CHUNK; e++) {
+        if (!WHOLE && e >= count) continue;
+        Maybe<A> through = join<Op>(running, Convert<A, Input>::of(input.get(e)));
+        output.put(e, Convert<Output, A>::of(S::EXCLUSIVE ? or_identity<Op>(running) : through.value));
+        running = through;
+    }
+    return join<Op>(before, value_of_lane(kogge_stone_value, chunks - 1));
+}

@@ -1,0 +1,83 @@
+// Runs scans under the shim as it is told on the standard input, and answers with their results.
+//
+// A request: a line `name kind rounds grid seed length init_kind in_place input_offset output_offset`,
+// then the accumulator's bytes as init, then the elements. `kind` is 0 inclusive, 1 exclusive, plus 2 if
+// in reverse. The answer: the output's bytes, then the total's. Requests of one name share a workspace,
+// as calls do. A byte written outside the output ends the program.
+#include "specimens.hpp"
+#include <map>
+#include <string>
+#include <unistd.h>
+
+namespace {
+
+struct Entry {
+    u32 input, output, accumulator;
+    void (*run[4])(const Request&);
+    u32 slot, segment, tile;
+};
+
+#define ENTRY(name, O, I, U, A, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED)                   \
+    {#name,                                                                                      \
+     {sizeof(I), sizeof(U), sizeof(A),                                                           \
+      {run<Specimen<O, I, U, A, false, false, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>,   \
+       run<Specimen<O, I, U, A, true, false, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>,    \
+       run<Specimen<O, I, U, A, false, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>,    \
+       run<Specimen<O, I, U, A, true, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>},    \
+      Slot<O::Element>::PARTS * 16, Order<I>::SEGMENT, Order<I>::TILE}},
+std::map<std::string, Entry> entries = {SPECIMENS(ENTRY)};
+
+constexpr u32 GUARD = 256;
+struct Memory {
+    std::unique_ptr<u8[]> bytes;
+    u8* at;
+    u64 size;
+    Memory(u64 size, u32 offset) : bytes(new u8[size + 2 * GUARD + 16]), size(size) {
+        std::memset(bytes.get(), 0xc3, size + 2 * GUARD + 16);
+        at = bytes.get() + GUARD + (16 - (std::uintptr_t)bytes.get() % 16) % 16 + offset;
+    }
+    void check() const {
+        for (const u8* p = bytes.get(); p < bytes.get() + size + 2 * GUARD + 16; p++)
+            if ((p < at || p >= at + size) && *p != 0xc3) shim::fail("a byte outside the output was written");
+    }
+};
+
+void read_all(u8* to, u64 bytes) {
+    if (std::fread(to, 1, bytes, stdin) != bytes) shim::fail("the request ends early");
+}
+
+}  // namespace
+
+int main(int argc, char**) {
+    shim::lanes_are_threads = argc > 1;
+    std::map<std::string, std::unique_ptr<Memory>> workspaces;
+    char name[64];
+    u32 kind, in_place, input_offset, output_offset;
+    Request q;
+    while (std::scanf("%63s %u %u %u %u %llu %u %u %u %u", name, &kind, &q.rounds, &q.grid, &q.seed, &q.length,
+                      &q.init_kind, &in_place, &input_offset, &output_offset) == 10) {
+        std::getchar();
+        alarm(300);
+        const Entry& e = entries.at(name);
+        read_all(q.init, e.accumulator);
+        Memory input(q.length * e.input, input_offset), output(q.length * e.output, output_offset);
+        Memory total(e.accumulator, 0);
+        read_all(input.at, q.length * e.input);
+        auto& workspace = workspaces[name];
+        if (!workspace) {
+            workspace.reset(new Memory(sizeof(Workspace) + 4096 * e.slot, 0));
+            std::memset(workspace->at, 0, workspace->size);
+        }
+        u64 slots = q.rounds ? (q.length + e.tile - 1) / e.tile : (q.length + e.segment - 1) / e.segment;
+        if (slots > 4096) shim::fail("more slots than the workspace has");
+        q.input = input.at;
+        q.output = in_place ? input.at : output.at;
+        q.total = total.at;
+        q.workspace = workspace->at;
+        e.run[kind](q);
+        for (const Memory* m : {&input, &output, &total, workspace.get()}) m->check();
+        std::fwrite(q.output, 1, q.length * e.output, stdout);
+        std::fwrite(q.total, 1, e.accumulator, stdout);
+        std::fflush(stdout);
+    }
+}

@@ -1,0 +1,170 @@
+//! A GPU: found, asked what it can do, and given kernels.
+
+use crate::launch::Module;
+use crate::{Arch, Capability, DeviceElement, DeviceOperator, Error, Scan, Specification, Workspace};
+use crate::{cache, compile, plan, source};
+use cudarc::driver::sys::{self, CUdevice_attribute_enum as Attribute};
+use cudarc::driver::{CudaContext, CudaStream};
+use kogge_core::{Accumulate, Direction, Kind, Problem};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A CUDA device, with the kernels that it has been given so far. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Device {
+    context: Arc<CudaContext>,
+    capability: Capability,
+    cache: Option<PathBuf>,
+    modules: Arc<Mutex<HashMap<String, Arc<Module>>>>,
+}
+
+impl Device {
+    /// Device number `ordinal`, counted from 0, in its primary context.
+    ///
+    /// Kernels are kept in `KOGGE_CACHE_DIR`, else in the user's cache folder.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoDriver`], [`Error::DriverTooOld`], [`Error::NoDevice`], [`Error::DeviceTooOld`], or
+    /// what the driver says.
+    pub fn open(ordinal: usize) -> Result<Self, Error> {
+        // SAFETY: loading the library runs its initialisers, which have no requirements.
+        if !unsafe { sys::is_culib_present() } {
+            return Err(Error::NoDriver);
+        }
+        let mut version = 0;
+        // SAFETY: writes one integer; may be called before `cuInit`.
+        unsafe { sys::cuDriverGetVersion(&mut version) }.result()?;
+        let (major, minor) = (version as u32 / 1000, version as u32 % 1000 / 10);
+        if major < 12 {
+            return Err(Error::DriverTooOld(major, minor));
+        }
+        let count = match CudaContext::device_count() {
+            Ok(count) => count as usize,
+            Err(error) if error.0 == sys::CUresult::CUDA_ERROR_NO_DEVICE => 0,
+            Err(error) => return Err(error.into()),
+        };
+        if ordinal >= count {
+            return Err(Error::NoDevice { ordinal, count });
+        }
+        Self::in_context(CudaContext::new(ordinal)?)
+    }
+
+    /// The device of a context that is there already.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::DeviceTooOld`], or what the driver says.
+    pub fn in_context(context: Arc<CudaContext>) -> Result<Self, Error> {
+        let (major, minor) = context.compute_capability()?;
+        let compute = (major as u32, minor as u32);
+        if compute < (8, 0) {
+            return Err(Error::DeviceTooOld(compute.0, compute.1));
+        }
+        let attribute = |which| context.attribute(which).map(|value| value as u32);
+        let capability = Capability {
+            compute,
+            multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+            shared_bytes: attribute(
+                Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+            )?,
+        };
+        Ok(Self { context, capability, cache: cache::folder(), modules: Arc::default() })
+    }
+
+    /// The same with another folder for compiled kernels; `None` for no folder.
+    pub fn with_cache(self, folder: Option<PathBuf>) -> Self {
+        Self { cache: folder, ..self }
+    }
+
+    /// The same as if the device could do less: an older compute capability, fewer multiprocessors, less
+    /// shared memory. For measurements and tests.
+    pub fn with_capability(self, capability: Capability) -> Self {
+        Self { capability, ..self }
+    }
+
+    /// Its context.
+    pub fn context(&self) -> &Arc<CudaContext> {
+        &self.context
+    }
+
+    /// What it can do.
+    pub fn capability(&self) -> Capability {
+        self.capability
+    }
+
+    /// An empty workspace on a stream of its own.
+    ///
+    /// # Errors
+    ///
+    /// What the driver says.
+    pub fn workspace(&self) -> Result<Workspace, Error> {
+        Ok(Workspace::on(self.context.new_stream()?))
+    }
+
+    /// An empty workspace on a caller's stream, on which its scans will run.
+    pub fn workspace_on(&self, stream: Arc<CudaStream>) -> Workspace {
+        Workspace::on(stream)
+    }
+
+    /// Prepares the scan of `len` elements `T`, written as `U`, by an operator on `A`: plan and kernel.
+    ///
+    /// The kernel comes from this device's memory, from disk, or from NVRTC, in this order.
+    ///
+    /// # Errors
+    ///
+    /// As [`plan()`](crate::plan()) and [`compile()`](crate::compile()), or what the driver says.
+    pub fn prepare<T, U, A, O>(
+        &self,
+        operator: &O,
+        kind: Kind,
+        direction: Direction,
+        len: u64,
+    ) -> Result<Scan<T, U, A>, Error>
+    where
+        T: DeviceElement + Accumulate<A>,
+        U: DeviceElement + Accumulate<A>,
+        A: DeviceElement,
+        O: DeviceOperator<A>,
+    {
+        let problem = Problem {
+            len,
+            element_bytes: size_of::<T>(),
+            output_bytes: size_of::<U>(),
+            accumulator_bytes: size_of::<A>(),
+            kind,
+            direction,
+            in_place: false,
+        };
+        let plan = plan(&problem, self.capability)?;
+        let text = source::<T, U, A, O>(operator, Specification { kind, direction }, &plan);
+        let module = self.module(text, plan.shared_bytes)?;
+        Scan::new(problem, plan, module)
+    }
+
+    fn module(&self, text: String, shared_bytes: u32) -> Result<Arc<Module>, Error> {
+        let modules = || self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(module) = modules().get(&text) {
+            return Ok(module.clone());
+        }
+        let cubin = self.cubin(&text)?;
+        let module = Arc::new(Module::load(&self.context, &cubin, shared_bytes)?);
+        modules().insert(text, module.clone());
+        Ok(module)
+    }
+
+    fn cubin(&self, text: &str) -> Result<Vec<u8>, Error> {
+        let (major, minor) = self.context.compute_capability()?;
+        let arch = Arch((major * 10 + minor) as u32);
+        let folder = self.cache.as_deref();
+        if let Some(cubin) = folder.and_then(|folder| cache::get(folder, text, arch)) {
+            return Ok(cubin);
+        }
+        let (cubin, _) = compile(text, arch)?;
+        if let Some(folder) = folder {
+            cache::put(folder, text, arch, &cubin);
+        }
+        Ok(cubin)
+    }
+}

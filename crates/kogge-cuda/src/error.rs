@@ -1,0 +1,73 @@
+//! Why a scan can't be done on a GPU, and what to do about it.
+
+/// What went wrong on the way to a GPU or on it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The driver's library isn't there.
+    #[error("no CUDA driver was found (libcuda); install the NVIDIA driver, or use the CPU engine")]
+    NoDriver,
+    /// The driver is there, the device isn't.
+    #[error("there is no CUDA device {ordinal}; the driver sees {count}")]
+    NoDevice {
+        /// The device asked for.
+        ordinal: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// The driver is older than CUDA 12.
+    #[error("the driver supports CUDA {0}.{1}; kogge needs a driver for CUDA 12.0 or newer")]
+    DriverTooOld(u32, u32),
+    /// The GPU is older than Ampere.
+    #[error("the device has compute capability {0}.{1}; kogge needs 8.0 or newer")]
+    DeviceTooOld(u32, u32),
+    /// No compiler for a kernel that isn't in the cache.
+    #[error(
+        "the kernel isn't in the cache and NVRTC (libnvrtc) was not found; install it from the CUDA toolkit or the Python package nvidia-cuda-nvrtc, and put it on the library path"
+    )]
+    NoCompiler,
+    /// The operator's text doesn't compile.
+    #[error("the kernel doesn't compile for {arch}:\n{log}")]
+    Compile {
+        /// The target.
+        arch: String,
+        /// NVRTC's messages.
+        log: String,
+    },
+    /// No kernel takes this problem.
+    #[error("{0}")]
+    Unsupported(String),
+    /// The length isn't that of the plan.
+    #[error("the scan was prepared for {prepared} elements but got {input} in and {output} out")]
+    Length {
+        /// Elements of the plan.
+        prepared: u64,
+        /// Elements given.
+        input: u64,
+        /// Places given.
+        output: u64,
+    },
+    /// A pointer isn't a multiple of its element's alignment.
+    #[error("the address {address:#x} isn't aligned to {align} bytes")]
+    Misaligned {
+        /// The address.
+        address: u64,
+        /// What it should be a multiple of.
+        align: usize,
+    },
+    /// The device's memory is used up.
+    #[error("the device has no {0} bytes of memory left")]
+    OutOfMemory(u64),
+    /// The driver reports an error; after some, the context is lost and a new process is needed.
+    #[error("the CUDA driver reports: {0}")]
+    Driver(#[from] cudarc::driver::DriverError),
+    /// NVRTC itself fails.
+    #[error("NVRTC reports: {0:?}")]
+    Nvrtc(cudarc::nvrtc::result::NvrtcError),
+}
+
+impl From<cudarc::nvrtc::result::NvrtcError> for Error {
+    fn from(error: cudarc::nvrtc::result::NvrtcError) -> Self {
+        Self::Nvrtc(error)
+    }
+}

@@ -1,0 +1,109 @@
+//! The one place that hands a kernel to the driver.
+
+use crate::source::ENTRY;
+use crate::{Error, Kernel, Plan};
+use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+use cudarc::driver::{CudaContext, CudaStream, result, sys};
+use std::ffi::CString;
+use std::sync::Arc;
+
+/// A loaded kernel; unloaded when dropped.
+#[derive(Debug)]
+pub(crate) struct Module {
+    context: Arc<CudaContext>,
+    module: sys::CUmodule,
+    function: sys::CUfunction,
+}
+
+// SAFETY: the handles are the driver's, which locks for itself; any thread may use them once it has
+// bound the context, as every use here does.
+unsafe impl Send for Module {}
+// SAFETY: as above.
+unsafe impl Sync for Module {}
+
+impl Module {
+    pub(crate) fn load(context: &Arc<CudaContext>, cubin: &[u8], shared_bytes: u32) -> Result<Self, Error> {
+        context.bind_to_thread()?;
+        // SAFETY: the image is a cubin of NVRTC's, whole by the cache's check; the driver copies it.
+        let module = unsafe { result::module::load_data(cubin.as_ptr().cast()) }?;
+        let name = CString::new(ENTRY).expect("no NUL in the name");
+        // SAFETY: the module was loaded above.
+        let function = unsafe { result::module::get_function(module, name) };
+        let loaded = Self { context: context.clone(), module, function: function? };
+        // SAFETY: the function belongs to the module that `loaded` keeps.
+        unsafe {
+            result::function::set_function_attribute(
+                loaded.function,
+                CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                shared_bytes as i32,
+            )
+        }?;
+        Ok(loaded)
+    }
+
+    /// Launches the kernel. The blocks of rounds wait for each other, so they are launched as a
+    /// cooperative grid: all of them become resident, or none.
+    ///
+    /// # Safety
+    ///
+    /// The pointers in `arguments` must stay valid until the stream has done the launch, and the
+    /// workspace among them must be used by this stream alone.
+    pub(crate) unsafe fn launch(
+        &self,
+        plan: &Plan,
+        stream: &CudaStream,
+        arguments: &mut Arguments,
+    ) -> Result<(), Error> {
+        self.context.bind_to_thread()?;
+        let mut parameters = [(&raw mut *arguments).cast()];
+        let launch = match plan.kernel {
+            Kernel::Segments => result::launch_kernel,
+            Kernel::Rounds(_) => result::launch_cooperative_kernel,
+        };
+        // SAFETY: the function is loaded and takes one parameter of at most the size of `Arguments`;
+        // the rest is the caller's promise.
+        unsafe {
+            launch(
+                self.function,
+                (plan.grid, 1, 1),
+                (plan.threads, 1, 1),
+                plan.shared_bytes,
+                stream.cu_stream(),
+                &mut parameters,
+            )
+        }?;
+        Ok(())
+    }
+}
+
+impl Drop for Module {
+    fn drop(&mut self) {
+        let unload = || -> Result<(), result::DriverError> {
+            self.context.bind_to_thread()?;
+            // SAFETY: loaded by us and unloaded here alone.
+            unsafe { result::module::unload(self.module) }
+        };
+        // A failure means that the context is gone, and the module with it.
+        let _ = unload();
+    }
+}
+
+/// Bytes that an initial value can have.
+pub(crate) const INIT_BYTES: usize = 64;
+
+pub(crate) const NO_INIT: u64 = 0;
+pub(crate) const INIT_BY_VALUE: u64 = 1;
+pub(crate) const INIT_IN_MEMORY: u64 = 2;
+
+/// `Arguments` of kernels/arguments.cuh, byte for byte; the kernel's ends with the accumulator's bytes.
+#[repr(C)]
+pub(crate) struct Arguments {
+    pub input: u64,
+    pub output: u64,
+    pub length: u64,
+    pub workspace: u64,
+    pub init_memory: u64,
+    pub total: u64,
+    pub init_kind: u64,
+    pub init: [u64; INIT_BYTES / 8],
+}

@@ -1,0 +1,34 @@
+//! The CUDA engine of kogge: a scan in one launch, with the bits of the fixed order.
+//!
+//! [`Device::open`] finds the driver and a GPU, or says why it can't; nothing here needs CUDA to build.
+//! [`Device::prepare`] turns an operator, its types and a length into a [`Scan`]: the plan ([`plan()`],
+//! pure) and the kernel, compiled by NVRTC at first use and kept on disk. [`Scan::run`] does nothing
+//! but one launch, on the stream of a [`Workspace`]: no allocation, no synchronisation.
+//!
+//! The kernels are text in `kernels/`, without headers; `shim/` runs the same text on the CPU.
+//!
+//! The engine never leaves the order of `kogge-core`, and knows nothing of files.
+
+mod cache;
+mod compile;
+mod device;
+mod element;
+mod error;
+mod launch;
+mod operator;
+mod plan;
+mod scan;
+mod source;
+mod tuning;
+mod workspace;
+
+pub use compile::{Arch, compile};
+pub use cudarc;
+pub use device::Device;
+pub use element::{DeviceElement, DeviceType};
+pub use error::Error;
+pub use operator::{DeviceOperator, OperatorSource};
+pub use plan::{Capability, Kernel, Plan, Ring, plan};
+pub use scan::{Init, Scan};
+pub use source::{Specification, source};
+pub use workspace::Workspace;

@@ -1,0 +1,238 @@
+//! A prepared scan, and the ways to give it data.
+
+use crate::launch::{Arguments, INIT_BY_VALUE, INIT_BYTES, INIT_IN_MEMORY, Module, NO_INIT};
+use crate::{Error, Plan, Workspace};
+use cudarc::driver::{DevicePtr, DevicePtrMut, result};
+use kogge_core::{Accumulate, Element, Problem, bytemuck};
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// What is combined first, on the left.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Init<A> {
+    /// Nothing.
+    #[default]
+    None,
+    /// This value, taken at the call.
+    Value(A),
+    /// The value at this address on the device, read by the kernel.
+    Memory(u64),
+}
+
+/// A scan ready to run, as often as wanted, on any workspace of its device.
+#[derive(Clone, Debug)]
+pub struct Scan<T, U, A> {
+    problem: Problem,
+    plan: Plan,
+    module: Arc<Module>,
+    types: PhantomData<fn(T, A) -> U>,
+}
+
+impl<T, U, A> Scan<T, U, A>
+where
+    T: Accumulate<A>,
+    U: Accumulate<A>,
+    A: Element,
+{
+    pub(crate) fn new(problem: Problem, plan: Plan, module: Arc<Module>) -> Result<Self, Error> {
+        if size_of::<A>() > INIT_BYTES || align_of::<A>() > 8 {
+            return Err(Error::Unsupported(format!(
+                "an accumulator of {} bytes aligned to {}; kernels take up to {INIT_BYTES} aligned to 8",
+                size_of::<A>(),
+                align_of::<A>(),
+            )));
+        }
+        Ok(Self { problem, plan, module, types: PhantomData })
+    }
+
+    /// How it will be done.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Elements it was prepared for.
+    pub fn len(&self) -> u64 {
+        self.problem.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.problem.len == 0
+    }
+
+    /// Scans from one device address to another, or in place if they are equal, on the workspace's
+    /// stream; returns at once. The total, if wanted, goes to the address `total`, as an `A`.
+    ///
+    /// One launch. It allocates only if the workspace is too small, so after a first call, or after
+    /// [`Workspace::reserve`], it can be captured in a CUDA graph.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misaligned`], [`Error::OutOfMemory`], or what the driver says.
+    ///
+    /// # Safety
+    ///
+    /// Until the stream has done it, [`len`](Self::len) elements must be readable at `input` and
+    /// writable at `output`, equal or without overlap; one `A` must be readable at [`Init::Memory`]'s
+    /// address and writable at `total`. All on the workspace's device.
+    pub unsafe fn run(
+        &self,
+        workspace: &mut Workspace,
+        input: u64,
+        output: u64,
+        init: Init<A>,
+        total: Option<u64>,
+    ) -> Result<(), Error> {
+        aligned::<T>(input)?;
+        aligned::<U>(output)?;
+        total.map_or(Ok(()), aligned::<A>)?;
+        if self.is_empty() && total.is_none() {
+            return Ok(());
+        }
+        workspace.reserve(self.plan.workspace_bytes)?;
+        let mut arguments = Arguments {
+            input,
+            output,
+            length: self.problem.len,
+            workspace: workspace.address(),
+            init_memory: 0,
+            total: total.unwrap_or(0),
+            init_kind: NO_INIT,
+            init: [0; INIT_BYTES / 8],
+        };
+        match init {
+            Init::None => {}
+            Init::Value(value) => {
+                arguments.init_kind = INIT_BY_VALUE;
+                let bytes = bytemuck::bytes_of(&value);
+                bytemuck::cast_slice_mut(&mut arguments.init)[..bytes.len()].copy_from_slice(bytes);
+            }
+            Init::Memory(address) => {
+                aligned::<A>(address)?;
+                arguments.init_kind = INIT_IN_MEMORY;
+                arguments.init_memory = address;
+            }
+        }
+        // SAFETY: the caller's promise; the workspace is this stream's alone, and large enough.
+        unsafe { self.module.launch(&self.plan, workspace.stream(), &mut arguments) }
+    }
+
+    /// Scans from one cudarc slice or view into another, on the workspace's stream; returns at once.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Length`] unless both have [`len`](Self::len) elements, [`Error::Unsupported`] if they
+    /// are another context's; else as [`run`](Self::run).
+    pub fn run_slices<I: DevicePtr<T>, D: DevicePtrMut<U>>(
+        &self,
+        workspace: &mut Workspace,
+        input: &I,
+        output: &mut D,
+        init: Option<A>,
+    ) -> Result<(), Error> {
+        self.check(input.len(), output.len())?;
+        let stream = workspace.stream().clone();
+        same_context(&stream, input.stream())?;
+        same_context(&stream, output.stream())?;
+        let (from, _read) = input.device_ptr(&stream);
+        let (to, _written) = output.device_ptr_mut(&stream);
+        // SAFETY: both slices have the length and the context; cudarc orders other streams' uses by
+        // the guards; one is borrowed exclusively, so they don't overlap.
+        unsafe { self.run(workspace, from, to, init.map_or(Init::None, Init::Value), None) }
+    }
+
+    /// Scans a cudarc slice or view in place, as [`run_slices`](Self::run_slices) does.
+    ///
+    /// # Errors
+    ///
+    /// As [`run_slices`](Self::run_slices).
+    pub fn run_in_place<D: DevicePtrMut<T>>(
+        &self,
+        workspace: &mut Workspace,
+        data: &mut D,
+        init: Option<A>,
+    ) -> Result<(), Error> {
+        if size_of::<T>() != size_of::<U>() {
+            return Err(Error::Unsupported("in place, elements can't change their size".into()));
+        }
+        self.check(data.len(), data.len())?;
+        let stream = workspace.stream().clone();
+        same_context(&stream, data.stream())?;
+        let (at, _written) = data.device_ptr_mut(&stream);
+        // SAFETY: as in `run_slices`, with one slice.
+        unsafe { self.run(workspace, at, at, init.map_or(Init::None, Init::Value), None) }
+    }
+
+    /// Scans from host memory into host memory, by way of the device; gives the total. Waits for it.
+    ///
+    /// # Errors
+    ///
+    /// As [`run_slices`](Self::run_slices).
+    pub fn run_host(
+        &self,
+        workspace: &mut Workspace,
+        input: &[T],
+        output: &mut [U],
+        init: Option<A>,
+    ) -> Result<A, Error> {
+        self.check(input.len(), output.len())?;
+        let stream = workspace.stream().clone();
+        stream.context().bind_to_thread()?;
+        let allocate = |bytes: usize| {
+            // SAFETY: written below before it is read.
+            unsafe { stream.alloc::<u8>(bytes.max(1)) }.map_err(Error::from)
+        };
+        let (mut from, mut to) = (allocate(size_of_val(input))?, allocate(size_of_val(output))?);
+        let mut total = allocate(size_of::<A>())?;
+        let mut value = A::zeroed();
+        {
+            let (from, _from) = from.device_ptr_mut(&stream);
+            let (to, _to) = to.device_ptr_mut(&stream);
+            let (sum, _sum) = total.device_ptr_mut(&stream);
+            // SAFETY: the buffers have the slices' sizes; the slices live until the synchronisation
+            // below, which comes before any return that follows a copy.
+            let outcome = unsafe {
+                result::memcpy_htod_async(from, bytemuck::cast_slice::<T, u8>(input), stream.cu_stream())
+                    .map_err(Error::from)
+                    .and_then(|()| {
+                        self.run(workspace, from, to, init.map_or(Init::None, Init::Value), Some(sum))
+                    })
+                    .and_then(|()| {
+                        let cu = stream.cu_stream();
+                        result::memcpy_dtoh_async(bytemuck::cast_slice_mut::<U, u8>(output), to, cu)?;
+                        result::memcpy_dtoh_async(bytemuck::bytes_of_mut(&mut value), sum, cu)?;
+                        Ok(())
+                    })
+            };
+            let done = stream.synchronize();
+            outcome?;
+            done?;
+        }
+        Ok(value)
+    }
+
+    fn check(&self, input: usize, output: usize) -> Result<(), Error> {
+        let (input, output, prepared) = (input as u64, output as u64, self.problem.len);
+        if input == prepared && output == prepared {
+            return Ok(());
+        }
+        Err(Error::Length { prepared, input, output })
+    }
+}
+
+fn aligned<T>(address: u64) -> Result<(), Error> {
+    if address.is_multiple_of(align_of::<T>() as u64) {
+        return Ok(());
+    }
+    Err(Error::Misaligned { address, align: align_of::<T>() })
+}
+
+fn same_context(
+    stream: &cudarc::driver::CudaStream,
+    other: &cudarc::driver::CudaStream,
+) -> Result<(), Error> {
+    if stream.context().cu_ctx() == other.context().cu_ctx() {
+        return Ok(());
+    }
+    Err(Error::Unsupported("the data are in another context than the workspace".into()))
+}
