@@ -1,8 +1,9 @@
 //! Scans along one axis of an array: many lines, each a scan of its own.
 //!
 //! Lines that are contiguous in memory are scanned as slices. Across memory order, sixteen
-//! neighbouring lines go together: one element of each makes a 16-lane element, so whole cache
-//! lines are used and the operator is vectorised across lines, in the order of the single line.
+//! neighbouring lines of elements up to 32 bytes go together: one element of each makes a 16-lane
+//! element, so whole cache lines are used and the operator is vectorised across lines, in the order
+//! of the single line.
 //! Threads share out lines; when there are too few of them, each line is scanned by many threads.
 
 use crate::algorithm::io::{Columns, Io};
@@ -14,6 +15,10 @@ use std::marker::PhantomData;
 
 /// Lines that are scanned together.
 const TOGETHER: usize = 16;
+
+/// Bytes of the widest accumulators of lines that go together. A scan holds some hundreds of them on
+/// the stack of a thread, and wider elements fill cache lines alone.
+const WIDEST: usize = 32;
 
 /// Elements a rayon task is given at least.
 const TASK: usize = 1 << 14;
@@ -76,7 +81,7 @@ pub unsafe fn scan_lines<T, U, A, O>(
     }
     let array = Array { request, from, to, line, in_place };
     let (mut outer, mut together) = (outer.to_vec(), None);
-    if line.strides != [1, 1] {
+    if line.strides != [1, 1] && size_of::<A>() <= WIDEST {
         // Lines side by side in memory go together.
         let beside = outer.iter().position(|axis| axis.strides == [1, 1] && axis.len > 1);
         together = beside.map(|axis| outer.swap_remove(axis).len);

@@ -45,8 +45,9 @@ where
         if input_layout.is_empty() {
             return Ok(());
         }
-        let from = input[input_layout.offset..].as_ptr();
-        let to = output[output_layout.offset..].as_mut_ptr();
+        // Not pointers to the rest of the slice: negative strides lead back to its beginning.
+        let from = input.as_ptr().wrapping_add(input_layout.offset);
+        let to = output.as_mut_ptr().wrapping_add(output_layout.offset);
         // SAFETY: both layouts were checked against their slices, the output's against overlap;
         // the slices are borrowed for the call, the output exclusively.
         unsafe { scan_lines(&self.request(), from, to, line, &outer, false) };
@@ -75,7 +76,7 @@ where
         if layout.is_empty() {
             return Ok(());
         }
-        let to = data[layout.offset..].as_mut_ptr();
+        let to = data.as_mut_ptr().wrapping_add(layout.offset);
         // SAFETY: the layout was checked against the slice and against overlap; the slice is
         // borrowed exclusively for the call.
         unsafe { scan_lines(&self.request(), to.cast_const(), to, line, &outer, true) };

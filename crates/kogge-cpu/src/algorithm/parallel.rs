@@ -46,6 +46,8 @@ pub(crate) unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
     tiles_per_piece: usize,
     in_place: bool,
 ) -> Option<A> {
+    // So that places of pieces that don't exist can't overflow.
+    let tiles_per_piece = tiles_per_piece.min(scan.tiles());
     let pieces = if in_place { scan.tiles().div_ceil(tiles_per_piece) } else { 0 };
     let shared = Shared {
         scan,
