@@ -3,6 +3,7 @@
 use crate::dtype::Dtype;
 use crate::error::EXIT_CODES;
 use crate::format::Format;
+use crate::lab::LabArgs;
 use crate::op::Op;
 use clap::{Args, Parser, Subcommand};
 use std::num::NonZeroUsize;
@@ -27,6 +28,8 @@ pub enum Command {
     /// Scan the columns of a table, or an array along an axis
     #[command(after_long_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"))]
     Scan(Box<ScanArgs>),
+    /// Run, watch and check CUDA scan kernels without a GPU
+    Lab(Box<LabArgs>),
     /// Print the completions for a shell
     Completions {
         /// The shell

@@ -1,10 +1,12 @@
-//! The `kogge` command: scans of files of any size.
+//! The `kogge` command: scans of files of any size, and the laboratory.
 //!
 //! `kogge scan` goes this way: [`args`] says what is asked for, [`job`] opens the input and decides
 //! on the formats; then either [`array`] (npy, raw: windows of one array) or [`table`] (CSV,
 //! Parquet, Arrow: batches of columns) runs the [`pipeline`] of reading, scanning by the [`engine`],
 //! and writing. An [`output`] appears whole or not at all, and whatever fails ends as one
 //! [`error`] with an exit code of its own.
+//!
+//! `kogge lab` goes its own way, in [`lab`].
 //!
 //! The command never computes a scan by itself: bits are the library's business.
 
@@ -18,6 +20,7 @@ mod error;
 mod format;
 mod input;
 mod job;
+mod lab;
 mod op;
 mod output;
 mod pipeline;
@@ -39,7 +42,7 @@ fn main() -> ExitCode {
     // A panic has printed its own message by then, and removed the partial output.
     let defect = |_| Err(Error::new(Fault::Defect, "this is a defect in kogge; please report it"));
     match catch_unwind(|| run(&cli.command)).unwrap_or_else(defect) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             if error.fault != Fault::BrokenPipe {
                 eprintln!("{error}");
@@ -49,16 +52,18 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: &Command) -> Result<()> {
-    match command {
+fn run(command: &Command) -> Result<ExitCode> {
+    let done = match command {
         Command::Scan(args) => job::scan(args),
+        Command::Lab(args) => return Ok(lab::run(args)),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "kogge", &mut script);
             print(&script)
         }
         Command::Man => print(&manual()),
-    }
+    };
+    done.map(|()| ExitCode::SUCCESS)
 }
 
 /// The manual page: the command, then each of its subcommands.

@@ -11,6 +11,7 @@
 // scan:   inclusive
 // sizes:  1..1024
 // work (any N):  floor(N / 32) kogge_stone(32) + kogge_stone(N % 32) + kogge_stone(ceil(N / 32)) + max(N, 32) - 32
+// steps (any N): ceil(log2(min(N, 32))) + ceil(log2(ceil(N / 32))) + (N > 32)
 // host:
 //     scan<<<1, 32 * ceil(N / 32)>>>(x, y, N);
 

@@ -54,8 +54,9 @@ __device__ T scan_block(T value, unsigned count, T *scratch) {
     return value;
 }
 
-// The total of `count` values, one a thread, in thread 0: neighbouring runs are joined, left before right.
-__device__ T reduce_block(T value, unsigned count, T *scratch) {
+// Leaves the total of `count` values, one a thread, in scratch[0] for thread 0: neighbouring runs are
+// joined, left before right.
+__device__ void reduce_block(T value, unsigned count, T *scratch) {
     unsigned t = threadIdx.x;
     scratch[t] = value;
     for (unsigned stride = 1; stride < count; stride *= 2) {
@@ -63,7 +64,6 @@ __device__ T reduce_block(T value, unsigned count, T *scratch) {
         unsigned left = t * 2 * stride;
         if (left + stride < count) scratch[left] = combine(scratch[left], scratch[left + stride]);
     }
-    return scratch[0];
 }
 
 // Reduces this block's tile and tells the grid.
@@ -72,9 +72,9 @@ __device__ void publish(unsigned tile, const T *x, T *aggregates, unsigned *epoc
     unsigned first = tile * BLOCK, count = min(n - first, BLOCK), t = threadIdx.x;
     T value = IDENTITY;
     if (t < count) value = x[first + t];
-    value = reduce_block(value, count, scratch);
+    reduce_block(value, count, scratch);
     if (t == 0) {
-        aggregates[tile] = value;
+        aggregates[tile] = scratch[0];
         __threadfence();  // the aggregate is visible before its epoch
         *(volatile unsigned *)&epochs[tile] = epoch;
     }

@@ -33,9 +33,10 @@ pub fn run(args: &Args) -> Outcome {
     } else {
         let heading = [
             "lesson",
-            "work by formula",
             "work",
+            "by formula",
             "steps",
+            "by formula",
             "launches",
             "barriers",
             "bank conflicts",
@@ -43,8 +44,13 @@ pub fn run(args: &Args) -> Outcome {
             "at best",
             "divergent",
         ];
-        let rows: Vec<_> = rows.iter().map(|(lesson, report)| row(lesson, report)).collect();
-        print(&format!("N = {}\n\n{}", args.n, table(&heading, &rows, 2)))?;
+        let rows: Vec<_> =
+            rows.iter().map(|(lesson, report)| row(lesson, report, args.n)).collect();
+        print(&format!(
+            "N = {}; ! marks a run with a hazard\n\n{}",
+            args.n,
+            table(&heading, &rows, 1)
+        ))?;
     }
     Ok(Verdict::Clean)
 }
@@ -58,11 +64,14 @@ fn measure(lesson: &Lesson, n: u64) -> Result<Report, Diagnostic> {
     simulate(&setup.program, &setup.script, &setup.options)
 }
 
-fn row(lesson: &Lesson, report: &Report) -> Vec<String> {
+fn row(lesson: &Lesson, report: &Report, n: u64) -> Vec<String> {
     let counts = &report.counts;
-    let numbers = [
-        counts.work,
-        counts.steps,
+    let (work, steps) = lesson.claims(n, &[]);
+    let claim = |values: &[i64]| values.first().map_or("–".to_owned(), i64::to_string);
+    let mark = if report.is_clean() { "" } else { " !" };
+    let mut cells = vec![format!("{}{mark}", lesson.name)];
+    cells.extend([counts.work.to_string(), claim(&work), counts.steps.to_string(), claim(&steps)]);
+    let others = [
         report.launches.len() as u64,
         counts.barriers + counts.grid_barriers,
         counts.bank_conflicts,
@@ -70,10 +79,8 @@ fn row(lesson: &Lesson, report: &Report) -> Vec<String> {
         counts.ideal_transactions,
         counts.divergent_branches,
     ];
-    let hazard = if report.is_clean() { "" } else { " !" };
-    let names =
-        [format!("{}{hazard}", lesson.name), lesson.header.work.text().unwrap_or("–").to_owned()];
-    names.into_iter().chain(numbers.map(|number| number.to_string())).collect()
+    cells.extend(others.map(|number| number.to_string()));
+    cells
 }
 
 fn describe(lesson: &Lesson, report: &Report, n: u64) -> serde_json::Value {

@@ -80,6 +80,15 @@ pub struct Plan {
     pub launches: Vec<Launch>,
 }
 
+impl Plan {
+    /// Whether a launch takes the array of this name.
+    pub fn uses(&self, name: &str) -> bool {
+        let takes =
+            |argument: &Argument| matches!(argument, Argument::Array(array) if array == name);
+        self.launches.iter().any(|launch| launch.arguments.iter().any(takes))
+    }
+}
+
 /// A scratch array in global memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scratch {

@@ -75,7 +75,7 @@ impl Lesson {
         let mut script = Script::new()
             .value("x", Value::Array(ArrayInit::Data(input)))
             .value("y", Value::Array(ArrayInit::Uninitialised(element, n)));
-        for scratch in &plan.scratch {
+        for scratch in plan.scratch.iter().filter(|scratch| plan.uses(&scratch.name)) {
             script = script.value(&scratch.name, scratch.init(element)?);
         }
         for launch in &plan.launches {

@@ -272,15 +272,7 @@ fn cell(
         _ => text(out, x, middle, layout.font, "middle", INK, label),
     }
     if times > 1 {
-        text(
-            out,
-            x + width / 2.0,
-            y + layout.height + 11.0,
-            10.0,
-            "end",
-            "#52606d",
-            &format!("×{times}"),
-        );
+        text(out, x + width / 2.0, y - 3.0, 10.0, "end", "#52606d", &format!("×{times}"));
     }
 }
 

@@ -1,0 +1,222 @@
+//! `kogge lab`, as one meets it on the command line.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn lab(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_kogge")).arg("lab").args(args).output().expect("kogge starts")
+}
+
+fn json(args: &[&str]) -> (Value, Option<i32>) {
+    let output = lab(args);
+    let value = serde_json::from_slice(&output.stdout);
+    (value.unwrap_or_else(|error| panic!("{args:?}: {error}, {output:?}")), output.status.code())
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+const KERNEL: &str = "// Not written for the laboratory.
+__device__ int offset = 100;
+__global__ void scan(int *data, int *result, int n) {
+  __shared__ int buf[64];
+  int i = threadIdx.x;
+  if (i < n) buf[i] = data[i];
+  for (int s = 1; s < n; s <<= 1) {
+    __syncthreads();
+    int v = 0;
+    if (i >= s) v = buf[i - s];
+    __syncthreads();
+    buf[i] += v;
+  }
+  result[i] = buf[i] + offset;
+}
+";
+
+fn file(dir: &Path, text: &str) -> String {
+    let path = dir.join("kernel.cu");
+    std::fs::write(&path, text).expect("a file is written");
+    path.to_string_lossy().into_owned()
+}
+
+#[test]
+fn sessions() {
+    trycmd::TestCases::new().case("tests/lab/*.trycmd");
+}
+
+#[test]
+fn a_clean_run_exits_0_and_has_the_promised_fields() {
+    let (report, code) =
+        json(&["run", "kogge_stone_shared", "--n", "16", "--element", "int", "--json"]);
+    assert_eq!(code, Some(0));
+    assert_eq!(report["arrays"]["y"][15], 120);
+    assert_eq!(report["findings"], Value::Array(Vec::new()));
+    assert_eq!((&report["work"], &report["steps"]), (&49.into(), &4.into()));
+}
+
+#[test]
+fn a_hazard_exits_3_with_kind_line_and_message() {
+    let args = [
+        "run",
+        "kogge_stone_shared",
+        "--mutant",
+        "no-barrier-before-writes",
+        "--n",
+        "64",
+        "--json",
+    ];
+    let (report, code) = json(&args);
+    assert_eq!(code, Some(3));
+    let finding = &report["findings"][0];
+    assert_eq!(finding["kind"], "race");
+    assert!(finding["line"].as_u64().is_some_and(|line| line > 20));
+    assert!(finding["message"].as_str().is_some_and(|message| !message.is_empty()));
+}
+
+#[test]
+fn bad_input_exits_1_and_says_why() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let bad = file(dir.path(), "__global__ void k(int *x) { x[0] = ; }");
+    for (args, word) in [
+        (vec!["run", "sklanski"], "sklansky"),
+        (vec!["run", "nothing.cu"], "nothing.cu"),
+        (vec!["run", &bad], "1:"),
+        (vec!["run", "sklansky", "--order", "sideways"], "--order"),
+        (vec!["run", "sklansky", "--arg", "x"], "NAME=VALUE"),
+        (vec!["run", "sklansky", "--arg", "x=int:fibonacci(3)"], "--arg"),
+        (vec!["run", "sklansky", "--operator", "and"], "--operator"),
+        (vec!["run", "sklansky", "--element", "string"], "--element"),
+        (vec!["run", "sklansky", "--mutant", "none"], "no-barrier"),
+        (vec!["run", "sklansky", "--n", "0"], "--n"),
+        (vec!["run", "sklansky", "--grid", "0"], "--grid"),
+        (vec!["run", "sklansky", "--expect", "inclusive-sum:x"], "inclusive-sum"),
+        (vec!["draw", "sklansky", "-o", "drawing.gif"], ".svg"),
+        (vec!["bench", "--from", &bad], "no record"),
+        (vec!["watch", "sklansky"], "terminal"),
+    ] {
+        let output = lab(&args);
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {output:?}");
+        assert!(stderr(&output).contains(word), "{args:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_file_runs_with_arguments_and_device_variables() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let kernel = file(dir.path(), KERNEL);
+    let mut args =
+        vec!["run", &kernel, "--arg", "data=int:1,2,3,4", "--arg", "result=int[4]", "--arg", "n=4"];
+    args.extend(["--arg", "offset=10", "--json"]);
+    let (report, code) = json(&args);
+    assert_eq!(code, Some(0), "{report}");
+    assert_eq!(report["arrays"]["result"], serde_json::json!([11, 13, 16, 20]));
+}
+
+#[test]
+fn expectations_are_checked() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let kernel = file(dir.path(), KERNEL);
+    let mut args = vec![
+        "run",
+        &kernel,
+        "--arg",
+        "data=int:random(32,7)",
+        "--arg",
+        "result=int[32]",
+        "--arg",
+        "n=32",
+    ];
+    args.extend(["--expect", "inclusive-sum:data:result", "--json"]);
+    let right = [args.clone(), vec!["--arg", "offset=0"]].concat();
+    assert_eq!(json(&right).1, Some(0));
+    let (report, code) = json(&args);
+    assert_eq!(code, Some(3));
+    assert_eq!(report["findings"][0]["kind"], "wrong-result");
+}
+
+#[test]
+fn arrays_come_from_npy_files() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("x.npy");
+    let mut bytes = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+    let header = "{'descr': '<i4', 'fortran_order': False, 'shape': (3,), }";
+    bytes.extend(format!("{header:<117}\n").into_bytes());
+    bytes.extend([5_i32, 6, 7].iter().flat_map(|x| x.to_le_bytes()));
+    std::fs::write(&path, bytes).expect("a file is written");
+    let value = format!("x=int:@{}", path.display());
+    let (report, code) = json(&["run", "sequential", "--arg", &value, "--json"]);
+    assert_eq!(code, Some(0));
+    assert_eq!(report["arrays"]["y"], serde_json::json!([5, 11, 18]));
+    let output = lab(&["run", "sequential", "--arg", &value.replace("int:", "float:")]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("float"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_deadlock_is_found_and_depends_on_residency() {
+    let args =
+        ["run", "domino_static", "--n", "2048", "--resident", "2", "--order", "reverse", "--json"];
+    let (report, code) = json(&args);
+    assert_eq!(code, Some(3));
+    assert_eq!(report["findings"][0]["kind"], "deadlock", "{}", report["findings"]);
+    assert_eq!(json(&["run", "domino_static", "--n", "2048", "--json"]).1, Some(0));
+    assert_eq!(json(&[&["run", "domino"], &args[2..]].concat()).1, Some(0));
+}
+
+#[test]
+fn runs_are_replayable_from_their_seed() {
+    let run = |seed: &str| {
+        lab(&["run", "look_back", "--n", "600", "--order", "random", "--seed", seed, "--json"])
+            .stdout
+    };
+    assert_eq!(run("5"), run("5"));
+}
+
+#[test]
+fn a_trace_has_every_application() {
+    let (report, code) = json(&["trace", "brent_kung", "--n", "16"]);
+    assert_eq!(code, Some(0));
+    let events = report["trace"]["events"].as_array().expect("events");
+    let combined = events.iter().filter(|event| event["event"] == "combine").count();
+    assert_eq!(combined, 26);
+}
+
+#[test]
+fn drawings_are_written() {
+    let dir = tempfile::tempdir().expect("a folder");
+    for (name, start) in [("a.svg", &b"<svg"[..]), ("a.png", b"\x89PNG")] {
+        let path = dir.path().join(name);
+        let output = lab(&["draw", "sklansky", "--n", "16", "-o", &path.to_string_lossy()]);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        assert!(std::fs::read(&path).expect("a drawing").starts_with(start), "{name}");
+    }
+}
+
+#[test]
+fn records_are_plotted() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (record, plot) = (dir.path().join("record.json"), dir.path().join("plot.svg"));
+    let text = r#"{"device":"a GPU","repeats":1,"timings":[{"name":"domino","n":64,"median_us":2.0,"least_us":1.0,"right":true}]}"#;
+    std::fs::write(&record, text).expect("a file is written");
+    let output =
+        lab(&["bench", "--from", &record.to_string_lossy(), "--plot", &plot.to_string_lossy()]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(std::fs::read_to_string(&plot).expect("a plot").contains("domino"));
+}
+
+#[test]
+fn comparisons_have_every_lesson_of_the_size() {
+    let (list, code) = json(&["compare", "--n", "64", "--json"]);
+    assert_eq!(code, Some(0));
+    let list = list.as_array().expect("a list");
+    assert_eq!(list.len(), json(&["list", "--json"]).0.as_array().expect("a list").len());
+    for entry in list {
+        assert_eq!(entry["clean"], true, "{entry}");
+        if let Some(work) = entry["claimed_work"].as_i64() {
+            assert_eq!(entry["counts"]["work"], work, "{entry}");
+        }
+    }
+}
