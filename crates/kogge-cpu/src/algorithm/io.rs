@@ -1,7 +1,6 @@
 //! How elements become accumulators and values become elements: straight from memory where types
 //! and direction allow, through a segment-sized stage in L1 elsewhere.
 
-use crate::arch::stream;
 use kogge_core::{Accumulate, Direction, Element};
 use std::marker::PhantomData;
 
@@ -17,6 +16,9 @@ pub(crate) unsafe trait Io<A: Element>: Sync {
 
     /// Whether a stage is used at all.
     const STAGED: bool;
+
+    /// Whether values at `target` should be stored past the caches.
+    const STREAM: bool = false;
 
     /// Accumulators of the places `start..start + len`: in memory, or put into `stage`.
     ///
@@ -39,8 +41,8 @@ pub(crate) unsafe trait Io<A: Element>: Sync {
     /// As for [`load`](Self::load), with `len` values at `target`.
     unsafe fn store(&self, start: usize, len: usize, stage: *const A);
 
-    /// Where the places `start..` begin in memory, for prefetching.
-    fn address(&self, start: usize, len: usize) -> *const u8;
+    /// Where the places `start..start + len` begin in memory, if prefetching them makes sense.
+    fn address(&self, start: usize, len: usize) -> Option<*const u8>;
 }
 
 /// Elements are their own accumulators, in memory order; values are stored as usual, or past the
@@ -59,7 +61,9 @@ unsafe impl<A: Element, const STREAM: bool> Sync for Direct<A, STREAM> {}
 unsafe impl<A: Element, const STREAM: bool> Io<A> for Direct<A, STREAM> {
     type Element = A;
 
-    const STAGED: bool = STREAM;
+    const STAGED: bool = false;
+
+    const STREAM: bool = STREAM;
 
     #[inline(always)]
     unsafe fn load(&self, start: usize, _len: usize, _stage: *mut A) -> *const A {
@@ -68,24 +72,17 @@ unsafe impl<A: Element, const STREAM: bool> Io<A> for Direct<A, STREAM> {
     }
 
     #[inline(always)]
-    unsafe fn target(&self, start: usize, stage: *mut A) -> *mut A {
+    unsafe fn target(&self, start: usize, _stage: *mut A) -> *mut A {
         // SAFETY: the place exists.
-        if STREAM { stage } else { unsafe { self.to.add(start) } }
+        unsafe { self.to.add(start) }
     }
 
     #[inline(always)]
-    unsafe fn store(&self, start: usize, len: usize, stage: *const A) {
-        if STREAM {
-            // SAFETY: `len` values lie at `stage`, and as many places at `start`.
-            unsafe {
-                stream::copy(stage.cast(), self.to.add(start).cast(), len * size_of::<A>());
-            }
-        }
-    }
+    unsafe fn store(&self, _start: usize, _len: usize, _stage: *const A) {}
 
     #[inline(always)]
-    fn address(&self, start: usize, _len: usize) -> *const u8 {
-        self.from.wrapping_add(start).cast()
+    fn address(&self, start: usize, _len: usize) -> Option<*const u8> {
+        Some(self.from.wrapping_add(start).cast())
     }
 }
 
@@ -161,12 +158,12 @@ unsafe impl<T: Accumulate<A>, U: Accumulate<A>, A: Element> Io<A> for Converted<
     }
 
     #[inline(always)]
-    fn address(&self, start: usize, len: usize) -> *const u8 {
+    fn address(&self, start: usize, len: usize) -> Option<*const u8> {
         let place = match self.direction {
             Direction::Forward => start,
             Direction::Reverse => self.len - start - len,
         };
-        self.from.wrapping_add(place).cast()
+        Some(self.from.wrapping_add(place).cast())
     }
 }
 
@@ -229,7 +226,7 @@ where
     }
 
     #[inline(always)]
-    fn address(&self, start: usize, _len: usize) -> *const u8 {
-        self.from.wrapping_offset(start as isize * self.from_stride).cast()
+    fn address(&self, _start: usize, _len: usize) -> Option<*const u8> {
+        None
     }
 }

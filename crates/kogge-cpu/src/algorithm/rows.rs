@@ -13,6 +13,7 @@
 use super::lanes::{Columns, Vectors, combine, get, last, set_vectors, splat, vectors};
 use super::tile::join;
 use crate::arch::Words;
+use crate::arch::stream::{self, Memory};
 use kogge_core::{Element, Kind, Operator};
 use std::mem::MaybeUninit;
 
@@ -28,8 +29,8 @@ const BATCH: usize = 4;
 /// # Safety
 ///
 /// `A` must be `W` words of `H` and at most 16 bytes in size; `rows` rows must be readable at
-/// `from` and writable at `to`; the two may be equal, else must not overlap; `rows` is not 0; the
-/// CPU features of `H` must be present.
+/// `from` and writable at `to`; the two may be equal, else
+/// must not overlap; `rows` is not 0; the CPU features of `H` must be present.
 #[inline(always)]
 pub(super) unsafe fn scan<H: Words, A: Element, O: Operator<A>, const W: usize>(
     operator: &O,
@@ -38,11 +39,13 @@ pub(super) unsafe fn scan<H: Words, A: Element, O: Operator<A>, const W: usize>(
     to: *mut A,
     rows: usize,
     mut before: Option<A>,
+    memory: Memory,
 ) -> (A, A) {
     let (from, to) = (from.cast::<H::Word>(), to.cast::<H::Word>());
     let words = ROW_BYTES / size_of::<H::Word>();
     let mut columns = [const { MaybeUninit::<H::Row>::uninit() }; BATCH];
     let mut totals = [const { MaybeUninit::<Columns<H, W>>::uninit() }; BATCH];
+    let mut staged = MaybeUninit::<[u8; BATCH * ROW_BYTES]>::uninit();
     let mut fold = None;
     for first in (0..rows).step_by(BATCH) {
         let batch = BATCH.min(rows - first);
@@ -50,6 +53,7 @@ pub(super) unsafe fn scan<H: Words, A: Element, O: Operator<A>, const W: usize>(
         // it is written, and the slots of a batch are written before they are read.
         unsafe {
             for i in 0..batch {
+                memory.prefetch((first + i) * ROW_BYTES);
                 let row = H::split(from.add((first + i) * words));
                 totals[i].write(kogge_stone::<H, A, O, W>(
                     operator,
@@ -61,10 +65,18 @@ pub(super) unsafe fn scan<H: Words, A: Element, O: Operator<A>, const W: usize>(
                 let row = columns[i].assume_init();
                 let chunks = totals[i].assume_init_ref();
                 let values = finish::<H, A, O, W>(operator, kind, row, chunks, before);
-                H::join(values, to.add((first + i) * words));
+                if memory.stream {
+                    H::join(values, staged.as_mut_ptr().cast::<H::Word>().add(i * words));
+                } else {
+                    H::join(values, to.add((first + i) * words));
+                }
                 let total = last::<H, A, W>(chunks);
                 before = Some(join(operator, before, total));
                 fold = Some(join(operator, fold, total));
+            }
+            if memory.stream {
+                let to = to.add(first * words).cast();
+                stream::copy::<H>(staged.as_ptr().cast(), to, batch * ROW_BYTES);
             }
         }
     }

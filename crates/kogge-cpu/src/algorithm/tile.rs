@@ -5,7 +5,8 @@
 
 use super::io::Io;
 use super::{arrays, rows};
-use crate::arch::{Level, Words, Work, stream};
+use crate::arch::stream::Memory;
+use crate::arch::{Level, Words, Work};
 use kogge_core::{Element, Kind, Ladder, Operator, Order};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -60,20 +61,23 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
         let mut fold = None;
         for start in places.clone().step_by(Self::ORDER.segment()) {
             let len = Self::ORDER.segment().min(places.end - start);
-            self.prefetch(ahead + (start - places.start), len);
+            let ahead = self.address(ahead + (start - places.start), len);
+            let memory = Memory { ahead, stream: I::STREAM };
             // SAFETY: the places exist, the stage holds a segment if it is used at all, and the
             // memory is this thread's by contract.
             let total = unsafe {
                 let from = self.io.load(start, len, stage);
                 let to = self.io.target(start, stage);
-                let segment = ScanSegment::<I::Element, _, _>::new(
-                    self.operator,
-                    self.kind,
+                let segment = ScanSegment::<I::Element, _, _> {
+                    operator: self.operator,
+                    kind: self.kind,
                     from,
                     to,
                     len,
                     before,
-                );
+                    memory,
+                    element: PhantomData,
+                };
                 let total = self.level.run(segment);
                 self.io.store(start, len, stage);
                 total
@@ -114,15 +118,9 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
         fold.expect("a tile has a segment")
     }
 
-    /// Asks for these places to be brought into L2, if they exist.
-    fn prefetch(&self, start: usize, len: usize) {
-        if start + len > self.len {
-            return;
-        }
-        let address = self.io.address(start, len);
-        for byte in (0..len * size_of::<I::Element>()).step_by(64) {
-            stream::prefetch(address.wrapping_add(byte));
-        }
+    /// Where these places lie, if they exist and are worth prefetching.
+    fn address(&self, start: usize, len: usize) -> Option<*const u8> {
+        if start + len <= self.len { self.io.address(start, len) } else { None }
     }
 }
 
@@ -158,7 +156,7 @@ impl<A: Element> Prefix<A> {
     }
 }
 
-/// A segment to be scanned at some SIMD level.
+/// A segment to be scanned at some SIMD level. Made where `from` and `to` are known to be valid.
 struct ScanSegment<'a, T, A, O> {
     operator: &'a O,
     kind: Kind,
@@ -166,24 +164,8 @@ struct ScanSegment<'a, T, A, O> {
     to: *mut A,
     len: usize,
     before: Option<A>,
+    memory: Memory,
     element: PhantomData<T>,
-}
-
-impl<'a, T, A, O> ScanSegment<'a, T, A, O> {
-    /// # Safety
-    ///
-    /// `len` accumulators must be readable at `from` and writable at `to`, equal or not
-    /// overlapping, as long as the value is used; `0 < len <= segment`.
-    unsafe fn new(
-        operator: &'a O,
-        kind: Kind,
-        from: *const A,
-        to: *mut A,
-        len: usize,
-        before: Option<A>,
-    ) -> Self {
-        Self { operator, kind, from, to, len, before, element: PhantomData }
-    }
 }
 
 impl<T: Element, A: Element, O: Operator<A>> Work for ScanSegment<'_, T, A, O> {
@@ -191,9 +173,9 @@ impl<T: Element, A: Element, O: Operator<A>> Work for ScanSegment<'_, T, A, O> {
 
     #[inline(always)]
     unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) -> A {
-        let Self { operator, kind, from, to, len, before, .. } = self;
-        // SAFETY: memory by `new`, features by contract.
-        unsafe { scan_segment::<W32, W64, T, A, O>(operator, kind, from, to, len, before) }
+        let Self { operator, kind, from, to, len, before, memory, .. } = self;
+        // SAFETY: memory by whoever made the value, features by contract.
+        unsafe { scan_segment::<W32, W64, T, A, O>(operator, kind, from, to, len, before, memory) }
     }
 }
 
@@ -258,6 +240,7 @@ unsafe fn scan_segment<W32, W64, T, A, O>(
     to: *mut A,
     len: usize,
     before: Option<A>,
+    memory: Memory,
 ) -> A
 where
     W32: Words<Word = u32>,
@@ -275,19 +258,19 @@ where
         let (rows, through) = unsafe {
             match shape {
                 Shape::Narrow(1) => {
-                    rows::scan::<W32, A, O, 1>(operator, kind, from, to, full, before)
+                    rows::scan::<W32, A, O, 1>(operator, kind, from, to, full, before, memory)
                 }
                 Shape::Narrow(2) => {
-                    rows::scan::<W32, A, O, 2>(operator, kind, from, to, full, before)
+                    rows::scan::<W32, A, O, 2>(operator, kind, from, to, full, before, memory)
                 }
                 Shape::Narrow(_) => {
-                    rows::scan::<W32, A, O, 4>(operator, kind, from, to, full, before)
+                    rows::scan::<W32, A, O, 4>(operator, kind, from, to, full, before, memory)
                 }
                 Shape::Wide(1) => {
-                    rows::scan::<W64, A, O, 1>(operator, kind, from, to, full, before)
+                    rows::scan::<W64, A, O, 1>(operator, kind, from, to, full, before, memory)
                 }
                 Shape::Wide(_) => {
-                    rows::scan::<W64, A, O, 2>(operator, kind, from, to, full, before)
+                    rows::scan::<W64, A, O, 2>(operator, kind, from, to, full, before, memory)
                 }
                 Shape::Array => unreachable!(),
             }
@@ -297,6 +280,7 @@ where
     let mut done = full * order.row();
     while done < len {
         let row = order.row().min(len - done);
+        memory.prefetch(done * size_of::<T>());
         // SAFETY: the row lies within `len`.
         let total = unsafe {
             arrays::scan_row(operator, order, kind, from.add(done), to.add(done), row, before)

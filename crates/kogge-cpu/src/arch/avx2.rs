@@ -178,6 +178,16 @@ unsafe impl Words for W32 {
     }
 
     #[inline(always)]
+    unsafe fn stream_line(from: *const u8, to: *mut u8) {
+        // SAFETY: readable, writable and aligned by contract; the caller vouches for AVX2.
+        unsafe {
+            for i in 0..2 {
+                _mm256_stream_si256(to.cast::<__m256i>().add(i), load(from, i));
+            }
+        }
+    }
+
+    #[inline(always)]
     unsafe fn opaque(vector: __m256i) -> __m256i {
         // SAFETY: the caller vouches for AVX2.
         unsafe { opaque(vector) }
@@ -272,6 +282,16 @@ unsafe impl Words for W64 {
     unsafe fn splat(word: u64) -> __m256i {
         // SAFETY: the caller vouches for AVX2.
         unsafe { _mm256_set1_epi64x(word as i64) }
+    }
+
+    #[inline(always)]
+    unsafe fn stream_line(from: *const u8, to: *mut u8) {
+        // SAFETY: readable, writable and aligned by contract; the caller vouches for AVX2.
+        unsafe {
+            for i in 0..2 {
+                _mm256_stream_si256(to.cast::<__m256i>().add(i), load(from, i));
+            }
+        }
     }
 
     #[inline(always)]

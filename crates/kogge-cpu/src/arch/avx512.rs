@@ -206,6 +206,12 @@ unsafe impl Words for W32 {
     }
 
     #[inline(always)]
+    unsafe fn stream_line(from: *const u8, to: *mut u8) {
+        // SAFETY: readable, writable and aligned by contract; the caller vouches for AVX-512.
+        unsafe { _mm512_stream_si512(to.cast::<__m512i>(), load(from, 0)) }
+    }
+
+    #[inline(always)]
     unsafe fn opaque(vector: __m512i) -> __m512i {
         // SAFETY: the caller vouches for AVX-512.
         unsafe { opaque(vector) }
@@ -292,6 +298,12 @@ unsafe impl Words for W64 {
     unsafe fn splat(word: u64) -> __m512i {
         // SAFETY: the caller vouches for AVX-512.
         unsafe { _mm512_set1_epi64(word as i64) }
+    }
+
+    #[inline(always)]
+    unsafe fn stream_line(from: *const u8, to: *mut u8) {
+        // SAFETY: readable, writable and aligned by contract; the caller vouches for AVX-512.
+        unsafe { _mm512_stream_si512(to.cast::<__m512i>(), load(from, 0)) }
     }
 
     #[inline(always)]

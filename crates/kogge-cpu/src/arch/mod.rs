@@ -94,6 +94,14 @@ pub(crate) unsafe trait Words: Copy {
     /// The level's CPU features must be present.
     unsafe fn splat(word: Self::Word) -> Self::Vector;
 
+    /// Copies a line of 64 bytes past the caches, where the CPU can.
+    ///
+    /// # Safety
+    ///
+    /// 64 bytes must be readable at `from` and writable at `to`, which is aligned to 64 bytes; the
+    /// level's CPU features must be present.
+    unsafe fn stream_line(from: *const u8, to: *mut u8);
+
     /// The vector itself, as something the optimiser can't look into. Between a move of lanes and
     /// an operation on each of them it keeps the compiler from dissolving both into scalars.
     ///

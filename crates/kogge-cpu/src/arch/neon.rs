@@ -124,6 +124,12 @@ unsafe impl Words for W32 {
     }
 
     #[inline(always)]
+    unsafe fn stream_line(from: *const u8, to: *mut u8) {
+        // SAFETY: passed on.
+        unsafe { super::stream::line(from, to) }
+    }
+
+    #[inline(always)]
     unsafe fn opaque(mut vector: uint32x4_t) -> uint32x4_t {
         // SAFETY: no instruction at all; the register comes back as it was.
         unsafe {
@@ -199,6 +205,12 @@ unsafe impl Words for W64 {
     unsafe fn splat(word: u64) -> uint64x2_t {
         // SAFETY: the caller vouches for NEON.
         unsafe { vdupq_n_u64(word) }
+    }
+
+    #[inline(always)]
+    unsafe fn stream_line(from: *const u8, to: *mut u8) {
+        // SAFETY: passed on.
+        unsafe { super::stream::line(from, to) }
     }
 
     #[inline(always)]

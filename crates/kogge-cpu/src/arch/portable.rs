@@ -77,6 +77,12 @@ macro_rules! words {
             }
 
             #[inline(always)]
+            unsafe fn stream_line(from: *const u8, to: *mut u8) {
+                // SAFETY: passed on.
+                unsafe { super::stream::line(from, to) }
+            }
+
+            #[inline(always)]
             unsafe fn opaque(vector: Self::Vector) -> Self::Vector {
                 vector
             }
