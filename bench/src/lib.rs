@@ -1,0 +1,21 @@
+//! What kogge's speed is measured with.
+//!
+//! A *contender* is a way to scan, or a copy; a *cell* is one type, mode and length, in which
+//! contenders are checked and then timed in turn; a *record* is cells with the machine, the compiler and the
+//! commit they belong to. Tables and plots are made from records alone.
+//!
+//! Nothing here is part of the library, and nothing that is timed is a test.
+
+mod buffer;
+pub mod contender;
+pub mod contenders;
+mod dtype;
+pub mod machine;
+pub mod measure;
+pub mod record;
+mod scratch;
+mod stream;
+pub mod suite;
+pub mod table;
+
+pub use dtype::Dtype;
