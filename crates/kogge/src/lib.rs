@@ -43,6 +43,7 @@
 //! on the calling thread.
 
 mod axis;
+mod check;
 mod functions;
 mod layout;
 #[cfg(feature = "ndarray")]
@@ -50,6 +51,7 @@ mod ndarray;
 mod scan;
 mod stream;
 
+pub use check::{Counterexample, Law, check_operator, check_operator_on};
 pub use functions::{
     exclusive_scan, exclusive_scan_in_place, exclusive_scan_into, inclusive_scan,
     inclusive_scan_in_place, inclusive_scan_into,

@@ -267,6 +267,9 @@ impl<'f, D: Dialect> Body<'_, '_, 'f, D> {
     ) -> Result<(), Error> {
         let turns =
             u32::try_from(turns.max(0)).map_err(|_| Error::Loop { function: self.function })?;
+        if turns == 0 {
+            return Ok(());
+        }
         let counter = self.fresh("turn");
         let header = self.program.dialect.repeat(&counter, turns);
         self.open(&header);

@@ -291,7 +291,10 @@ impl Translator<'_> {
             };
             let (value, text) = (self.expr(&field.expr), name.to_string());
             let (value_rust, value) = (value.rust, value.data);
-            rust.push(quote!(#name: #value_rust));
+            rust.push(match field.colon_token {
+                Some(_) => quote!(#name: #value_rust),
+                None => quote!(#name),
+            });
             data.push(quote!((#text, #value)));
         }
         Both {
