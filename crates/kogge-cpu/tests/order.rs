@@ -43,6 +43,7 @@ fn floats_by_sum() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "the same unsafe code as for other operators")]
 fn half_floats_are_combined_in_f32() {
     let mut random = Random(2);
     sweep("f16", &Sum, 0.1f32, |_| f16::from_f64(random.float()));
@@ -50,6 +51,7 @@ fn half_floats_are_combined_in_f32() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "the same unsafe code as for other operators")]
 fn integers_wrap() {
     let mut random = Random(3);
     sweep("i8", &Sum, 7, |_| random.next() as i8);
@@ -67,6 +69,7 @@ fn wider_accumulators() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "the same unsafe code as for other operators")]
 fn extremes_with_nans_and_signed_zeros() {
     let mut random = Random(5);
     let mut special = move |_| match random.next() % 1000 {
@@ -81,6 +84,7 @@ fn extremes_with_nans_and_signed_zeros() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "the same unsafe code as for other operators")]
 fn compositions_do_not_commute() {
     let mut random = Random(6);
     let mut affine =
@@ -120,6 +124,7 @@ fn brackets_of_every_element_size() {
 
 /// The bicyclic monoid: what is left of a string of parentheses. Associative, not commutative.
 #[test]
+#[cfg_attr(miri, ignore = "the same unsafe code as for other operators")]
 fn bicyclic_monoid() {
     let mut random = Random(10);
     let cancel = from_fn([0u32; 2], |[close, open]: [u32; 2], [closes, opens]: [u32; 2]| {

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Undefined behaviour in the unsafe parts, looked for by Miri: the engine's tests, scaled down, and
+# the facade's strided views. Intrinsics can't be interpreted, so only the portable level is seen.
+#
+# Skips, saying so, where no nightly toolchain with Miri can be had; KOGGE_CI_STRICT=1 makes that a
+# failure.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+skip() {
+    echo "SKIPPED: Miri ($1)"
+    [ "${KOGGE_CI_STRICT:-0}" != 1 ]
+    exit
+}
+
+command -v rustup >/dev/null || skip "no rustup"
+rustup run nightly rustc --version || skip "no nightly toolchain"
+rustup component add --toolchain nightly miri rust-src || skip "nightly has no Miri"
+
+export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/miri"
+cargo +nightly miri setup
+
+# One thread, with strict provenance.
+export MIRIFLAGS="-Zmiri-strict-provenance"
+cargo +nightly miri test -p kogge-cpu --test order --test elements
+
+# Several threads: the queues under rayon cast integers to pointers, and the threads of its global
+# pool outlive the tests, which Miri would call a leak.
+export MIRIFLAGS="-Zmiri-permissive-provenance -Zmiri-ignore-leaks"
+export RAYON_NUM_THREADS=3
+cargo +nightly miri test -p kogge-cpu --test threads --test lines
+cargo +nightly miri test -p kogge --test axis strided
