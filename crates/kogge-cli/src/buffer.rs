@@ -51,11 +51,6 @@ impl Buffer {
     pub fn elements<T: Pod>(&self) -> &[T] {
         cast_slice(self.bytes())
     }
-
-    /// The bytes as elements, to be changed.
-    pub fn elements_mut<T: Pod>(&mut self) -> &mut [T] {
-        cast_slice_mut(self.bytes_mut())
-    }
 }
 
 #[cfg(test)]
@@ -67,7 +62,8 @@ mod tests {
         let mut buffer = Buffer::default();
         for i in 0..10_000u64 {
             buffer.resize(buffer.len() + 8);
-            *buffer.elements_mut().last_mut().unwrap() = i;
+            let last = buffer.len() - 8;
+            buffer.bytes_mut()[last..].copy_from_slice(&i.to_ne_bytes());
         }
         assert!(buffer.elements::<u64>().iter().copied().eq(0..10_000));
         assert_eq!(buffer.bytes().as_ptr().addr() % 64, 0);

@@ -80,7 +80,10 @@ impl Error {
             io::ErrorKind::UnexpectedEof => {
                 Self::malformed(format!("{name} ends before its data do: it is truncated"))
             }
-            io::ErrorKind::InvalidData => Self::malformed(format!("{name}: {error}")),
+            // A position before the start comes from a length that the file lies about.
+            io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => {
+                Self::malformed(format!("{name}: {error}"))
+            }
             _ => Self::new(Fault::Read, format!("cannot read {name}: {}", reason(error))),
         }
     }

@@ -42,7 +42,7 @@ fn has_the_bits_of_the_reference() {
     place.write("x.npy", npy("<f4", false, &[x.len()], cast_slice(&x)));
     for (arguments, kind, init, reverse) in [
         ("", Kind::Inclusive, None, false),
-        ("--exclusive", Kind::Exclusive, Some(0.0), false),
+        ("--exclusive", Kind::Exclusive, Some(0.0f32), false),
         ("--exclusive --init -2.5", Kind::Exclusive, Some(-2.5), false),
         ("--reverse", Kind::Inclusive, None, true),
         ("--reverse --exclusive --init 1", Kind::Exclusive, Some(1.0), true),
@@ -153,7 +153,7 @@ fn accumulates_wider() {
     place.stdout("x.npy -o y.npy --dtype f64");
     let y: Vec<f64> = elements(&place.read("y.npy"), "<f8");
     let wide: Vec<f64> = x.iter().map(|&x| f64::from(x)).collect();
-    assert_eq!(y, line(&wide, &Sum, Kind::Inclusive, None, false));
+    assert_eq!(y, line::<f64, f64, _>(&wide, &Sum, Kind::Inclusive, None, false));
 }
 
 /// Scans along an axis of a row-major array, element by element.
@@ -204,7 +204,7 @@ fn every_axis_in_either_order() {
                     let (header, data) = split_npy(&place.read("y.npy"));
                     let order = if fortran { "True" } else { "False" };
                     assert!(header.contains(order), "{header}");
-                    let init = (kind == Kind::Exclusive).then_some(0.0);
+                    let init = (kind == Kind::Exclusive).then_some(0.0f32);
                     let expected =
                         axis_scan(&shape, axis, &x, |x| line(x, &Sum, kind, init, reverse));
                     let y: Vec<f32> = bytemuck::pod_collect_to_vec(&data);
@@ -315,7 +315,7 @@ fn maximum_keeps_the_order_of_zeros_and_nan() {
     place.write("x.npy", npy("<f4", false, &[5], cast_slice(&x)));
     place.stdout("x.npy -o y.npy --op max");
     let y: Vec<f32> = elements(&place.read("y.npy"), "<f4");
-    assert_eq!(bits(&y), bits(&line(&x, &Max, Kind::Inclusive, None, false)));
+    assert_eq!(bits(&y), bits(&line::<f32, f32, _>(&x, &Max, Kind::Inclusive, None, false)));
     assert_eq!(y[1].to_bits(), 0.0f32.to_bits());
     assert!(y[3].is_nan() && y[4].is_nan());
     assert_eq!(place.last_column("x.npy --op last-valid"), ["-0.0", "0.0", "-1.0", "-1.0", "2.0"]);

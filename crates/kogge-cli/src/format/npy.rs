@@ -5,7 +5,7 @@
 
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
-use std::io::{Read, Write};
+use std::io::Read;
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
@@ -112,18 +112,12 @@ impl Header {
         self.bytes() / self.dtype.size() as u64
     }
 
-    /// Writes the header, padded so that the elements start at a multiple of 64; gives its length.
+    /// The header as bytes, padded so that the elements start at a multiple of 64. A one-dimensional
+    /// header has the same length for every length of array.
     ///
     /// # Errors
     ///
-    /// If the writer fails, or the format has no such type.
-    pub fn write(&self, writer: &mut impl Write, name: &str) -> Result<u64> {
-        let header = self.to_bytes()?;
-        writer.write_all(&header).map_err(|error| Error::write(name, &error))?;
-        Ok(header.len() as u64)
-    }
-
-    /// The header as bytes. A one-dimensional header has the same length for every length of array.
+    /// If the format has no such type.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let descr = self.dtype.npy_name().ok_or_else(|| {
             Error::mismatch(format!("the .npy format has no {}", self.dtype))

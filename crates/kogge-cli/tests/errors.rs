@@ -1,0 +1,255 @@
+//! Every way to fail: one message, its own exit code, no file left behind.
+
+mod common;
+
+use bytemuck::cast_slice;
+use common::{Place, kogge, npy};
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const CSV: &str = "date,precipitation,weather\nd1,1.5,rain\nd2,2,sun\n";
+
+fn place() -> Place {
+    let place = Place::new();
+    place.write("x.csv", CSV);
+    place.write("x.npy", npy("<f4", false, &[4], cast_slice(&[1f32, 2.0, 3.0, 4.0])));
+    place
+}
+
+#[test]
+fn usage() {
+    let place = place();
+    place.fails("x.csv --op summ", 2, &["summ", "sum"]);
+    place.fails("x.csv --dtype float", 2, &["float", "f32"]);
+    place.fails("x.csv --threads 0", 2, &[]);
+    place.fails("x.csv --json", 2, &["--output"]);
+    place.fails("x.csv --json -o -", 2, &["-o FILE"]);
+    place.fails("x.csv -o x.csv --column precipitation", 2, &["both input and output"]);
+    place.fails("x.csv -o ./../x.xyz", 2, &["xyz", "--format"]);
+    place.fails("x.csv -o y.parqet", 2, &["did you mean .parquet"]);
+    place.fails("x.csv --axis 0", 2, &["--column"]);
+    place.fails("x.npy --column value", 2, &["--axis"]);
+    place.fails("x.csv --column precipitation --init much", 2, &["much", "f64"]);
+    place.fails("x.csv --column precipitation --op argmin --init 1", 2, &["no --init"]);
+    place.fails("x.csv --column precipitation --as a --as b", 2, &["--as"]);
+    place.fails("x.csv --column precipitation --input-dtype f32", 2, &["raw"]);
+    place.write("two.csv", "x,y\n1,2\n");
+    place.fails("two.csv", 2, &["--column", "x, y"]);
+    place.write("x.dat", [0, 1, 2, 200, 255]);
+    place.fails("x.dat", 2, &["--input-format"]);
+    place.fails("x.dat --input-format raw", 2, &["--dtype"]);
+}
+
+#[test]
+fn inputs_that_cannot_be_read() {
+    let place = place();
+    place.fails("none.csv", 3, &["none.csv", "no such file"]);
+    fs::create_dir(place.path("directory.csv")).unwrap();
+    place.fails("directory.csv", 3, &["is a directory"]);
+}
+
+#[test]
+fn malformed_tables() {
+    let place = place();
+    place.fails("x.csv --column weather", 4, &["line 2", "'rain'", "'weather'"]);
+    place.write("late.csv", "x,y\n1,2\n3,4\nfive,6\n");
+    place.fails("late.csv --column x -o y.csv", 4, &["line 4", "'five'", "late.csv"]);
+    place.fails("late.csv --column x --dtype f32 -o y.csv", 4, &["line 4", "'five'"]);
+    place.write("float.csv", "x\n1\n2.5\n");
+    place.fails("float.csv --dtype i32 -o y.csv", 4, &["line 3", "'2.5'", "--dtype f64"]);
+    place.write("big.csv", "x\n1e999\n");
+    place.fails("big.csv --column x", 4, &["line 2", "1e999"]);
+    place.write("ragged.csv", "x,y\n1,2\n3\n");
+    place.fails("ragged.csv --column x -o y.csv", 4, &["line 3", "1 cells"]);
+    place.write("empty.csv", "");
+    place.fails("empty.csv --column x", 4, &["empty"]);
+    for format in ["parquet", "arrow"] {
+        let name = format!("x.{format}");
+        place.stdout(&format!("x.csv --column precipitation -o {name}"));
+        let whole = place.read(&name);
+        for keep in [whole.len() - 9, whole.len() / 2, 9, 2] {
+            place.write(&name, &whole[..keep]);
+            place.fails(&format!("{name} --column precipitation -o y.csv"), 4, &[&name]);
+        }
+    }
+}
+
+#[test]
+fn malformed_arrays() {
+    let place = place();
+    let whole = place.read("x.npy");
+    place.write("cut.npy", &whole[..whole.len() - 1]);
+    place.fails("cut.npy -o y.npy", 4, &["truncated", "16 bytes", "holds 15"]);
+    place.write("head.npy", &whole[..40]);
+    place.fails("head.npy -o y.npy", 4, &["truncated"]);
+    place.write("long.npy", [whole.as_slice(), &[0]].concat());
+    place.fails("long.npy -o y.npy", 4, &["goes on"]);
+    let huge = npy("<f4", false, &[1 << 40, 1 << 40], &[]);
+    place.write("huge.npy", huge);
+    place.fails("huge.npy -o y.npy", 4, &["2^63"]);
+    place.write("odd.raw", [0; 7]);
+    place.fails("odd.raw --dtype f32 -o y.npy", 4, &["7 bytes", "f32"]);
+    for (cut, says) in [
+        (&whole[..whole.len() - 3], "truncated"),
+        (&[whole.as_slice(), &[1]].concat()[..], "goes on"),
+    ] {
+        for reverse in ["", "--reverse"] {
+            let output =
+                place.scan(&format!("- -o y.npy {reverse}")).write_stdin(cut).output().unwrap();
+            let stderr = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(4), "{stderr}");
+            assert!(stderr.contains(says), "{stderr}");
+            assert!(!place.names().iter().any(|name| name.contains("partial") || name == "y.npy"));
+        }
+    }
+}
+
+#[test]
+fn requests_that_do_not_fit() {
+    let place = place();
+    place.fails(
+        "x.csv --column precipitaton",
+        5,
+        &["did you mean 'precipitation'", "date, precipitation, weather"],
+    );
+    place.fails("x.csv --column zzz", 5, &["the columns are"]);
+    place.fails("x.csv --column precipitation --by wether", 5, &["did you mean 'weather'"]);
+    place.fails("x.csv --column precipitation --op bitand", 5, &["bitand", "f64"]);
+    place.fails("x.csv --column precipitation --as weather", 5, &["two columns 'weather'"]);
+    place.fails("x.npy --axis 1", 5, &["axis 1", "-1 to 0"]);
+    place.fails("x.npy --axis 1 -o y.npy", 5, &["axis 1"]);
+    place.fails("x.npy --op affine -o y.npy", 5, &["two columns"]);
+    place.fails("x.npy --accumulate f16", 5, &["f16"]);
+    place.write("half.npy", npy("<f4", false, &[2], cast_slice(&[1f32, 2.5])));
+    place.fails("half.npy --dtype i32 -o y.npy", 5, &["element 1", "i32"]);
+    place.write("complex.npy", npy("<c8", false, &[1], &[0; 8]));
+    place.fails("complex.npy", 5, &["<c8"]);
+    place.write("matrix.npy", npy("<f4", true, &[2, 2], &[0; 16]));
+    place.fails("matrix.npy -o y.npy", 5, &["Fortran", "--axis"]);
+    place.fails("matrix.npy --axis 0 -o y.parquet", 5, &["[2, 2]"]);
+    place.write("words.csv", "a,b\nx,y\n");
+    place.fails("words.csv", 5, &["no column of numbers"]);
+    place.write("twice.csv", "x,x\n1,2\n");
+    place.fails("twice.csv --column x", 5, &["several columns 'x'"]);
+}
+
+#[test]
+fn outputs_that_cannot_be_written() {
+    let place = place();
+    place.fails("x.npy -o none/y.npy", 6, &["none/y.npy"]);
+    fs::create_dir(place.path("directory.npy")).unwrap();
+    place.fails("x.npy -o directory.npy", 6, &["is a directory"]);
+    let target = place.write("read-only.npy", "kept");
+    let mut permissions = fs::metadata(&target).unwrap().permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(&target, permissions).unwrap();
+    place.fails("x.npy -o read-only.npy", 6, &["read-only"]);
+    assert_eq!(place.text("read-only.npy"), "kept");
+}
+
+#[test]
+fn a_failure_leaves_the_old_output() {
+    let place = place();
+    place.write("y.csv", "old");
+    place.fails("x.csv --column weather -o y.csv", 4, &[]);
+    assert_eq!(place.text("y.csv"), "old");
+    place.write("y.npy", "old");
+    place.write("late.csv", "x\n".to_owned() + &"1\n".repeat(10_000) + "2.5\n");
+    place.fails("late.csv --dtype i64 -o y.npy", 4, &["line 10002"]);
+    assert_eq!(place.text("y.npy"), "old");
+    place.stdout("x.csv --column precipitation -o y.csv");
+    assert!(place.text("y.csv").starts_with("date,"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk() {
+    let place = place();
+    for format in ["csv", "npy", "raw", "parquet", "arrow"] {
+        place.fails(
+            &format!("x.npy -o /dev/full --format {format}"),
+            7,
+            &["/dev/full", "no space left"],
+        );
+    }
+    place.fails("x.csv --column precipitation -o /dev/full --format csv", 7, &["/dev/full"]);
+}
+
+/// The command with a standard input that stays open.
+fn waiting(place: &Place, arguments: &str) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kogge"));
+    command.current_dir(place.directory.path()).arg("scan").args(arguments.split_whitespace());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+#[cfg(unix)]
+#[test]
+fn signals_leave_nothing_behind() {
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let place = place();
+        let mut child = waiting(&place, "- --input-format raw --dtype f32 -o y.npy");
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(&[0; 1 << 16]).unwrap();
+        let patience = Instant::now();
+        while !place.names().iter().any(|name| name.ends_with(".partial")) {
+            assert!(patience.elapsed() < Duration::from_secs(20), "there is no partial output");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let pid = child.id().to_string();
+        assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{signal}");
+        assert_eq!(String::from_utf8(output.stderr).unwrap(), "interrupted\n");
+        assert_eq!(place.names(), ["x.csv", "x.npy"], "{signal}");
+        drop(stdin);
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away() {
+    let place = place();
+    place.write("long.csv", "x\n".to_owned() + &"1\n".repeat(500_000));
+    let mut child = waiting(&place, "long.csv");
+    let mut line = String::new();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    stdout.read_line(&mut line).unwrap();
+    drop(stdout);
+    assert_eq!(line, "x,x_sum\n");
+    let mut stderr = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    assert_eq!((child.wait().unwrap().code(), stderr.as_str()), (Some(0), ""));
+}
+
+#[cfg(unix)]
+#[test]
+fn outputs_keep_their_permissions_and_links() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let place = place();
+    let target = place.write("y.npy", "");
+    fs::set_permissions(&target, fs::Permissions::from_mode(0o640)).unwrap();
+    symlink("y.npy", place.path("link.npy")).unwrap();
+    place.stdout("x.npy -o link.npy");
+    assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o640);
+    assert!(fs::symlink_metadata(place.path("link.npy")).unwrap().is_symlink());
+    assert!(place.read("y.npy").starts_with(b"\x93NUMPY"));
+}
+
+#[test]
+fn help_completions_and_manual() {
+    let text = |arguments: &[&str]| {
+        let output = kogge().args(arguments).output().unwrap();
+        common::succeeded(&output);
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let help = text(&["scan", "--help"]);
+    for says in ["Examples:", "Exit codes:", "--accumulate", "logaddexp", "Nulls:", "Memory:"] {
+        assert!(help.contains(says), "{says}");
+    }
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        assert!(text(&["completions", shell]).contains("--exclusive"), "{shell}");
+    }
+    let manual = text(&["man"]);
+    assert!(manual.contains(".TH kogge") && manual.contains("exclusive") && manual.contains("130"));
+}

@@ -1,0 +1,336 @@
+//! Tables end to end: CSV, TSV, Parquet and Arrow.
+
+mod common;
+
+use common::{Place, noise, npy, root};
+use kogge::ops::Sum;
+use kogge::{Kind, Order, reference};
+use proptest::prelude::*;
+use std::fs;
+
+fn fixed_sums(x: &[f64]) -> Vec<f64> {
+    reference::scan(x, &Sum, Order::of::<f64>(), Kind::Inclusive, None).values
+}
+
+fn numbers(cells: &[String]) -> Vec<f64> {
+    cells.iter().map(|cell| cell.parse().unwrap()).collect()
+}
+
+/// The command of the README.
+#[test]
+fn seattle() {
+    let place = Place::new();
+    let path = root().join("data/seattle-weather.csv");
+    let text = fs::read_to_string(&path).unwrap();
+    let input = path.to_str().unwrap();
+    let output = place.stdout(&format!("{input} --column precipitation"));
+
+    let cells: Vec<String> =
+        text.lines().skip(1).map(|line| line.split(',').nth(1).unwrap().to_owned()).collect();
+    let sums = fixed_sums(&numbers(&cells));
+    let mut expected = text.lines().next().unwrap().to_owned() + ",precipitation_sum\n";
+    for (line, sum) in text.lines().skip(1).zip(&sums) {
+        expected += &format!("{line},{sum:?}\n");
+    }
+    assert_eq!(output, expected);
+
+    // Independently of any order: a sum of tenths is an integer of tenths.
+    let mut tenths = 0i64;
+    for (line, sum) in output.lines().skip(1).zip(&sums) {
+        tenths += (line.split(',').nth(1).unwrap().parse::<f64>().unwrap() * 10.0).round() as i64;
+        assert!((sum - tenths as f64 / 10.0).abs() < 1e-9);
+    }
+    assert_eq!((sums.len(), tenths), (1_461, 44_260));
+}
+
+#[test]
+fn the_text_of_other_columns_is_untouched() {
+    let place = Place::new();
+    let text = "\u{feff}\"na\"\"me\",  x ,\"no\tte\"\r\n\"a,\"\"b\",1,' '\r\nplain, 2 ,\"two\nlines\"\r\n\u{e9},\"3\",\r\n";
+    place.write("x.csv", text);
+    let expected = "\u{feff}\"na\"\"me\",  x ,\"no\tte\",sum\r\n\"a,\"\"b\",1,' ',1\r\nplain, 2 ,\"two\nlines\",3\r\n\u{e9},\"3\",,6\r\n";
+    let mut scan = place.scan("x.csv --as sum --column");
+    let output = scan.arg("  x ").output().unwrap();
+    common::succeeded(&output);
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
+}
+
+#[test]
+fn the_last_line_may_lack_its_end() {
+    let place = Place::new();
+    place.write("x.csv", "x\n1\n\n2");
+    assert_eq!(place.stdout("x.csv"), "x,x_sum\n1,1\n2,3\n");
+    place.write("x.csv", "x,y\n");
+    assert_eq!(place.stdout("x.csv --column y"), "x,y,y_sum\n");
+}
+
+#[test]
+fn types_follow_the_whole_column() {
+    let place = Place::new();
+    // The decimal point comes long after any sample.
+    let mut text = "x\n".to_owned() + &"1\n".repeat(300_000);
+    place.write("x.csv", &text);
+    assert_eq!(place.last_column("x.csv").last().unwrap(), "300000");
+    text += "0.5\n";
+    place.write("x.csv", &text);
+    assert_eq!(place.last_column("x.csv")[..2], ["1.0", "2.0"]);
+    assert_eq!(place.last_column("x.csv").last().unwrap(), "300000.5");
+    // A pipe cannot be looked at twice: an error with its line, or the type from the user.
+    let piped =
+        |arguments: &str| place.scan(arguments).write_stdin(text.as_str()).output().unwrap();
+    let output = piped("-");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(4));
+    assert!(stderr.contains("line 300002") && stderr.contains("--dtype f64"), "{stderr}");
+    let output = String::from_utf8(piped("- --dtype f64").stdout).unwrap();
+    assert!(output.ends_with("0.5,300000.5\n"));
+
+    place.write("x.csv", "x\n9223372036854775808\n1\n");
+    assert_eq!(place.last_column("x.csv"), ["9223372036854775808", "9223372036854775809"]);
+    place.write("x.csv", "x\n9007199254740993\n1\n");
+    assert_eq!(place.last_column("x.csv"), ["9007199254740993", "9007199254740994"]);
+    place.write("x.csv", "x\ntrue\nFALSE\ntrue\n");
+    assert_eq!(place.last_column("x.csv --column x"), ["1", "1", "2"]);
+    assert_eq!(place.last_column("x.csv --column x --op all"), ["true", "false", "false"]);
+    assert_eq!(place.last_column("x.csv --column x --op any --reverse"), ["true", "true", "true"]);
+}
+
+#[test]
+fn keys_of_any_type() {
+    let place = Place::new();
+    place.write("x.csv", "k,j,x\na,1,1\na,1,2\nb,1,3\nb,2,4\na,2,5\na,2,6\n");
+    assert_eq!(place.last_column("x.csv --column x --by k"), ["1", "3", "3", "7", "5", "11"]);
+    assert_eq!(place.last_column("x.csv --column x --by j"), ["1", "3", "6", "4", "9", "15"]);
+    assert_eq!(
+        place.last_column("x.csv --column x --by j --by k"),
+        ["1", "3", "3", "4", "5", "11"]
+    );
+    assert_eq!(
+        place.last_column("x.csv --column x --by k --reverse"),
+        ["3", "2", "7", "4", "11", "6"]
+    );
+    assert_eq!(
+        place.last_column("x.csv --column x --by k --exclusive --init 10"),
+        ["10", "11", "10", "13", "10", "15"]
+    );
+    assert_eq!(
+        place.last_column("x.csv --column x --by k --op argmax"),
+        ["0", "1", "2", "3", "4", "5"]
+    );
+    for format in ["parquet", "arrow", "arrows"] {
+        let same = format!("x.csv --column j --as same -o x.{format}");
+        place.stdout(&same);
+        for (by, flags) in [("k", ""), ("j", ""), ("k", "--reverse"), ("j", "--exclusive")] {
+            let arguments = format!("--column x --by {by} {flags}");
+            let expected = place.last_column(&format!("x.csv {arguments}"));
+            for buffer in ["", "1", "200"] {
+                let mut scan = place.scan(&format!("x.{format} {arguments}"));
+                let output = scan.env("KOGGE_BUFFER", buffer).output().unwrap();
+                common::succeeded(&output);
+                let text = String::from_utf8(output.stdout).unwrap();
+                let cells: Vec<&str> =
+                    text.lines().skip(1).map(|line| line.rsplit(',').next().unwrap()).collect();
+                assert_eq!(cells, expected, "{format} {arguments} '{buffer}'");
+            }
+        }
+    }
+}
+
+#[test]
+fn nulls_are_skipped_and_stay() {
+    let place = Place::new();
+    place.write("x.csv", "i,x\n0,1.5\n1,\n2,2\n3,\n4,4\n");
+    for file in ["x.csv", "x.parquet", "x.arrow"] {
+        if file != "x.csv" {
+            place.stdout(&format!("x.csv --column i --as same -o {file}"));
+        }
+        let column = |arguments: &str| place.last_column(&format!("{file} --column x {arguments}"));
+        assert_eq!(column(""), ["1.5", "", "3.5", "", "7.5"]);
+        assert_eq!(column("--exclusive"), ["0.0", "", "1.5", "", "3.5"]);
+        assert_eq!(column("--reverse"), ["7.5", "", "6.0", "", "4.0"]);
+        assert_eq!(column("--op last-valid"), ["1.5", "1.5", "2.0", "2.0", "4.0"]);
+        assert_eq!(column("--op last-valid --reverse"), ["1.5", "2.0", "2.0", "4.0", "4.0"]);
+        assert_eq!(column("--op argmax"), ["0", "", "2", "", "4"]);
+        assert_eq!(column("--op last-valid --by i"), ["1.5", "", "2.0", "", "4.0"]);
+    }
+    place.write("n.csv", "x,y\n,1\n5,1\n,1\n7,1\n");
+    assert_eq!(place.last_column("n.csv --column x --op last-valid"), ["", "5", "5", "7"]);
+    assert_eq!(
+        place.last_column("n.csv --column x --op last-valid --init 3"),
+        ["3", "5", "5", "7"]
+    );
+    // Arrays have no nulls.
+    place.stdout("x.csv --column x -o y.npy");
+    let y: Vec<f64> = common::elements(&place.read("y.npy"), "<f8");
+    assert!(y[1].is_nan() && y[4] == 7.5);
+    place.fails("n.csv --column x -o z.npy", 5, &["nulls", "--dtype f64"]);
+}
+
+#[test]
+fn recurrences_over_two_columns() {
+    let place = Place::new();
+    place.write("x.csv", "a,b\n2,1\n3,10\n0.5,4\n");
+    assert_eq!(
+        place.last_column("x.csv --op affine --column a --column b"),
+        ["1.0", "13.0", "10.5"]
+    );
+    assert_eq!(
+        place.last_column("x.csv --op affine --column a --column b --init 1"),
+        ["3.0", "19.0", "13.5"]
+    );
+    assert_eq!(
+        place.last_column("x.csv --op affine --column a --column b --exclusive"),
+        ["0.0", "1.0", "13.0"]
+    );
+    let text = place.stdout("x.csv --op affine --column a --column b --as y");
+    assert!(text.starts_with("a,b,y\n"));
+    place.write("i.csv", "a,b\n2,1\n3,10\n,4\n-1,0\n");
+    assert_eq!(
+        place.last_column("i.csv --op affine --column a --column b"),
+        ["1", "13", "", "-13"]
+    );
+    place.fails("x.csv --op affine --column a", 2, &["2 columns", "--column"]);
+}
+
+#[test]
+fn several_columns_at_once() {
+    let place = Place::new();
+    place.write("x.csv", "x,y\n1,10\n2,20\n");
+    assert_eq!(
+        place.stdout("x.csv --column y --column x"),
+        "x,y,y_sum,x_sum\n1,10,10,1\n2,20,30,3\n"
+    );
+    assert_eq!(
+        place.stdout("x.csv --column y --column x --as a --as b"),
+        "x,y,a,b\n1,10,10,1\n2,20,30,3\n"
+    );
+    place.fails("x.csv --column x -o x.npy --column y", 2, &["one scanned column"]);
+}
+
+#[test]
+fn every_format_to_every_other() {
+    let place = Place::new();
+    place.write("x.csv", "word,x,truth\n\"a,b\",1,true\nc,2,false\n,4,\n");
+    let formats = ["csv", "tsv", "parquet", "arrow", "arrows"];
+    for from in formats {
+        place.stdout(&format!("x.csv --column x --as s -o from.{from}"));
+        for to in formats {
+            place.stdout(&format!("from.{from} --column x --op product --as p -o to.{to}"));
+            let text = place.stdout(&format!("to.{to} --column x --op max --as m --format csv"));
+            assert_eq!(
+                text, "word,x,truth,s,p,m\n\"a,b\",1,true,1,1,1\nc,2,false,3,2,2\n,4,,7,8,4\n",
+                "{from} to {to}"
+            );
+        }
+        place.stdout(&format!("from.{from} --column x -o y.npy"));
+        assert_eq!(common::elements::<i64>(&place.read("y.npy"), "<i8"), [1, 3, 7]);
+        place.stdout(&format!("from.{from} --column x -o y.raw"));
+        assert_eq!(place.read("y.raw").len(), 24);
+    }
+    for to in ["csv", "parquet", "arrow"] {
+        place.write("v.npy", npy(">i2", false, &[3], &[0, 1, 0, 2, 0, 4]));
+        place.stdout(&format!("v.npy -o v.{to}"));
+        let text = place.stdout(&format!("v.{to} --column value_sum"));
+        assert_eq!(text, "value,value_sum,value_sum_sum\n1,1,1\n2,3,4\n4,7,11\n");
+        assert_eq!(place.last_column("v.npy --reverse"), ["7", "6", "4"]);
+    }
+}
+
+#[test]
+fn pipes_are_told_apart_by_their_first_bytes() {
+    let place = Place::new();
+    place.write("x.csv", "x\n1\n2\n");
+    for format in ["parquet", "arrow", "arrow-stream", "csv"] {
+        let file = place.scan(&format!("x.csv --format {format}")).output().unwrap().stdout;
+        for reverse in ["", "--reverse"] {
+            let output = place
+                .scan(&format!("- --column x_sum {reverse}"))
+                .write_stdin(&*file)
+                .output()
+                .unwrap();
+            common::succeeded(&output);
+            let text = String::from_utf8(output.stdout).unwrap();
+            let sums = if reverse.is_empty() { ["1,1,1", "2,3,4"] } else { ["1,1,4", "2,3,3"] };
+            assert_eq!(text, format!("x,x_sum,x_sum_sum\n{}\n{}\n", sums[0], sums[1]), "{format}");
+        }
+    }
+}
+
+#[test]
+fn a_summary_for_machines() {
+    let place = Place::new();
+    place.write("x.csv", "x,y\n1,0.5\n2,\n");
+    let line = place.stdout("x.csv --column x --column y -o y.csv --json");
+    assert_eq!(line.lines().count(), 1);
+    let summary: serde_json::Value = serde_json::from_str(&line).unwrap();
+    assert_eq!(summary["rows"], 2);
+    assert_eq!(summary["op"], "sum");
+    assert_eq!(summary["scans"][0]["total"], 3);
+    assert_eq!(summary["scans"][1]["total"], 0.5);
+    assert_eq!(summary["scans"][1]["as"], "y_sum");
+    assert_eq!(summary["bytes_written"], place.read("y.csv").len());
+    let by = place.stdout("x.csv --column x --by y -o y.csv --json");
+    assert!(!by.contains("total"), "{by}");
+}
+
+#[test]
+fn long_runs_have_the_bits_of_their_own() {
+    let place = Place::new();
+    let x = noise(400_000, 11);
+    let mut text = "k,x\n".to_owned();
+    let key = |i: usize| {
+        if i < 150_000 {
+            "a"
+        } else if i < 150_007 {
+            "b"
+        } else {
+            "a"
+        }
+    };
+    for (i, x) in x.iter().enumerate() {
+        text += &format!("{},{x:?}\n", key(i));
+    }
+    place.write("x.csv", text);
+    let mut expected = fixed_sums(&x[..150_000]);
+    expected.extend(fixed_sums(&x[150_000..150_007]));
+    expected.extend(fixed_sums(&x[150_007..]));
+    let sums = numbers(&place.last_column("x.csv --column x --by k"));
+    assert!(sums == expected);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+
+    /// Batches are a matter of speed alone, whatever the cells look like.
+    #[test]
+    fn any_batch_gives_the_same_bytes(
+        rows in prop::collection::vec((0u8..3, prop::option::of(-1e6f64..1e6), "[a-z\",\n é]{0,6}"), 1..200),
+        buffer in 1usize..600,
+        reverse: bool,
+        crlf: bool,
+    ) {
+        let place = Place::new();
+        let newline = if crlf { "\r\n" } else { "\n" };
+        let mut text = format!("key,x,note{newline}");
+        for (key, x, note) in &rows {
+            let x = x.map_or(String::new(), |x| format!("{x:?}"));
+            text += &format!("{key},{x},\"{}\"{newline}", note.replace('"', "\"\""));
+        }
+        place.write("x.csv", &text);
+        let flags = if reverse { "--reverse" } else { "" };
+        let arguments = format!("x.csv --column x --by key --dtype f64 {flags}");
+        let whole = place.stdout(&arguments);
+        let mut pieces = place.scan(&arguments);
+        let pieces = pieces.env("KOGGE_BUFFER", buffer.to_string()).output().unwrap();
+        prop_assert_eq!(&whole, &String::from_utf8(pieces.stdout).unwrap());
+
+        // And every row stands where it stood.
+        let mut reader = csv::Reader::from_reader(whole.as_bytes());
+        for (record, (key, x, note)) in reader.records().zip(&rows) {
+            let record = record.unwrap();
+            prop_assert_eq!(&record[0], key.to_string());
+            prop_assert_eq!(record[3].is_empty(), x.is_none());
+            prop_assert_eq!(&record[2], note);
+        }
+    }
+}
