@@ -46,8 +46,7 @@ extern "C" __global__ void scan(const T *x, T *y, unsigned n, unsigned padded) {
         unsigned right = (t + 1) * 2 * stride - 1;
         if (right < padded) tree[right] = combine(tree[right - stride], tree[right]);
     }
-    __syncthreads();  // the total is written, where the identity goes
-    if (t == 0) tree[padded - 1] = IDENTITY;
+    if (t == 0) tree[padded - 1] = IDENTITY;  // in the place of the total, which this thread wrote
     for (stride /= 2; stride > 0; stride /= 2) {
         __syncthreads();
         unsigned right = (t + 1) * 2 * stride - 1;
