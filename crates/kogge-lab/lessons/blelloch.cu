@@ -11,10 +11,8 @@
 // source: Blelloch, IEEE Transactions on Computers 38, 1989
 // scan:   exclusive
 // sizes:  1..2048
-// work:   2 (N - 1)
-// work (any N):  2 (2^ceil(log2(N)) - 1)
-// steps:  2 log2(N)
-// steps (any N): 2 ceil(log2(N))
+// work:   2 (2^ceil(log2(N)) - 1)
+// steps:  2 ceil(log2(N))
 // host:
 //     let P = 2^ceil(log2(N));
 //     scan<<<1, ceil(P / 2), P * sizeof(T)>>>(x, y, N, P);
