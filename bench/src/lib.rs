@@ -12,6 +12,7 @@ pub mod contenders;
 mod dtype;
 pub mod machine;
 pub mod measure;
+pub mod plot;
 pub mod record;
 mod scratch;
 mod stream;

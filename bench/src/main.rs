@@ -7,7 +7,7 @@ use kogge_bench::machine::Machine;
 use kogge_bench::measure::Budget;
 use kogge_bench::record::{Cell, Record, Session};
 use kogge_bench::suite::{self, Settings};
-use kogge_bench::table;
+use kogge_bench::{plot, table};
 use kogge_cpu::Level;
 use std::io;
 use std::ops::RangeInclusive;
@@ -32,6 +32,12 @@ enum Action {
         /// Print every contender.
         #[arg(long)]
         all: bool,
+        /// The records.
+        #[arg(required = true)]
+        records: Vec<PathBuf>,
+    },
+    /// Draw records as SVG and PNG, beside them.
+    Plot {
         /// The records.
         #[arg(required = true)]
         records: Vec<PathBuf>,
@@ -116,6 +122,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Action::Cpu(cpu) => measure(&cpu),
         Action::Table { all, records } => tables(&records, all),
+        Action::Plot { records } => plots(&records),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -131,6 +138,15 @@ fn tables(records: &[PathBuf], all: bool) -> io::Result<()> {
         let record = Record::read(path)?;
         println!("{}: {} CPUs, {}", record.machine.cpu, record.machine.cpus, record.suite);
         print!("{}", table::table(&record, all));
+    }
+    Ok(())
+}
+
+fn plots(records: &[PathBuf]) -> io::Result<()> {
+    for path in records {
+        for plot in plot::draw(&Record::read(path)?, path)? {
+            println!("{}", plot.display());
+        }
     }
     Ok(())
 }

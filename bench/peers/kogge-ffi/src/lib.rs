@@ -284,7 +284,7 @@ mod tests {
     #[test]
     fn contenders_are_right_from_outside() {
         let len = 1_001;
-        for dtype in 0..DTYPES.len() {
+        for (dtype, shown) in DTYPES.iter().enumerate() {
             for in_place in [false, true] {
                 for index in 0..kogge_bench_count(dtype, in_place) {
                     let (mut input, mut output) = (vec![0u64; len], vec![0u64; len]);
@@ -299,7 +299,7 @@ mod tests {
                     let checked = kogge_bench_checked(dtype, in_place, index);
                     // SAFETY: the contender exists, so its name isn't null.
                     let name = unsafe { CStr::from_ptr(kogge_bench_name(dtype, in_place, index)) };
-                    assert!(right || !checked, "{name:?} {} {in_place}", DTYPES[dtype]);
+                    assert!(right || !checked, "{name:?} {shown} {in_place}");
                 }
             }
         }
