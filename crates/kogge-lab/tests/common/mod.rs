@@ -79,7 +79,8 @@ pub fn finds(lesson: &Lesson, trial: &Trial) -> (bool, String) {
         Finds::Hazard(kind) => {
             let report =
                 explore(&setup.program, &setup.script, &options, 4, 1).unwrap_or_else(failed);
-            (report.of_kind(kind).next().is_some(), report)
+            let found = report.of_kind(kind).next().is_some();
+            (found, report)
         }
         Finds::WrongResult => {
             let expected =
