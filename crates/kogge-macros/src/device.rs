@@ -35,7 +35,7 @@ fn read(arguments: TokenStream, item: TokenStream, errors: &mut Errors) -> Optio
     let name = &function.sig.ident;
     let translator = Translator::new(krate.clone(), name.clone(), None, errors);
     let path = quote!(::core::concat!(::core::module_path!(), "::", ::core::stringify!(#name)));
-    let translation = translator.function(&signature, &function.block, path);
+    let translation = translator.function(&signature, &function.block, path).unless(errors);
 
     let (attributes, visibility, result) = (&function.attrs, &function.vis, &signature.result);
     let (patterns, types): (Vec<_>, Vec<_>) =
@@ -44,7 +44,7 @@ fn read(arguments: TokenStream, item: TokenStream, errors: &mut Errors) -> Optio
     Some(quote! {
         #(#attributes)*
         #[inline(always)]
-        #visibility fn #name(#(#patterns: #types),*) -> #result #body
+        #visibility fn #name(#(#patterns: #types),*) -> #result { #body }
 
         // A type of the same name, so that whoever imports the function has its data too.
         #[doc(hidden)]

@@ -121,7 +121,7 @@ fn write(
     let wrapped = inner.map(|inner| (inner.name.clone(), inner.element.clone()));
     let translator = Translator::new(krate.clone(), name.clone(), wrapped, errors);
     let path = quote!(::core::any::type_name::<Self>());
-    let translation = translator.function(signature, &function.block, path);
+    let translation = translator.function(signature, &function.block, path).unless(errors);
 
     let (docs, others): (Vec<_>, Vec<_>) =
         function.attrs.iter().partition(|attribute| attribute.path().is_ident("doc"));

@@ -7,7 +7,7 @@
 #ifndef KOGGE_LANG
 #define KOGGE_LANG
 
-#define KOGGE_FN static __device__ __forceinline__
+#define KOGGE_FN __device__ __forceinline__
 
 namespace kogge {
 
@@ -40,7 +40,7 @@ KOGGE_FN usize index(usize i) {
 template <class To>
 struct As {
     template <class From>
-    KOGGE_FN To from(From x) {
+    static KOGGE_FN To from(From x) {
         return static_cast<To>(x);
     }
 };
@@ -134,11 +134,11 @@ KOGGE_FN f64 f64_from_bits(u64 bits) { return __longlong_as_double(static_cast<i
     template <>                                                               \
     struct As<T> {                                                            \
         template <class From>                                                 \
-        KOGGE_FN T from(From x) { return static_cast<T>(x); }                 \
-        KOGGE_FN T from(f32 x) { return saturating(x); }                      \
-        KOGGE_FN T from(f64 x) { return saturating(x); }                      \
+        static KOGGE_FN T from(From x) { return static_cast<T>(x); }          \
+        static KOGGE_FN T from(f32 x) { return saturating(x); }               \
+        static KOGGE_FN T from(f64 x) { return saturating(x); }               \
         template <class F>                                                    \
-        KOGGE_FN T saturating(F x) {                                          \
+        static KOGGE_FN T saturating(F x) {                                   \
             if (x != x) return 0;                                             \
             if (x >= F(PAST)) return HIGHEST;                                 \
             if (x <= F(LOWEST)) return LOWEST;                                \

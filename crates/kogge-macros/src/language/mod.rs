@@ -45,6 +45,17 @@ pub(crate) struct Translation {
     pub(crate) data: TokenStream,
 }
 
+impl Translation {
+    /// Nothing to compile if there are errors: what Rust would say of the rest helps nobody.
+    pub(crate) fn unless(self, errors: &Errors) -> Self {
+        if errors.is_empty() {
+            return self;
+        }
+        let nothing = quote!(::core::unimplemented!());
+        Self { rust: nothing.clone(), data: nothing }
+    }
+}
+
 /// Walks one function.
 pub(crate) struct Translator<'e> {
     /// Where `kogge` is.

@@ -40,11 +40,18 @@ fn kogge_fused(a: f32, b: f32, c: f32) -> f32 {
 
     let p = kogge_fused_parts(x);
     let q = kogge_fused_parts(y);
-    let low = u32(p.x & 0xfff) * u32(q.x);
-    let high = u32(p.x >> 12u) * u32(q.x);
-    // (high << 12) + low, then << 14 to bring the leading bit to 60 or 61.
-    let sum_low = (high << 12u) + low;
-    let sum_high = (high >> 20u) + select(0u, 1u, sum_low < low);
+    // 24 by 24 bits from four products of 12 by 12.
+    let p_low = u32(p.x) & 0xfffu;
+    let p_high = u32(p.x) >> 12u;
+    let q_low = u32(q.x) & 0xfffu;
+    let q_high = u32(q.x) >> 12u;
+    let lows = p_low * q_low;
+    let middle = p_high * q_low + p_low * q_high + (lows >> 12u);
+    let highs = p_high * q_high;
+    let part = (middle << 12u) | (lows & 0xfffu);
+    let sum_low = part + (highs << 24u);
+    let sum_high = (highs >> 8u) + (middle >> 20u) + select(0u, 1u, sum_low < part);
+    // The leading bit from 46 or 47 to 60 or 61.
     var product = vec2<u32>(sum_low << 14u, (sum_high << 14u) | (sum_low >> 18u));
     var exponent = p.y + q.y - 14;
 

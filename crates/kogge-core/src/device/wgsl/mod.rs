@@ -35,8 +35,9 @@ pub struct Source {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options<'a> {
     /// A `u32` expression that is always 0 without the shader compiler knowing it, such as a field of
-    /// a uniform. WGSL allows a product and a sum to be contracted to a fused multiply-add; with a
-    /// zero mixed into the bits of each product, no compiler can.
+    /// a uniform. WGSL allows compilers to fuse and reassociate float arithmetic, and they do: Mesa
+    /// moves literals to the end of a chain of sums. With a zero mixed into the bits of each float
+    /// literal and result, none can; it costs an integer operation each.
     pub zero: Option<&'a str>,
 }
 
@@ -252,10 +253,11 @@ impl Dialect for Wgsl<'_> {
             Scalar::I64 if bits == 1 << 63 => "(-9223372036854775807li - 1li)".to_owned(),
             Scalar::I64 => format!("({}li)", bits as i64),
             // Zeros, infinities, NaN and subnormals have no literal that every device keeps.
-            Scalar::F32 if f32::from_bits(bits as u32).is_normal() => {
+            // With a zero to hide behind, no literal is shown, so that nothing is simplified by it.
+            Scalar::F32 if self.zero.is_none() && f32::from_bits(bits as u32).is_normal() => {
                 format!("({:?}f)", f32::from_bits(bits as u32))
             }
-            Scalar::F64 if f64::from_bits(bits).is_normal() => {
+            Scalar::F64 if self.zero.is_none() && f64::from_bits(bits).is_normal() => {
                 format!("({:?}lf)", f64::from_bits(bits))
             }
             Scalar::F32 => self.word(Word::F32FromBits, &[Scalar::U32], &[format!("{bits}u")])?,

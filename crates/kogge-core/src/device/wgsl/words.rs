@@ -137,7 +137,7 @@ fn body(word: Word, scalar: Scalar, zero: Option<&str>) -> Result<String, Error>
         };
         return Ok(format!("return a {operator} b;"));
     }
-    integer(word, scalar)
+    integer(word, scalar, zero)
 }
 
 fn unsupported(word: Word, scalar: Scalar) -> Error {
@@ -164,7 +164,7 @@ const fn symbol(word: Word) -> Option<&'static str> {
     })
 }
 
-fn integer(word: Word, scalar: Scalar) -> Result<String, Error> {
+fn integer(word: Word, scalar: Scalar, hidden: Option<&str>) -> Result<String, Error> {
     let (zero, one) = (number(scalar, 0), number(scalar, 1));
     let signed = scalar.is_signed();
     let wrapped = |expression: &str| format!("return {};", wrapped(scalar, expression));
@@ -191,8 +191,8 @@ fn integer(word: Word, scalar: Scalar) -> Result<String, Error> {
         Word::Precedes => "return a < b;".to_owned(),
         Word::Exceeds => "return a > b;".to_owned(),
         Word::Clamp => CLAMP.to_owned(),
-        Word::F32FromBits => "return bitcast<f32>(a);".to_owned(),
-        Word::F64FromBits => "return bitcast<f64>(a);".to_owned(),
+        Word::F32FromBits => format!("return {};", rounded(Scalar::F32, "bitcast<f32>(a)", hidden)),
+        Word::F64FromBits => format!("return {};", rounded(Scalar::F64, "bitcast<f64>(a)", hidden)),
         _ => {
             let symbol = symbol(word).ok_or_else(|| unsupported(word, scalar))?;
             match word {
@@ -245,7 +245,12 @@ fn float(word: Word, scalar: Scalar, zero: Option<&str>) -> Result<String, Error
         )
     };
     Ok(match word {
-        Word::Mul => product(scalar, zero),
+        Word::Add | Word::Sub | Word::Mul | Word::Div => {
+            let symbol = symbol(word).unwrap_or_default();
+            format!("return {};", rounded(scalar, &format!("a {symbol} b"), zero))
+        }
+        // naga's `!=` is SPIR-V's ordered one, which is false of NaN.
+        Word::Ne => "return !(a == b);".to_owned(),
         Word::Neg => format!("return bitcast<{of}>(bitcast<{bits}>(a) ^ {sign});"),
         Word::Abs => format!("return bitcast<{of}>(bitcast<{bits}>(a) & ~{sign});"),
         Word::Min => format!(
@@ -281,11 +286,13 @@ fn float(word: Word, scalar: Scalar, zero: Option<&str>) -> Result<String, Error
         Word::ToBits => format!("return bitcast<{bits}>(a);"),
         Word::Powi => {
             let (one, half) = (number(scalar, 1), "bits >>= 1u");
+            let product = rounded(scalar, "power * square", zero);
+            let next = rounded(scalar, "square * square", zero);
             format!(
                 "var square = a;\n    var power = {one};\n    \
                  for (var bits = u32(abs(n)); bits != 0u; {half}) {{\n        \
-                 if ((bits & 1u) != 0u) {{ power = power * square; }}\n        \
-                 square = square * square;\n    }}\n    \
+                 if ((bits & 1u) != 0u) {{ power = {product}; }}\n        \
+                 square = {next};\n    }}\n    \
                  if (n < 0) {{ return {one} / power; }}\n    return power;"
             )
         }
@@ -296,16 +303,17 @@ fn float(word: Word, scalar: Scalar, zero: Option<&str>) -> Result<String, Error
     })
 }
 
-/// A product that no compiler fuses with a sum, if there is a zero to hide it behind.
-fn product(scalar: Scalar, zero: Option<&str>) -> String {
+/// A rounded result that no compiler fuses or reassociates with others, if there is a zero to hide
+/// its bits behind.
+fn rounded(scalar: Scalar, expression: &str, zero: Option<&str>) -> String {
     match (scalar, zero) {
         (Scalar::F32, Some(zero)) => {
-            format!("return bitcast<f32>(bitcast<u32>(a * b) ^ ({zero}));")
+            format!("bitcast<f32>(bitcast<u32>({expression}) ^ ({zero}))")
         }
         (Scalar::F64, Some(zero)) => {
-            format!("return bitcast<f64>(bitcast<u64>(a * b) ^ u64({zero}));")
+            format!("bitcast<f64>(bitcast<u64>({expression}) ^ u64({zero}))")
         }
-        _ => "return a * b;".to_owned(),
+        _ => expression.to_owned(),
     }
 }
 
