@@ -22,7 +22,8 @@ pub trait Element: Pod + Send + Sync {
 /// Elements that can be accumulated in `A`: every element in its own [`Element::Accumulator`], and
 /// in the wider types listed below.
 ///
-/// `widen` is exact; `narrow` rounds floats to nearest even and wraps integers around.
+/// `widen` is exact. `narrow` rounds floats to nearest even and wraps integers around; from a float
+/// to an integer it truncates and saturates, and NaN becomes 0.
 pub trait Accumulate<A: Element>: Element {
     /// Whether the element is the accumulator, so that nothing need be converted.
     const SAME: bool = false;
@@ -99,10 +100,25 @@ macro_rules! half_element {
             }
             #[inline(always)]
             fn narrow(accumulator: f64) -> Self {
-                Self::from_f64(accumulator)
+                // `from_f64` drops low bits before it rounds, on some CPUs more than on others.
+                Self::from_f32(round_to_odd(accumulator))
             }
         }
     )+};
+}
+
+/// The nearest `f32` if exact, else the neighbour whose last bit is set, so that rounding once more
+/// to a format at least two bits narrower is as good as rounding once (Boldo & Melquiond,
+/// "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008).
+#[inline(always)]
+fn round_to_odd(x: f64) -> f32 {
+    let nearest = x as f32;
+    let back = f64::from(nearest);
+    if back == x || x.is_nan() {
+        return nearest;
+    }
+    let beyond = (back.abs() > x.abs()) as u32;
+    f32::from_bits((nearest.to_bits() - beyond) | 1)
 }
 
 half_element!(f16, bf16);

@@ -37,6 +37,9 @@ pub trait Operator<A: Element>: Sync {
     fn identity(&self) -> A;
 
     /// `left` and `right` as one; `left` precedes `right` in the sequence.
+    ///
+    /// Engines may also combine values that aren't neighbours and drop the result, so this should
+    /// not panic for any two values that occur: integers should wrap rather than overflow.
     fn combine(&self, left: A, right: A) -> A;
 }
 
