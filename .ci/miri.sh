@@ -24,9 +24,9 @@ cargo +nightly miri setup
 export MIRIFLAGS="-Zmiri-strict-provenance"
 cargo +nightly miri test -p kogge-cpu --test order --test elements
 
-# Several threads: the queues under rayon cast integers to pointers, and the threads of its global
-# pool outlive the tests, which Miri would call a leak.
-export MIRIFLAGS="-Zmiri-permissive-provenance -Zmiri-ignore-leaks"
+# Several threads: the queues under rayon cast integers to pointers and don't keep to Stacked
+# Borrows, and the threads of its global pool outlive the tests, which Miri would call a leak.
+export MIRIFLAGS="-Zmiri-tree-borrows -Zmiri-permissive-provenance -Zmiri-ignore-leaks"
 export RAYON_NUM_THREADS=3
 cargo +nightly miri test -p kogge-cpu --test threads --test lines
 cargo +nightly miri test -p kogge --test axis strided
