@@ -1,0 +1,150 @@
+//! Scans along an axis: each line against the reference, bit for bit, whatever lies beside it.
+
+mod common;
+
+use common::{Random, bracket, same_bits};
+use kogge_core::ops::Sum;
+use kogge_core::{Accumulate, Direction, Element, Kind, Operator, Order, from_fn, reference};
+use kogge_cpu::{Axis, Level, Request, scan_lines};
+use std::fmt::Debug;
+
+/// Elements along an axis and the step between them; offsets of index 0 in front.
+#[derive(Clone, Debug)]
+struct Shape {
+    offset: usize,
+    axes: Vec<(usize, isize)>,
+}
+
+impl Shape {
+    fn row_major(shape: &[usize]) -> Self {
+        let stride = |k: usize| shape[k + 1..].iter().product::<usize>() as isize;
+        Self { offset: 0, axes: (0..shape.len()).map(|k| (shape[k], stride(k))).collect() }
+    }
+
+    /// The same places, this axis counted from its end.
+    fn flipped(mut self, axis: usize) -> Self {
+        let (len, stride) = &mut self.axes[axis];
+        self.offset = at(self.offset, *len - 1, *stride);
+        *stride = -*stride;
+        self
+    }
+
+    fn len(&self) -> usize {
+        self.axes.iter().map(|&(len, _)| len).product()
+    }
+
+    /// The places of every line along an axis.
+    fn lines(&self, axis: usize) -> Vec<Vec<usize>> {
+        let mut starts = vec![self.offset];
+        for (k, &(len, stride)) in self.axes.iter().enumerate() {
+            if k != axis {
+                let along = |start: usize| (0..len).map(move |i| at(start, i, stride));
+                starts = starts.into_iter().flat_map(along).collect();
+            }
+        }
+        let (len, stride) = self.axes[axis];
+        starts.into_iter().map(|start| (0..len).map(|i| at(start, i, stride)).collect()).collect()
+    }
+
+    /// The axes as the engine takes them: the line and the others.
+    fn engine(&self, axis: usize) -> (Axis, Vec<Axis>) {
+        let axis_of = |&(len, stride): &(usize, isize)| Axis { len, strides: [stride; 2] };
+        let mut axes: Vec<Axis> = self.axes.iter().map(axis_of).collect();
+        (axes.remove(axis), axes)
+    }
+}
+
+fn at(start: usize, i: usize, stride: isize) -> usize {
+    start.checked_add_signed(i as isize * stride).expect("a place")
+}
+
+/// All lines along every axis, into another array and in place.
+fn check<T, U, A, O>(shape: &Shape, request: &Request<'_, O, A>, make: impl FnMut(usize) -> T)
+where
+    T: Accumulate<A> + Debug,
+    U: Accumulate<A> + Debug,
+    A: Element<Accumulator = A> + Debug,
+    O: Operator<A>,
+{
+    let input: Vec<T> = (0..shape.len()).map(make).collect();
+    for axis in 0..shape.axes.len() {
+        let (line, outer) = shape.engine(axis);
+        let (mut output, mut data) = (vec![U::zeroed(); input.len()], input.clone());
+        let from = input.as_ptr().wrapping_add(shape.offset);
+        let to = output.as_mut_ptr().wrapping_add(shape.offset);
+        // SAFETY: a shape permutes the places of its array; the arrays are this call's.
+        unsafe { scan_lines::<T, U, A, O>(request, from, to, line, &outer, false) };
+        let to = data.as_mut_ptr().wrapping_add(shape.offset);
+        // SAFETY: as above.
+        unsafe { scan_lines::<T, T, A, O>(request, to, to, line, &outer, true) };
+        for places in shape.lines(axis) {
+            let mut elements: Vec<A> = places.iter().map(|&place| input[place].widen()).collect();
+            let reverse = request.direction == Direction::Reverse;
+            let order = Order::of::<T>();
+            if reverse {
+                elements.reverse();
+            }
+            let mut want =
+                reference::scan(&elements, request.operator, order, request.kind, request.init)
+                    .values;
+            if reverse {
+                want.reverse();
+            }
+            let name = format!("axis {axis} of {shape:?} from {}", places[0]);
+            let got: Vec<U> = places.iter().map(|&place| output[place]).collect();
+            let narrow: Vec<U> = want.iter().map(|&value| U::narrow(value)).collect();
+            same_bits(&name, &got, &narrow);
+            let got: Vec<T> = places.iter().map(|&place| data[place]).collect();
+            let narrow: Vec<T> = want.iter().map(|&value| T::narrow(value)).collect();
+            same_bits(&format!("in place, {name}"), &got, &narrow);
+        }
+    }
+}
+
+fn shapes() -> Vec<Shape> {
+    let shapes: &[&[usize]] = if cfg!(miri) {
+        &[&[3, 2, 17], &[34, 18]]
+    } else {
+        &[&[1], &[5_000], &[3, 2, 17], &[70, 33], &[2, 1_100, 19], &[1, 40, 1, 16], &[9_000, 21]]
+    };
+    let plain = shapes.iter().map(|shape| Shape::row_major(shape));
+    let flipped = plain.clone().map(|shape| shape.flipped(0));
+    plain.chain(flipped).collect()
+}
+
+#[test]
+fn brackets_along_every_axis() {
+    let operator = from_fn(0u32, |x: u32, y: u32| bracket(x as u64, y as u64) as u32);
+    for (n, shape) in shapes().into_iter().enumerate() {
+        let request = Request {
+            kind: [Kind::Inclusive, Kind::Exclusive][n % 2],
+            direction: [Direction::Forward, Direction::Reverse][n % 3 / 2],
+            init: [None, Some(5)][n % 5 / 3],
+            level: *Level::available().last().unwrap(),
+            ..Request::new(&operator)
+        };
+        check::<u32, u32, u32, _>(&shape, &request, |i| Random(i as u64).next() as u32);
+    }
+}
+
+#[test]
+fn wider_accumulators_along_every_axis() {
+    for shape in shapes() {
+        let request = Request { init: Some(0.25), ..Request::new(&Sum) };
+        check::<f32, f64, f64, _>(&shape, &request, |i| Random(i as u64).float() as f32);
+    }
+}
+
+/// Sixteen lines of such elements are scanned as one: their accumulators must fit on the stack of
+/// a thread of the pool.
+#[test]
+fn kibibytes_along_every_axis() {
+    type Page = [u64; 128];
+    let operator =
+        from_fn([0; 128], |x: Page, y: Page| std::array::from_fn(|i| bracket(x[i], y[127 - i])));
+    let shape = Shape::row_major(if cfg!(miri) { &[2, 16] } else { &[40, 35] });
+    check::<Page, Page, Page, _>(&shape, &Request::new(&operator), |i| {
+        let mut random = Random(i as u64);
+        std::array::from_fn(|_| random.next())
+    });
+}
