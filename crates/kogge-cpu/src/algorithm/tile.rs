@@ -4,7 +4,7 @@
 //! the code around it exists once.
 
 use super::io::Io;
-use super::{arrays, rows};
+use super::{arrays, exact, rows};
 use crate::arch::stream::Memory;
 use crate::arch::{Level, Words, Work};
 use kogge_core::{Element, Kind, Ladder, Operator, Order};
@@ -200,18 +200,23 @@ impl<T: Element, A: Element, O: Operator<A>> Work for ReduceSegment<'_, T, A, O>
 /// Which kernels a scan uses; a constant of its types.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
-    /// `W` words of 4 bytes.
+    /// Elements of so many words of 4 bytes.
     Narrow(usize),
-    /// `W` words of 8 bytes.
+    /// Elements of so many words of 8 bytes.
     Wide(usize),
+    /// Short elements in any order.
+    Exact,
     /// Anything else.
     Array,
 }
 
-/// The kernels for accumulators of type `A` in an order of `chunk` elements to a chunk.
-const fn shape<A>(chunk: usize) -> Shape {
+/// The kernels for elements `T` accumulated in `A` by `O`.
+const fn shape<T, A: Element, O: Operator<A>>() -> Shape {
     let size = size_of::<A>();
-    if size * chunk != Order::CHUNK_BYTES {
+    if size <= 2 && O::EXACT {
+        return Shape::Exact;
+    }
+    if size * Order::of::<T>().chunk() != Order::CHUNK_BYTES {
         return Shape::Array;
     }
     match (size, align_of::<A>()) {
@@ -221,6 +226,17 @@ const fn shape<A>(chunk: usize) -> Shape {
         (8, _) => Shape::Narrow(2),
         (16, _) => Shape::Narrow(4),
         _ => Shape::Array,
+    }
+}
+
+impl Shape {
+    /// How many of `len` elements the kernels take; the rest goes by array.
+    const fn whole(self, len: usize, order: Order) -> usize {
+        match self {
+            Self::Narrow(_) | Self::Wide(_) => len - len % order.row(),
+            Self::Exact => len - len % exact::BLOCK,
+            Self::Array => 0,
+        }
     }
 }
 
@@ -250,13 +266,13 @@ where
     O: Operator<A>,
 {
     let order = const { Order::of::<T>() };
-    let shape = const { shape::<A>(Order::of::<T>().chunk()) };
-    let full = if matches!(shape, Shape::Array) { 0 } else { len / order.row() };
+    let whole = const { shape::<T, A, O>() }.whole(len, order);
     let (mut fold, mut before) = (None, before);
-    if full > 0 {
-        // SAFETY: `full` rows lie within `len`; the size of `A` is what the arm says.
-        let (rows, through) = unsafe {
-            match shape {
+    if whole > 0 {
+        let full = whole / order.row();
+        // SAFETY: `whole` elements lie within `len`; the size of `A` is what the arm says.
+        let (total, through) = unsafe {
+            match const { shape::<T, A, O>() } {
                 Shape::Narrow(1) => {
                     rows::scan::<W32, A, O, 1>(operator, kind, from, to, full, before, memory)
                 }
@@ -272,12 +288,16 @@ where
                 Shape::Wide(_) => {
                     rows::scan::<W64, A, O, 2>(operator, kind, from, to, full, before, memory)
                 }
+                Shape::Exact => {
+                    let blocks = whole / exact::BLOCK;
+                    exact::scan(operator, kind, from, to, blocks, before, memory)
+                }
                 Shape::Array => unreachable!(),
             }
         };
-        (fold, before) = (Some(rows), Some(through));
+        (fold, before) = (Some(total), Some(through));
     }
-    let mut done = full * order.row();
+    let mut done = whole;
     while done < len {
         let row = order.row().min(len - done);
         memory.prefetch(done * size_of::<T>());
@@ -308,23 +328,24 @@ where
     O: Operator<A>,
 {
     let order = const { Order::of::<T>() };
-    let shape = const { shape::<A>(Order::of::<T>().chunk()) };
-    let full = if matches!(shape, Shape::Array) { 0 } else { len / order.row() };
+    let whole = const { shape::<T, A, O>() }.whole(len, order);
     let mut fold = None;
-    if full > 0 {
-        // SAFETY: `full` rows lie within `len`; the size of `A` is what the arm says.
+    if whole > 0 {
+        let full = whole / order.row();
+        // SAFETY: `whole` elements lie within `len`; the size of `A` is what the arm says.
         fold = Some(unsafe {
-            match shape {
+            match const { shape::<T, A, O>() } {
                 Shape::Narrow(1) => rows::reduce::<W32, A, O, 1>(operator, from, full),
                 Shape::Narrow(2) => rows::reduce::<W32, A, O, 2>(operator, from, full),
                 Shape::Narrow(_) => rows::reduce::<W32, A, O, 4>(operator, from, full),
                 Shape::Wide(1) => rows::reduce::<W64, A, O, 1>(operator, from, full),
                 Shape::Wide(_) => rows::reduce::<W64, A, O, 2>(operator, from, full),
+                Shape::Exact => exact::reduce(operator, from, whole / exact::BLOCK),
                 Shape::Array => unreachable!(),
             }
         });
     }
-    let mut done = full * order.row();
+    let mut done = whole;
     while done < len {
         let row = order.row().min(len - done);
         // SAFETY: the row lies within `len`.
