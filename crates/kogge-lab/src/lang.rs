@@ -13,4 +13,4 @@ mod token;
 
 pub(crate) use parse::{parse_body, parse_file, parse_kernel_name};
 pub(crate) use preprocess::preprocess;
-pub(crate) use token::{Pos, Token};
+pub(crate) use token::Pos;

@@ -1,6 +1,94 @@
 //! A simulated GPU for CUDA C scan kernels: it runs the text of a kernel
 //! thread by thread, in any interleaving that the language allows, and sees
-//! everything.
+//! everything: races, divergent barriers, accesses out of bounds, reads of what
+//! was never written, deadlocks, results that depend on the schedule; and it
+//! counts the work, the steps, bank conflicts, transactions, divergence.
+//!
+//! For learning and checking, without a GPU. It must never be part of the
+//! product (no other crate depends on it but the command line), never touch
+//! files, clocks, threads or the network (it compiles to WebAssembly), never
+//! panic or run without bound on any input, and never guess: a source outside
+//! the language is refused, with the place and what is missing.
+//!
+//! ```
+//! use kogge_lab::{Launch, Options, Program, Script, Values, run};
+//!
+//! let source = "
+//!     __global__ void scan(int *x, int n) {
+//!         __shared__ int s[64];
+//!         int t = threadIdx.x;
+//!         s[t] = x[t];
+//!         for (int stride = 1; stride < n; stride *= 2) {
+//!             __syncthreads();
+//!             int v = t >= stride ? s[t - stride] + s[t] : s[t];
+//!             __syncthreads();
+//!             s[t] = v;
+//!         }
+//!         x[t] = s[t];
+//!     }";
+//! let program = Program::parse(source, "scan.cu", &[])?;
+//! let script = Script::new()
+//!     .value("x", vec![1i32; 64])
+//!     .value("n", 64)
+//!     .launch(Launch::new("scan", 1, 64));
+//! let report = run(&program, &script, &Options::default())?;
+//! assert!(report.is_clean());
+//! assert_eq!(report.arrays["x"], Values::I32((1..=64).collect()));
+//! assert_eq!((report.work(), report.steps()), (64 * 6 - 63, 6));
+//! # Ok::<(), kogge_lab::Diagnostic>(())
+//! ```
+//!
+//! # The way of a source
+//!
+//! `lang` preprocesses and parses it; `lower` compiles each launched kernel,
+//! with all it calls, to the instructions of `machine`; `run` plays the host.
+//! The catalogue of lessons and the drawings stand beside, on the public API.
+//!
+//! # What orders two accesses
+//!
+//! Program order; a block barrier; `__syncwarp` among its lanes; a grid barrier;
+//! the end of a kernel; and a flag: the writer's `__threadfence` (or, within a
+//! block, `__threadfence_block`) before a volatile or atomic write, and the
+//! volatile or atomic read that sees it. Shuffles and votes do not order
+//! memory, as CUDA has it. Two deliberate leniencies, which textbooks rely on:
+//! the reader needs no fence of its own unless
+//! [`Options::acquire_needs_fence`] is set, and a fence before a block barrier
+//! counts for a flag that another thread of the block raises behind it.
+//! Accesses that are both volatile or atomic never race with each other;
+//! whether they may come in either order is for [`explore`] to show. Memory
+//! itself is sequentially consistent: a missing fence is found as a race, not
+//! as a stale value.
+//!
+//! # What counts as work
+//!
+//! Calls of the function [`Options::operator`] (`combine`); in a source without
+//! it, calls of an `operator()` of two operands; and outside both, each
+//! `+ * & | ^ min max` (operator, assignment, function or atomic) whose two
+//! operands both stem from array elements.
+//!
+//! # The language
+//!
+//! CUDA C as kernels are written in textbooks and on blogs: all statements but
+//! `goto`, all operators, pointers, arrays, structs with methods, constructors,
+//! operators and single inheritance, unions, enumerations, references,
+//! templates of functions and structs on types and integers, `auto`,
+//! `constexpr`, `if constexpr`, the preprocessor, `__shared__` and `extern
+//! __shared__`, device variables, atomics, fences, shuffles, votes, maths,
+//! vector types, cooperative groups (grid, block, tiles of a fixed size).
+//! Sizes are those of 64-bit Linux. Signed overflow wraps; transcendental
+//! functions are the host's.
+//!
+//! Refused where a launched kernel needs it: recursion (but for templates and
+//! constants), `goto`, lambdas, function pointers, virtual functions,
+//! exceptions, `new`, inline PTX, `static` variables and `__device__` ones
+//! within functions, bit fields, designated initialisers, braced lists as
+//! arguments, range-based `for`, parameter packs, template specialisations,
+//! structs within structs, methods defined outside their struct, members that
+//! are references, conversion operators, `__half` and `__nv_bfloat16`, 128-bit
+//! integers, `cuda::atomic` and other library types (`cub`, `thrust`, `std`
+//! containers), textures and surfaces, `cp.async`, `mbarrier`, clusters, named
+//! barriers, coalesced groups, dynamic parallelism, files behind `#include
+//! "…"`. Host code is read past. `printf` in a kernel prints nothing.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
@@ -8,6 +96,8 @@ pub mod catalogue;
 mod diagnostic;
 pub mod draw;
 mod expect;
+#[doc(hidden)]
+pub mod fuzzing;
 mod lang;
 mod lower;
 mod machine;

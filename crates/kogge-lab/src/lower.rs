@@ -11,7 +11,7 @@ use std::sync::Arc;
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{File, Function, Path, Stmt};
 use crate::lang::{Pos, parse_body};
-use crate::machine::ins::{Compiled, Global, Ins, Object, Special};
+use crate::machine::ins::{Global, Ins, Object, Special};
 use crate::value::ScalarType;
 
 mod assign;
@@ -41,7 +41,7 @@ use ty::{StructInfo, Ty};
 use value::Place;
 
 /// Deepest recursion of the compiler, over all inlined functions.
-const MAX_DEPTH: u32 = 360;
+const MAX_DEPTH: u32 = 240;
 /// Deepest nesting of inlined calls.
 const MAX_CALLS: usize = 48;
 /// Most instructions of one kernel.
@@ -104,7 +104,8 @@ struct Lower<'a> {
     local_bytes: u32,
     shared: Vec<Object>,
     shared_bytes: u32,
-    shared_names: HashMap<Pos, usize>,
+    /// Shared objects by declaration, name and type.
+    shared_names: HashMap<(Pos, Arc<str>, String), usize>,
     dynamic: Vec<usize>,
     names: Vec<String>,
     globals: &'a [Global],

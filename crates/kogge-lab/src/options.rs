@@ -95,7 +95,8 @@ impl Default for Device {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Budget {
-    /// Thread-instructions of the simulated machine, over all launches.
+    /// Thread-instructions of the simulated machine, over all launches. A
+    /// warp's instruction counts as that of 8 threads at least: it takes as long.
     pub instructions: u64,
     /// Bytes of host memory for arrays, their shadows, registers and the trace.
     pub memory: u64,
@@ -105,7 +106,7 @@ pub struct Budget {
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { instructions: 20_000_000_000, memory: 2 << 30, findings: 100 }
+        Self { instructions: 2_000_000_000, memory: 2 << 30, findings: 100 }
     }
 }
 

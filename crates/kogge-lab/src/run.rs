@@ -80,7 +80,12 @@ pub fn explore(
     let mut report = run(program, script, options)?;
     let fixed = [Schedule::FORWARD, Schedule::REVERSE];
     let mut others = fixed.into_iter().filter(|s| s.order != options.schedule.order);
+    // What spends the budget under one schedule will under the next.
+    let spends = |findings: &[Finding]| findings.iter().any(|f| f.kind == FindingKind::Budget);
     for _ in 1..schedules {
+        if spends(&report.findings) {
+            break;
+        }
         let schedule = others
             .next()
             .unwrap_or_else(|| Schedule::random(random.next()));
@@ -311,6 +316,10 @@ impl Host<'_> {
         let mut registers = Vec::new();
         for p in &kernel.params {
             self.parameter(kernel, p, launch, &mut registers)?;
+            // Elements of an array that a pointer to structs takes are structs.
+            if let (ParamType::Pointer(None, size), Some(&(_, address))) = (&p.ty, registers.last()) {
+                self.session.count_elements(address, *size);
+            }
         }
         self.session.launch(kernel, launch, &registers);
         Ok(())
@@ -342,10 +351,10 @@ impl Host<'_> {
         };
         match (value, &p.ty) {
             (Value::Number(n), ParamType::Scalar(ty)) => registers.push((p.register, bits(*n, *ty))),
-            (Value::Number(n), ParamType::Pointer(_)) if n.to_bits() == 0 => {
+            (Value::Number(n), ParamType::Pointer(..)) if n.to_bits() == 0 => {
                 registers.push((p.register, 0));
             }
-            (Value::Array(_), ParamType::Pointer(_)) => {
+            (Value::Array(_), ParamType::Pointer(..)) => {
                 let arg = Arg::Array {
                     name: p.name.clone(),
                     offset: 0,
@@ -371,8 +380,8 @@ impl Host<'_> {
     fn argument(&self, p: &Param, arg: &Arg) -> Result<u64, Diagnostic> {
         match (arg, &p.ty) {
             (Arg::Number(n), ParamType::Scalar(ty)) => Ok(bits(*n, *ty)),
-            (Arg::Null, ParamType::Pointer(_)) => Ok(0),
-            (Arg::Array { name, offset }, ParamType::Pointer(element)) => {
+            (Arg::Null, ParamType::Pointer(..)) => Ok(0),
+            (Arg::Array { name, offset }, ParamType::Pointer(element, _)) => {
                 let index = self.array(name)?;
                 let (ty, _) = self.session.type_of(index);
                 if let Some(element) = element {
@@ -402,8 +411,8 @@ impl Host<'_> {
 fn wrong_kind(name: &str, ty: &ParamType) -> Diagnostic {
     let wanted = match ty {
         ParamType::Scalar(ty) => format!("a number ({})", ty.c_name()),
-        ParamType::Pointer(Some(ty)) => format!("an array of {}", ty.c_name()),
-        ParamType::Pointer(None) => "an array".to_owned(),
+        ParamType::Pointer(Some(ty), _) => format!("an array of {}", ty.c_name()),
+        ParamType::Pointer(None, _) => "an array".to_owned(),
         ParamType::Struct(leaves) => format!("an array of its {} members", leaves.len()),
     };
     Diagnostic::general(format!("parameter `{name}` takes {wanted}"))

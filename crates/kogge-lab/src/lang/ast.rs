@@ -241,7 +241,6 @@ pub(crate) struct Function {
     pub kernel: bool,
     pub device: bool,
     pub constant: bool,
-    pub is_static: bool,
     /// Largest block of `__launch_bounds__`.
     pub launch_bound: Option<Expr>,
     pub pos: Pos,

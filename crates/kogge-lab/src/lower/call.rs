@@ -325,6 +325,9 @@ impl Lower<'_> {
         if f.kernel {
             return self.refuse("calling a kernel from device code");
         }
+        if !f.device && !f.constant {
+            return Err(self.pos.error(format!("`{}` is a function of the host", f.name)));
+        }
         let call_pos = self.pos;
         let body = self.body(&f)?;
         let names = super::scan_names(&body);
@@ -344,6 +347,10 @@ impl Lower<'_> {
         let result_type = result_type?;
         let parameter_types = parameter_types?;
 
+        // Without references into the caller, nothing changes its variables
+        // while the callee runs.
+        let by_reference = |p: &Parameter| matches!(p.ty, TypeExpr::Reference(_));
+        let isolated = this.is_none() && !f.parameters.iter().any(by_reference);
         let mut bound = Vec::new();
         for (i, parameter) in f.parameters.iter().enumerate() {
             let argument = match (arguments.get(i), &parameter.default) {
@@ -355,7 +362,8 @@ impl Lower<'_> {
                 (None, None) => return Err(self.pos.error("an argument is missing")),
             };
             let (ty, volatile) = parameter_types[i].clone();
-            bound.push(self.bind_parameter(parameter, ty, volatile, argument, &names)?);
+            let symbol = self.bind_parameter(parameter, (ty, volatile), argument, &names, isolated)?;
+            bound.push(symbol);
         }
         self.pos = call_pos;
         let is_operator = self.is_operator(&f, bound.len());
@@ -459,10 +467,10 @@ impl Lower<'_> {
     fn bind_parameter(
         &mut self,
         parameter: &Parameter,
-        ty: Ty,
-        volatile: bool,
+        (ty, volatile): (Ty, bool),
         argument: Argument,
         names: &super::Names,
+        isolated: bool,
     ) -> Result<Symbol> {
         let Argument { value, place } = argument;
         if let (TypeExpr::Reference(_), Some(place)) = (&parameter.ty, &place) {
@@ -490,10 +498,8 @@ impl Lower<'_> {
             let base = self.register(&value)?;
             let temporary = u32::from(base) >= self.floor;
             let fixed = base >= super::emit::FIXED;
-            // A caller's variable might change while the callee runs only
-            // through a reference to it; copies are cheap enough to be safe.
             let n = self.leaf_count(&ty);
-            let base = if temporary || fixed || n == 0 {
+            let base = if temporary || fixed || isolated || n == 0 {
                 base
             } else {
                 let d = self.temp(n)?;
@@ -576,22 +582,23 @@ impl Lower<'_> {
 
     fn end_work(&mut self, value: Val, leaves: u8) -> Result<Val> {
         self.work -= 1;
-        let d = self.temp(self.leaf_count(&value.ty).max(1))?;
-        let value = if self.leaf_count(&value.ty) == 0 {
-            value
-        } else {
-            // The operands' own registers must not pass for the result.
-            self.barrier = self.code.len();
+        let n = self.leaf_count(&value.ty);
+        // A call's result has registers of its own, unless it is constant.
+        let value = if value.constant.is_some() {
+            let d = self.temp(n)?;
             self.copy_value(d, &value)?;
             Val {
                 register: Some(d),
                 constant: None,
                 ..value
             }
+        } else {
+            value
         };
+        let d = value.register.unwrap_or_default();
         self.emit(Ins {
             d,
-            x: leaves.min(self.leaf_count(&value.ty).min(255) as u8),
+            x: if value.register.is_some() { leaves.min(n.min(255) as u8) } else { 0 },
             k: self.work,
             ..Ins::new(Op::WorkEnd)
         })?;

@@ -256,10 +256,16 @@ impl Lower<'_> {
         if let (Ty::Array(_, 0), false) = (&ty, dynamic) {
             return Err(v.pos.error("an array without a size"));
         }
-        // One object however often the function is inlined: its declaration is one.
-        let index = match self.shared_names.get(&v.pos) {
-            Some(&index) if self.shared[index].element == self.element_size(&ty) => index,
-            _ => self.new_shared(v, &ty, dynamic)?,
+        // One object however often the function is inlined: its declaration is
+        // one. Instances of a template have each their own.
+        let key = (v.pos, v.name.clone(), self.describe(&ty));
+        let index = match self.shared_names.get(&key) {
+            Some(&index) => index,
+            None => {
+                let index = self.new_shared(v, &ty, dynamic)?;
+                self.shared_names.insert(key, index);
+                index
+            }
         };
         let place = Place {
             ty,
@@ -297,7 +303,6 @@ impl Lower<'_> {
         } else {
             self.shared_bytes = (offset + size) as u32;
         }
-        self.shared_names.insert(v.pos, index);
         Ok(index)
     }
 

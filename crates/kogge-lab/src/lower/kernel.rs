@@ -242,7 +242,10 @@ impl Lower<'_> {
     fn param_type(&self, ty: &Ty) -> Result<ParamType> {
         Ok(match ty {
             Ty::Scalar(s) => ParamType::Scalar(*s),
-            Ty::Pointer(to) => ParamType::Pointer(to.ty.scalar()),
+            Ty::Pointer(to) => {
+                let size = self.size_of(&to.ty).min(1 << 20) as u32;
+                ParamType::Pointer(to.ty.scalar(), size)
+            }
             Ty::Struct(_) => {
                 let leaves = self.leaves(ty);
                 ParamType::Struct(leaves.into_iter().map(|l| l.1).collect())

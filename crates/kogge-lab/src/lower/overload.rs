@@ -12,8 +12,6 @@ use crate::lang::ast::{Function, TemplateArgument, TypeExpr};
 pub(super) struct Chosen {
     pub function: Arc<Function>,
     pub scope: Scope,
-    /// The struct whose method it is.
-    pub owner: Option<usize>,
 }
 
 impl Lower<'_> {
@@ -33,7 +31,6 @@ impl Lower<'_> {
                         let chosen = Chosen {
                             function: f.clone(),
                             scope,
-                            owner: *owner,
                         };
                         best = Some((score, chosen));
                     }

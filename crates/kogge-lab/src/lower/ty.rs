@@ -164,7 +164,7 @@ impl Lower<'_> {
             TypeExpr::Void => (Ty::Void, false),
             TypeExpr::Auto => return self.refuse("`auto` here"),
             TypeExpr::Scalar(s) => (Ty::Scalar(*s), false),
-            TypeExpr::Named(path) => (self.resolve_path(path)?, false),
+            TypeExpr::Named(path) => self.resolve_path(path)?,
             TypeExpr::Pointer(inner) => {
                 let (inner, volatile) = self.resolve(inner)?;
                 (Ty::pointer(inner, volatile), false)
@@ -202,40 +202,48 @@ impl Lower<'_> {
         }
     }
 
-    fn resolve_path(&mut self, path: &Path) -> Result<Ty> {
+    fn resolve_path(&mut self, path: &Path) -> Result<(Ty, bool)> {
         self.pos = path.pos;
         let mut parts = path.parts.iter();
         let Some(first) = parts.next() else {
-            return Ok(Ty::Void);
+            return Ok((Ty::Void, false));
         };
         let mut ty = self.resolve_part(first, path)?;
         for part in parts {
-            let Ty::Struct(id) = ty else {
+            let Ty::Struct(id) = ty.0 else {
                 return Err(self.unknown("the type", path));
             };
             ty = match self.structs[id].scope.get(&part.name) {
-                Some(Symbol::Type(t, _)) => t.clone(),
+                Some(Symbol::Type(t, volatile)) => (t.clone(), *volatile),
                 _ => return Err(self.unknown("the type", path)),
             };
         }
         Ok(ty)
     }
 
-    fn resolve_part(&mut self, part: &Part, path: &Path) -> Result<Ty> {
-        match self.lookup(&part.name) {
-            Some(Symbol::Type(ty, _)) if part.arguments.is_none() => return Ok(ty.clone()),
-            Some(Symbol::Struct(decl, scope)) => {
-                let (decl, scope) = (decl.clone(), scope.clone());
-                return self.instantiate(&decl, part.arguments.as_deref(), scope);
-            }
-            _ => {}
+    fn resolve_part(&mut self, part: &Part, path: &Path) -> Result<(Ty, bool)> {
+        if let (Some(Symbol::Type(ty, volatile)), None) = (self.lookup(&part.name), &part.arguments)
+        {
+            return Ok((ty.clone(), *volatile));
+        }
+        let file = self.file;
+        let alias = file.aliases.iter().find(|a| a.0 == part.name);
+        let is_struct = matches!(self.lookup(&part.name), Some(Symbol::Struct(..)))
+            || file.structs.iter().any(|s| s.name == part.name);
+        if let (Some((_, template, ty)), false) = (alias, is_struct) {
+            return self.alias(template, ty, part.arguments.as_deref());
+        }
+        Ok((self.resolve_struct(part, path)?, false))
+    }
+
+    fn resolve_struct(&mut self, part: &Part, path: &Path) -> Result<Ty> {
+        if let Some(Symbol::Struct(decl, scope)) = self.lookup(&part.name) {
+            let (decl, scope) = (decl.clone(), scope.clone());
+            return self.instantiate(&decl, part.arguments.as_deref(), scope);
         }
         let file = self.file;
         if let Some(decl) = file.structs.iter().find(|s| s.name == part.name) {
             return self.instantiate(decl, part.arguments.as_deref(), Scope::default());
-        }
-        if let Some((_, template, ty)) = file.aliases.iter().find(|a| a.0 == part.name) {
-            return self.alias(template, ty, part.arguments.as_deref());
         }
         if let Some(ty) = self.vector_type(&part.name) {
             return Ok(ty);
@@ -253,13 +261,13 @@ impl Lower<'_> {
         template: &[TemplateParameter],
         ty: &TypeExpr,
         arguments: Option<&[TemplateArgument]>,
-    ) -> Result<Ty> {
+    ) -> Result<(Ty, bool)> {
         let (scope, _) = self.bind(template, arguments.unwrap_or(&[]), Scope::default())?;
         let outer = std::mem::take(&mut self.scopes);
         self.scopes.push(scope);
         let result = self.resolve(ty);
         self.scopes = outer;
-        Ok(result?.0)
+        result
     }
 
     /// Template parameters bound to arguments or their defaults.

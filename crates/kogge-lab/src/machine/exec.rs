@@ -20,6 +20,8 @@ use crate::value::ScalarType;
 
 /// Flags read without success after which a group yields.
 const POLLS: u32 = 4;
+/// Threads that a warp's instruction is charged for at least.
+const MIN_COST: u64 = 8;
 /// Levels that are told apart.
 const MAX_LEVELS: usize = 1 << 16;
 
@@ -95,8 +97,8 @@ fn binary(r: &mut [[u64; LANES]], ins: Ins, mask: u32, f: impl Fn(u64, u64) -> u
     let b = r[usize::from(ins.b)];
     let d = &mut r[usize::from(ins.d)];
     if mask == ALL {
-        for lane in 0..LANES {
-            d[lane] = f(a[lane], b[lane]);
+        for ((d, a), b) in d.iter_mut().zip(a).zip(b) {
+            *d = f(a, b);
         }
     } else {
         for lane in lanes(mask) {
@@ -109,8 +111,8 @@ fn unary(r: &mut [[u64; LANES]], ins: Ins, mask: u32, f: impl Fn(u64) -> u64) {
     let a = r[usize::from(ins.a)];
     let d = &mut r[usize::from(ins.d)];
     if mask == ALL {
-        for lane in 0..LANES {
-            d[lane] = f(a[lane]);
+        for (d, a) in d.iter_mut().zip(a) {
+            *d = f(a);
         }
     } else {
         for lane in lanes(mask) {
@@ -182,11 +184,12 @@ impl Machine<'_> {
             self.counts.warp_instructions += 1;
             self.counts.thread_instructions += active;
             *used += 1;
-            if self.fuel < active {
+            let cost = active.max(MIN_COST);
+            if self.fuel < cost {
                 write_back(c.warp, g);
                 return Some(Stop::Spent);
             }
-            self.fuel -= active;
+            self.fuel -= cost;
             if TRACE {
                 self.trace_step(c, ins, g);
             }
@@ -453,8 +456,8 @@ impl Machine<'_> {
                 }
                 for lane in lanes(g.mask) {
                     let first = |base: u16, w: &Warp| {
-                        let labels = (0..u16::from(ins.x)).map(|i| w.label(base + i, lane));
-                        labels.max_by_key(|&l| u32::from(l as u32 != 0)).unwrap_or(0)
+                        let mut labels = (0..u16::from(ins.x)).map(|i| w.label(base + i, lane));
+                        labels.find(|&l| l as u32 != 0).unwrap_or(0)
                     };
                     let pair = (first(ins.a, c.warp), first(ins.b, c.warp));
                     c.warp.work[depth][lane] = pair;

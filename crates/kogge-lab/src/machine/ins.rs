@@ -282,8 +282,9 @@ pub(crate) struct Param {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ParamType {
     Scalar(ScalarType),
-    /// A pointer; none: to something that takes any array (`void`, a struct).
-    Pointer(Option<ScalarType>),
+    /// A pointer to elements of so many bytes; no type: to something that takes
+    /// any array (`void`, a struct).
+    Pointer(Option<ScalarType>, u32),
     /// A struct of so many leaves: given as an array of their numbers.
     Struct(Vec<ScalarType>),
 }

@@ -73,6 +73,13 @@ impl Recorder {
         (self.trace.arrays.len() - 1) as u32
     }
 
+    /// An array turns out to have so many elements.
+    pub(super) fn resize(&mut self, array: u32, len: u32) {
+        if let Some(a) = self.trace.arrays.get_mut(array as usize) {
+            a.len = len;
+        }
+    }
+
     /// The label of an input's element, before anyone read it.
     pub(super) fn input(&mut self, array: u32, index: u32) -> u64 {
         if let Some(&v) = self.leaves.get(&(array, index)) {

@@ -132,6 +132,19 @@ impl<'a> Session<'a> {
         self.memory[index].bytes.len() as u64 / self.types[index].0.size() as u64
     }
 
+    /// Counts the elements of the array at an address in units of a struct.
+    pub(crate) fn count_elements(&mut self, address: u64, size: u32) {
+        let index = (super::address::unpack(address).0 as usize).wrapping_sub(1);
+        let Some(array) = self.arrays.get_mut(index) else { return };
+        if size > 1 && size % array.element.max(1) == 0 {
+            array.element = size;
+            let len = self.memory[index].bytes.len() / size as usize;
+            if let (Some(recorder), Some(traced)) = (&mut self.recorder, array.traced) {
+                recorder.resize(traced, len as u32);
+            }
+        }
+    }
+
     /// Contents of an array.
     pub(crate) fn values(&self, index: usize) -> Values {
         Values::from_bytes(self.types[index].0, &self.memory[index].bytes)

@@ -5,6 +5,10 @@
 /// 8 bytes go by half warps, of 16 by quarters (CUDA C++ Programming Guide,
 /// "Shared Memory").
 pub(super) fn bank_conflicts(addresses: &[(u32, u64)], size: u64) -> u64 {
+    // Neighbours in neighbouring words, the common case.
+    if size == 4 && addresses.windows(2).all(|w| w[1].1 == w[0].1 + 4) {
+        return 0;
+    }
     let words = (size / 4).max(1);
     let group = (32 / words).max(1) as u32;
     let mut extra = 0;
@@ -35,7 +39,7 @@ pub(super) fn bank_conflicts(addresses: &[(u32, u64)], size: u64) -> u64 {
 /// 32-byte sectors that a request to global memory touches, and the fewest
 /// that could hold its bytes. An address is an array's id and an offset.
 pub(super) fn sectors(addresses: &[(u32, u64)], size: u64) -> (u64, u64) {
-    let mut seen = [(0u64, 0u64); 64];
+    let mut seen = [0u64; 64];
     let mut n = 0;
     let mut distinct = 0u64;
     let mut last = u64::MAX;
@@ -43,8 +47,9 @@ pub(super) fn sectors(addresses: &[(u32, u64)], size: u64) -> (u64, u64) {
         distinct += u64::from(address != last);
         last = address;
         for sector in [address / 32, (address + size - 1) / 32] {
-            if n < seen.len() && !seen[..n].iter().any(|s| s.0 == sector) {
-                seen[n] = (sector, 0);
+            let known = n > 0 && (seen[n - 1] == sector || seen[..n].contains(&sector));
+            if n < seen.len() && !known {
+                seen[n] = sector;
                 n += 1;
             }
         }

@@ -277,7 +277,6 @@ impl Parser {
             kernel: specifiers.kernel,
             device: specifiers.device,
             constant: specifiers.constant,
-            is_static: specifiers.is_static,
             launch_bound: specifiers.launch_bound.clone(),
             pos,
         }))

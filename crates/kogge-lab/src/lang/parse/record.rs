@@ -12,18 +12,22 @@ use crate::lang::token::{Kind, Token};
 
 impl Parser {
     /// Whether `struct …` here is a definition: a brace comes before any `;`,
-    /// `(`, `=` or `)`.
+    /// `=`, `*`, `&` or bracket but those of its alignment.
     pub(super) fn defines_record(&self) -> bool {
-        for n in 1..64 {
+        let mut n = 1;
+        while n < 64 {
             let token = self.ahead(n);
             match &*token.text {
                 "{" => return true,
-                ";" | "=" | ")" | "*" | "&" => return false,
-                "(" if !self.ahead(n - 1).is("__align__") && !self.ahead(n - 1).is("alignas") => {
-                    return false;
+                "__align__" | "alignas" => {
+                    while n < 64 && !self.ahead(n).is(")") {
+                        n += 1;
+                    }
                 }
+                ";" | "=" | "(" | ")" | "*" | "&" => return false,
                 _ => {}
             }
+            n += 1;
         }
         false
     }
@@ -337,7 +341,6 @@ impl Parser {
             kernel: false,
             device: true,
             constant: false,
-            is_static: false,
             launch_bound: None,
             pos,
         }));

@@ -1,0 +1,123 @@
+//! No panic, and an end within the budgets, on any input.
+
+use kogge_lab::fuzzing::run_text;
+use proptest::prelude::*;
+
+const SEEDS: [&str; 6] = [
+    include_str!("textbook/blelloch_padded.cu"),
+    include_str!("textbook/block_scan_class.cu"),
+    include_str!("textbook/cooperative.cu"),
+    include_str!("textbook/linear_recurrence.cu"),
+    include_str!("textbook/look_back_packed.cu"),
+    include_str!("textbook/warp_shuffle.cu"),
+];
+
+/// Pieces that a grammar-blind fuzzer would need long to find.
+const PIECES: [&str; 64] = [
+    "__global__ void k(int *x, int n) {", "}", "{", "(", ")", "[", "]", ";", ",", "x[0]", "x", "n",
+    "=", "+", "-", "*", "&", "/", "%", "<<", ">>", "<", ">", "? 1 :", "if (", "while (", "for (;;)",
+    "for (int i = 0; i < n; i++)", "else", "return", "break;", "continue;", "switch (n) {", "case 1:",
+    "default:", "__syncthreads();", "__syncwarp();", "__shared__ int s[32];",
+    "extern __shared__ float d[];", "threadIdx.x", "blockIdx.x", "atomicAdd(x, 1)",
+    "__shfl_up_sync(0xffffffff, n, 1)", "__threadfence();", "struct S { int a; float b[3]; } ;",
+    "template <typename T, int N>", "__device__ int f(int a) {", "f(1)", "S v;", "int *p = x;",
+    "float y = 1.5f;", "(float)", "sizeof(int)", "#define A(x) x + A(x)\n", "A(3)", "\n#if 1\n",
+    "\n#endif\n", "auto", "const", "unsigned", "true", "\"text\"", "'c'", "// comment\n",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_text(text in ".{0,400}") {
+        run_text(&text);
+    }
+
+    #[test]
+    fn any_pieces(indices in prop::collection::vec(0..PIECES.len(), 0..80)) {
+        let words: Vec<&str> = indices.iter().map(|&i| PIECES[i]).collect();
+        run_text(&words.join(" "));
+        run_text(&format!("__global__ void k(int *x, int n) {{ {} }}", words.join(" ")));
+    }
+
+    #[test]
+    fn mutated_kernels(seed in 0..SEEDS.len(), edits in prop::collection::vec((any::<prop::sample::Index>(), 0usize..40, 0..PIECES.len()), 1..6)) {
+        let mut text = SEEDS[seed].to_owned();
+        for (at, remove, piece) in edits {
+            let mut at = at.index(text.len().max(1)).min(text.len());
+            while !text.is_char_boundary(at) { at -= 1; }
+            let mut end = (at + remove).min(text.len());
+            while !text.is_char_boundary(end) { end += 1; }
+            text.replace_range(at..end, PIECES[piece]);
+        }
+        run_text(&text);
+    }
+}
+
+/// What would overflow a stack, or take time or memory without bound.
+#[test]
+fn hostile_shapes() {
+    let kernel = |body: &str| format!("__global__ void k(int *x, int n) {{ {body} }}");
+    let deep = 100_000;
+    let mut texts = vec![
+        kernel(&format!("x[0] = {}1{};", "(".repeat(deep), ")".repeat(deep))),
+        kernel(&format!("x[0] = {}1;", "-".repeat(deep))),
+        kernel(&format!("x[0] = 1{};", " + 1".repeat(deep))),
+        kernel(&format!("x[0] = {}1;", "n ? 1 : ".repeat(deep))),
+        kernel(&"{".repeat(deep)),
+        kernel(&"if (n) ".repeat(deep)),
+        kernel(&format!("if (n) ; {}", "else if (n) ; ".repeat(deep))),
+        kernel(&format!("int {}p;", "*".repeat(deep))),
+        kernel(&format!("x{} = 1;", "[0]".repeat(deep))),
+        kernel(&format!("x[0] = x{};", ".a".repeat(deep))),
+        kernel(&format!("int a{};", "[2]".repeat(deep))),
+        kernel("int a[1 << 30]; a[n] = 1;"),
+        kernel("__shared__ double a[1000000000][1000000000]; a[0][0] = 1;"),
+        kernel("for (;;) x[0] = x[0] + 1;"),
+        kernel("while (true) { __syncthreads(); }"),
+        kernel("while (true) { __shfl_sync(0xffffffff, n, 0); }"),
+        kernel("while (true) { __threadfence(); atomicAdd(x, 1); }"),
+        kernel("for (long long i = 0; i >= 0; i++) { float f = sqrtf((float)i); }"),
+        kernel("x[0] = 1 / (n - n); x[1] = n % 0; x[2] = (-2147483647 - 1) / (n - 41);"),
+        kernel("x[0] = 1 << 100; x[1] = 1 >> -1; x[0] = x[1 << 30]; x[0] = x[-1LL << 62];"),
+        "#define A B B\n#define B C C\n#define C D D\n#define D E E\n#define E F F\n#define F G G\n".to_owned()
+            + &kernel("A"),
+        "#define X X X\n".to_owned() + &kernel("X"),
+        "#define F(a) a F(a) F(a)\n".to_owned() + &kernel("F(F(F(F(F(F(F(F(1))))))))"),
+        "#if 1\n".repeat(deep),
+        format!("#if {}1\n#endif\n", "!".repeat(deep)),
+        "struct A { A a; };".to_owned() + &kernel("A a; x[0] = sizeof(A);"),
+        "template <int N> struct A { A<N + 1> a; };".to_owned() + &kernel("A<0> a;"),
+        "template <int N> __device__ int f() { return f<N + 1>(); }".to_owned() + &kernel("x[0] = f<0>();"),
+        "__device__ int f(int n) { return n ? f(n - 1) + f(n - 2) : 1; }".to_owned() + &kernel("x[0] = f(40);"),
+        "typedef A B; typedef B A;".to_owned() + &kernel("A a;"),
+        "const int a = b; const int b = a;".to_owned() + &kernel("x[0] = a;"),
+        "using A = decltype(b); const A b = 1;".to_owned() + &kernel("x[0] = b;"),
+        "extern \"C\" {".repeat(deep),
+        "/*".to_owned(),
+        "\"".to_owned(),
+        "\\\n".repeat(1000),
+    ];
+    // Calls that call calls: the inlined code would be 3^16 times as long.
+    let mut tower = "__device__ int f0(int a) { return a + 1; }\n".to_owned();
+    for i in 1..16 {
+        let j = i - 1;
+        tower += &format!("__device__ int f{i}(int a) {{ int b = f{j}(a); b += f{j}(b); return f{j}(a + b); }}\n");
+    }
+    texts.push(tower + &kernel("x[0] = f15(n);"));
+    let nested = (0..40).fold("1".to_owned(), |e, _| format!("(n ? ({e}) + n : n)"));
+    texts.push(kernel(&format!("x[0] = {nested};")));
+    // The stack that WebAssembly has by default.
+    let small = std::thread::Builder::new().stack_size(1 << 20);
+    let run = small.spawn(move || {
+        for text in texts {
+            let shown: String = text.chars().take(60).collect();
+            let start = std::time::Instant::now();
+            run_text(&text);
+            let took = start.elapsed();
+            println!("{took:?} {shown}");
+            assert!(took.as_secs() < 20, "{shown}: {took:?}");
+        }
+    });
+    run.unwrap().join().unwrap();
+}
