@@ -6,7 +6,7 @@
 // Right because threads only read x, and each writes an element of y that is its alone.
 //
 // scan:   inclusive
-// sizes:  1..2^13
+// sizes:  1..1024
 // work:   N (N - 1) / 2
 // steps:  min(N - 1, 1)
 // host:
