@@ -43,11 +43,7 @@ pub struct Mismatch {
 
 impl std::fmt::Display for Mismatch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "element {} is {}, expected {}",
-            self.index, self.found, self.expected
-        )?;
+        write!(f, "element {} is {}, expected {}", self.index, self.found, self.expected)?;
         if self.tolerance > 0.0 {
             write!(f, " (up to {:e} off)", self.tolerance)?;
         }
@@ -89,12 +85,7 @@ impl Expectation {
             "xor" => Operator::Xor,
             _ => return Err(wrong()),
         };
-        Ok(Self {
-            inclusive,
-            operator,
-            input: input.to_owned(),
-            output: output.to_owned(),
-        })
+        Ok(Self { inclusive, operator, input: input.to_owned(), output: output.to_owned() })
     }
 
     /// Name of the input.
@@ -200,16 +191,9 @@ impl Expectation {
     fn identity(&self, ty: ScalarType) -> u64 {
         use crate::machine::alu::{canonical, is_signed};
         let bits = 8 * ty.size() as u32;
-        let largest = if is_signed(ty) {
-            (1u64 << (bits - 1)) - 1
-        } else {
-            canonical(ty, u64::MAX)
-        };
-        let smallest = if is_signed(ty) {
-            canonical(ty, 1u64 << (bits - 1))
-        } else {
-            0
-        };
+        let largest =
+            if is_signed(ty) { (1u64 << (bits - 1)) - 1 } else { canonical(ty, u64::MAX) };
+        let smallest = if is_signed(ty) { canonical(ty, 1u64 << (bits - 1)) } else { 0 };
         match self.operator {
             Operator::Sum | Operator::Or | Operator::Xor => 0,
             Operator::Product => 1,
@@ -220,11 +204,7 @@ impl Expectation {
     }
 
     fn apply(&self, ty: ScalarType, a: u64, b: u64) -> u64 {
-        let less = if crate::machine::alu::is_signed(ty) {
-            (a as i64) < b as i64
-        } else {
-            a < b
-        };
+        let less = if crate::machine::alu::is_signed(ty) { (a as i64) < b as i64 } else { a < b };
         match self.operator {
             Operator::Sum => a.wrapping_add(b),
             Operator::Product => a.wrapping_mul(b),

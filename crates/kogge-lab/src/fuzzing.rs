@@ -1,8 +1,8 @@
 //! One entry for fuzzers and for the tests that stand in for them.
 
 use crate::{
-    ArrayInit, Budget, Launch, Number, Options, Order, Program, ScalarType, Schedule, Script, Value,
-    run,
+    ArrayInit, Budget, Launch, Number, Options, Order, Program, ScalarType, Schedule, Script,
+    Value, run,
 };
 
 /// Parses a text and runs every kernel in it on made-up arguments, under
@@ -35,11 +35,7 @@ pub fn run_text(source: &str) {
             let options = Options {
                 resident_blocks: 2,
                 schedule: Schedule { order, seed: 7 },
-                budget: Budget {
-                    instructions: 200_000,
-                    memory: 64 << 20,
-                    findings: 10,
-                },
+                budget: Budget { instructions: 200_000, memory: 64 << 20, findings: 10 },
                 trace: order == Order::Forward,
                 ..Options::default()
             };

@@ -201,11 +201,8 @@ impl<'a> Lower<'a> {
     /// The refusal of a declaration that was read past, if it is of this name.
     fn unknown(&self, what: &str, path: &Path) -> Diagnostic {
         let name = path.last();
-        let skipped = self
-            .file
-            .skipped
-            .iter()
-            .find(|(names, _)| names.iter().any(|n| &**n == name));
+        let skipped =
+            self.file.skipped.iter().find(|(names, _)| names.iter().any(|n| &**n == name));
         match skipped {
             Some((_, reason)) => reason.clone(),
             None => path.pos.error(format!("{what} `{name}` is not known")),
@@ -213,9 +210,7 @@ impl<'a> Lower<'a> {
     }
 
     fn refuse<T>(&self, what: impl std::fmt::Display) -> Result<T> {
-        Err(self
-            .pos
-            .error(format!("{what}: outside the language of the laboratory")))
+        Err(self.pos.error(format!("{what}: outside the language of the laboratory")))
     }
 }
 

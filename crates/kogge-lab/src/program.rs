@@ -100,13 +100,7 @@ impl Program {
         }
         let globals = globals(&file);
         let variables = variables(&file, &globals);
-        Ok(Self {
-            name: name.to_owned(),
-            file: Arc::new(file),
-            kernels,
-            variables,
-            globals,
-        })
+        Ok(Self { name: name.to_owned(), file: Arc::new(file), kernels, variables, globals })
     }
 
     /// Compiles every kernel that is no template.
@@ -161,10 +155,7 @@ fn variables(file: &File, globals: &[Global]) -> Vec<Variable> {
 
 /// Why a source has no kernel: it has none, or the one it has was read past.
 fn no_kernel(file: &File) -> Diagnostic {
-    let skipped = file
-        .skipped
-        .iter()
-        .find(|(names, _)| names.iter().any(|n| &**n == "__global__"));
+    let skipped = file.skipped.iter().find(|(names, _)| names.iter().any(|n| &**n == "__global__"));
     match skipped.or(file.skipped.first()) {
         Some((_, reason)) => reason.clone(),
         None => Diagnostic::general("the source has no kernel (`__global__` function)"),

@@ -27,11 +27,7 @@ use crate::value::{Number, ScalarType, Value, Values};
 pub fn run(program: &Program, script: &Script, options: &Options) -> Result<Report, Diagnostic> {
     let kernels = compile_all(program, script, options)?;
     check_names(program, script, &kernels)?;
-    let mut host = Host {
-        session: Session::new(options),
-        script,
-        kernels: &kernels,
-    };
+    let mut host = Host { session: Session::new(options), script, kernels: &kernels };
     host.prepare(program)?;
     for step in &script.steps {
         if host.session.stopped() {
@@ -86,14 +82,8 @@ pub fn explore(
         if spends(&report.findings) {
             break;
         }
-        let schedule = others
-            .next()
-            .unwrap_or_else(|| Schedule::random(random.next()));
-        let options = Options {
-            schedule,
-            trace: false,
-            ..options.clone()
-        };
+        let schedule = others.next().unwrap_or_else(|| Schedule::random(random.next()));
+        let options = Options { schedule, trace: false, ..options.clone() };
         let other = run(program, script, &options)?;
         report.schedules += 1;
         if let Some(finding) = difference(program, &report, &other) {
@@ -124,10 +114,7 @@ fn merge(report: &mut Report, findings: Vec<Finding>) {
 fn difference(program: &Program, a: &Report, b: &Report) -> Option<Finding> {
     let ended = |r: &Report| {
         !r.findings.iter().any(|f| {
-            matches!(
-                f.kind,
-                FindingKind::Deadlock | FindingKind::Livelock | FindingKind::Budget
-            )
+            matches!(f.kind, FindingKind::Deadlock | FindingKind::Livelock | FindingKind::Budget)
         })
     };
     if !(ended(a) && ended(b)) {
@@ -204,7 +191,9 @@ fn check_names(
 ) -> Result<(), Diagnostic> {
     let known = |name: &str| {
         let used = |step: &Step| match step {
-            Step::Launch(l) => l.args.iter().any(|(_, a)| matches!(a, Arg::Array { name: n, .. } if n == name)),
+            Step::Launch(l) => {
+                l.args.iter().any(|(_, a)| matches!(a, Arg::Array { name: n, .. } if n == name))
+            }
             Step::Fill { name: n, .. } => n == name,
             Step::Copy { from, to } => from == name || to == name,
         };
@@ -299,14 +288,14 @@ impl Host<'_> {
             Some(name) => self.kernels.get(name),
             None => only.filter(|_| self.kernels.len() == 1),
         };
-        let kernel = kernel.or_else(|| self.kernels.values().find(|k| launch.kernel.is_none() && !k.name.is_empty()));
+        let kernel = kernel.or_else(|| {
+            self.kernels.values().find(|k| launch.kernel.is_none() && !k.name.is_empty())
+        });
         let Some(kernel) = kernel else {
             return Err(Diagnostic::general("a launch names no kernel"));
         };
-        let unknown = launch
-            .args
-            .iter()
-            .find(|(name, _)| !kernel.params.iter().any(|p| p.name == *name));
+        let unknown =
+            launch.args.iter().find(|(name, _)| !kernel.params.iter().any(|p| p.name == *name));
         if let Some((name, _)) = unknown {
             return Err(Diagnostic::general(format!(
                 "kernel `{}` has no parameter `{name}`",
@@ -317,7 +306,8 @@ impl Host<'_> {
         for p in &kernel.params {
             self.parameter(kernel, p, launch, &mut registers)?;
             // Elements of an array that a pointer to structs takes are structs.
-            if let (ParamType::Pointer(None, size), Some(&(_, address))) = (&p.ty, registers.last()) {
+            if let (ParamType::Pointer(None, size), Some(&(_, address))) = (&p.ty, registers.last())
+            {
                 self.session.count_elements(address, *size);
             }
         }
@@ -350,15 +340,14 @@ impl Host<'_> {
             Some((_, value)) => value,
         };
         match (value, &p.ty) {
-            (Value::Number(n), ParamType::Scalar(ty)) => registers.push((p.register, bits(*n, *ty))),
+            (Value::Number(n), ParamType::Scalar(ty)) => {
+                registers.push((p.register, bits(*n, *ty)))
+            }
             (Value::Number(n), ParamType::Pointer(..)) if n.to_bits() == 0 => {
                 registers.push((p.register, 0));
             }
             (Value::Array(_), ParamType::Pointer(..)) => {
-                let arg = Arg::Array {
-                    name: p.name.clone(),
-                    offset: 0,
-                };
+                let arg = Arg::Array { name: p.name.clone(), offset: 0 };
                 registers.push((p.register, self.argument(p, &arg)?));
             }
             (Value::Array(init), ParamType::Struct(leaves)) if init.len() == leaves.len() => {
@@ -422,8 +411,7 @@ fn wrong_kind(name: &str, ty: &ParamType) -> Diagnostic {
 /// pass for each other.
 fn check_type(name: &str, wanted: ScalarType, given: ScalarType) -> Result<(), Diagnostic> {
     let float = |t: ScalarType| matches!(t, ScalarType::F32 | ScalarType::F64);
-    let same = wanted == given
-        || wanted.size() == given.size() && !float(wanted) && !float(given);
+    let same = wanted == given || wanted.size() == given.size() && !float(wanted) && !float(given);
     if same {
         return Ok(());
     }

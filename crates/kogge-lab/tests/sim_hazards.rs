@@ -44,7 +44,9 @@ fn kogge_stone_is_clean_and_counts_its_work() {
 
 #[test]
 fn a_dropped_barrier_is_a_race_with_both_accesses() {
-    for (mark, lines) in [("// second", ("// read", "// write")), ("// first", ("// write", "// read"))] {
+    for (mark, lines) in
+        [("// second", ("// read", "// write")), ("// first", ("// write", "// read"))]
+    {
         let source: String = KOGGE_STONE
             .lines()
             .map(|l| if l.contains(mark) { "\n".to_owned() } else { format!("{l}\n") })
@@ -100,7 +102,8 @@ fn readers_of_two_blocks_are_remembered() {
     // The writer has synchronised with nobody: it races with the readers,
     // though one of them is itself.
     let source = "__global__ void k(int *x, int *y) { y[blockIdx.x * 32 + threadIdx.x] = x[0]; __syncthreads(); if (blockIdx.x == 2 && threadIdx.x == 0) x[0] = 1; }";
-    let report = Case::new(source, "k", 3, 32).value("x", vec![0i32]).value("y", vec![0i32; 96]).run();
+    let report =
+        Case::new(source, "k", 3, 32).value("x", vec![0i32]).value("y", vec![0i32; 96]).run();
     assert_eq!(kinds(&report), [F::Race]);
 }
 
@@ -116,7 +119,8 @@ fn flag(write_fence: &str, read_fence: &str, set: &str, get: &str) -> Case {
     Case::new(&source, "k", 2, 32).value("data", vec![0i32]).value("out", vec![0i32])
 }
 
-const SETS: [&str; 3] = ["atomicExch(&flag, 1)", "*(volatile int *)&flag = 1", "atomicAdd(&flag, 1)"];
+const SETS: [&str; 3] =
+    ["atomicExch(&flag, 1)", "*(volatile int *)&flag = 1", "atomicAdd(&flag, 1)"];
 const GETS: [&str; 3] = ["atomicAdd(&flag, 0)", "*(volatile int *)&flag", "atomicCAS(&flag, 0, 0)"];
 
 #[test]
@@ -148,7 +152,8 @@ fn the_readers_fence_is_asked_for_on_demand() {
     assert!(case.run().is_clean());
     let case = case.options(|o| o.acquire_needs_fence = true);
     assert_eq!(kinds(&case.run()), [F::Race]);
-    let case = flag("__threadfence();", "__threadfence();", SETS[1], GETS[1]).options(|o| o.acquire_needs_fence = true);
+    let case = flag("__threadfence();", "__threadfence();", SETS[1], GETS[1])
+        .options(|o| o.acquire_needs_fence = true);
     assert!(case.run().is_clean());
 }
 
@@ -161,14 +166,20 @@ fn a_plain_flag_is_a_race() {
 #[test]
 fn what_a_barrier_gathered_a_fence_releases() {
     // All threads write, one thread fences and raises the flag.
-    let source = |barrier: &str| format!(
+    let source = |barrier: &str| {
+        format!(
         "__device__ volatile int flag; __global__ void k(int *data, int *out) {{
             int t = threadIdx.x;
             if (blockIdx.x == 0) {{ data[t] = t; {barrier} if (t == 0) {{ __threadfence(); flag = 1; }} }}
             else {{ if (t == 0) {{ while (flag == 0); __threadfence(); }} __syncthreads(); out[t] = data[63 - t]; }}
         }}"
-    );
-    let case = |barrier| Case::new(&source(barrier), "k", 2, 64).value("data", vec![0i32; 64]).value("out", vec![0i32; 64]);
+    )
+    };
+    let case = |barrier| {
+        Case::new(&source(barrier), "k", 2, 64)
+            .value("data", vec![0i32; 64])
+            .value("out", vec![0i32; 64])
+    };
     let expected: Vec<i32> = (0..64).rev().collect();
     assert_eq!(ints(&case("__syncthreads();").clean("out")), expected);
     assert_eq!(kinds(&case("").run()), [F::Race]);
@@ -176,15 +187,18 @@ fn what_a_barrier_gathered_a_fence_releases() {
     let source = "__device__ volatile int flag; __global__ void k(int *data, int *out) { int t = threadIdx.x;
         if (blockIdx.x == 0) { data[t] = t; __threadfence(); __syncthreads(); if (t == 0) flag = 1; }
         else { if (t == 0) while (flag == 0); __syncthreads(); out[t] = data[63 - t]; } }";
-    let case = Case::new(source, "k", 2, 64).value("data", vec![0i32; 64]).value("out", vec![0i32; 64]);
+    let case =
+        Case::new(source, "k", 2, 64).value("data", vec![0i32; 64]).value("out", vec![0i32; 64]);
     assert_eq!(ints(&case.clean("out")), expected);
 }
 
 #[test]
 fn warp_barriers_order_their_lanes_only() {
-    let source = |sync: &str| format!(
-        "__global__ void k(int *x) {{ __shared__ int s[64]; int t = threadIdx.x; s[t] = x[t]; {sync} x[t] = s[t ^ 1]; }}"
-    );
+    let source = |sync: &str| {
+        format!(
+            "__global__ void k(int *x) {{ __shared__ int s[64]; int t = threadIdx.x; s[t] = x[t]; {sync} x[t] = s[t ^ 1]; }}"
+        )
+    };
     let case = |sync| Case::new(&source(sync), "k", 1, 64).value("x", input(64));
     let swapped: Vec<i32> = (0..64).map(|i: usize| input(64)[i ^ 1]).collect();
     assert_eq!(ints(&case("__syncwarp();").clean("x")), swapped);
@@ -202,7 +216,8 @@ fn atomics_do_not_race_with_each_other() {
     let source = "__global__ void k(int *x) { atomicAdd(&x[threadIdx.x % 4], 1); }";
     let case = Case::new(source, "k", 4, 64).value("x", vec![0i32; 4]);
     assert_eq!(ints(&case.clean("x")), [64; 4]);
-    let source = "__global__ void k(int *x) { if (threadIdx.x) atomicAdd(&x[0], 1); else x[0] = 5; }";
+    let source =
+        "__global__ void k(int *x) { if (threadIdx.x) atomicAdd(&x[0], 1); else x[0] = 5; }";
     let report = Case::new(source, "k", 1, 64).value("x", vec![0i32]).run();
     let f = report.of_kind(F::Race).next().unwrap();
     assert!(f.accesses.iter().any(|a| a.kind == AccessKind::Atomic));
@@ -242,7 +257,9 @@ fn a_barrier_that_half_a_warp_cannot_reach_is_a_deadlock() {
 #[test]
 fn bounds_alignment_and_unwritten_memory() {
     let source = "__global__ void k(int *x, float *y) {\n x[threadIdx.x + 1] = 0; // past\n }";
-    let case = |source: &str| Case::new(source, "k", 1, 32).value("x", vec![1i32; 32]).value("y", vec![1f32; 32]);
+    let case = |source: &str| {
+        Case::new(source, "k", 1, 32).value("x", vec![1i32; 32]).value("y", vec![1f32; 32])
+    };
     let report = case(source).run();
     assert_eq!(kinds(&report), [F::OutOfBounds]);
     let f = &report.findings[0];
@@ -254,7 +271,8 @@ fn bounds_alignment_and_unwritten_memory() {
     assert_eq!((f.kind, f.location.unwrap().index), (F::OutOfBounds, -1));
 
     let source = "__global__ void k(int *x, float *y) { int a[4]; a[0] = 1; y[0] = *(float *)((char *)x + 2); x[1] = a[threadIdx.x & 3 ? 0 : 2]; }";
-    let report = Case::new(source, "k", 1, 1).value("x", vec![1i32; 32]).value("y", vec![1f32; 32]).run();
+    let report =
+        Case::new(source, "k", 1, 1).value("x", vec![1i32; 32]).value("y", vec![1f32; 32]).run();
     assert_eq!(kinds(&report), [F::Misaligned, F::Uninitialised]);
 
     let source = "__global__ void k(int *x, float *y) { __shared__ int s[64]; s[threadIdx.x] = 1; __syncthreads(); x[threadIdx.x] = s[threadIdx.x + 32]; }";
@@ -267,7 +285,8 @@ fn bounds_alignment_and_unwritten_memory() {
     assert!(case(source).run().is_clean());
 
     let source = "__global__ void k(int *x) { x[0] += 1; }";
-    let report = Case::new(source, "k", 1, 1).value("x", ArrayInit::Uninitialised(ScalarType::I32, 1)).run();
+    let report =
+        Case::new(source, "k", 1, 1).value("x", ArrayInit::Uninitialised(ScalarType::I32, 1)).run();
     assert_eq!(kinds(&report), [F::Uninitialised]);
     let source = "__global__ void k(int *x) { int *p = 0; p[0] = 1; x[0] = 1; }";
     assert_eq!(kinds(&Case::new(source, "k", 1, 1).value("x", vec![0i32]).run()), [F::OutOfBounds]);
@@ -348,7 +367,9 @@ fn spinning_on_a_resident_block_is_a_livelock() {
 #[test]
 fn endless_work_meets_the_budget() {
     let source = "__global__ void k(int *x) { for (unsigned i = 0; ; i++) x[0] = i; }";
-    let case = Case::new(source, "k", 1, 1).value("x", vec![0i32]).options(|o| o.budget.instructions = 100_000);
+    let case = Case::new(source, "k", 1, 1)
+        .value("x", vec![0i32])
+        .options(|o| o.budget.instructions = 100_000);
     assert_eq!(kinds(&case.run()), [F::Budget]);
 }
 
@@ -356,8 +377,16 @@ fn endless_work_meets_the_budget() {
 fn limits_of_the_device() {
     let source = "__global__ void __launch_bounds__(128) k(int *x) { extern __shared__ int s[]; s[threadIdx.x] = 1; x[threadIdx.x] = 1; }";
     let case = || Case::new(source, "k", 1, 32).value("x", vec![0i32; 2048]);
-    for (grid, block, shared) in [(1, 2048, 0), (1, 32, 50_000), (1, 256, 1024), (0, 32, 128), (1, 0, 0)] {
-        let report = case().launch(|l| { l.grid[0] = grid; l.block[0] = block; l.shared_bytes = shared; }).run();
+    for (grid, block, shared) in
+        [(1, 2048, 0), (1, 32, 50_000), (1, 256, 1024), (0, 32, 128), (1, 0, 0)]
+    {
+        let report = case()
+            .launch(|l| {
+                l.grid[0] = grid;
+                l.block[0] = block;
+                l.shared_bytes = shared;
+            })
+            .run();
         assert!(kinds(&report).contains(&F::Limit), "{grid} {block} {shared}");
         assert_eq!(ints(&report.arrays["x"]), vec![0; 2048]);
     }
@@ -378,7 +407,9 @@ __global__ void k(int *x, int *y) {
 #[test]
 fn grid_barriers_need_a_cooperative_launch_that_fits() {
     let case = |cooperative| {
-        Case::new(GRID_SYNC, "k", 4, 32).value("x", vec![0i32; 128]).value("y", vec![0i32; 128])
+        Case::new(GRID_SYNC, "k", 4, 32)
+            .value("x", vec![0i32; 128])
+            .value("y", vec![0i32; 128])
             .launch(|l| l.cooperative = cooperative)
     };
     assert_eq!(ints(&case(true).clean("y")), (0..128).rev().collect::<Vec<_>>());
@@ -388,22 +419,38 @@ fn grid_barriers_need_a_cooperative_launch_that_fits() {
 
 #[test]
 fn bank_conflicts_and_transactions_are_counted() {
-    let source = |stride: u32| format!(
-        "__global__ void k(int *x) {{ __shared__ int s[1024]; s[threadIdx.x * {stride}] = 1; x[threadIdx.x * {stride}] = 1; }}"
-    );
-    let counts = |stride| Case::new(&source(stride), "k", 1, 32).value("x", vec![0i32; 1024]).run().counts;
+    let source = |stride: u32| {
+        format!(
+            "__global__ void k(int *x) {{ __shared__ int s[1024]; s[threadIdx.x * {stride}] = 1; x[threadIdx.x * {stride}] = 1; }}"
+        )
+    };
+    let counts =
+        |stride| Case::new(&source(stride), "k", 1, 32).value("x", vec![0i32; 1024]).run().counts;
     assert_eq!((counts(1).bank_conflicts, counts(1).global_transactions), (0, 4));
     assert_eq!((counts(2).bank_conflicts, counts(2).global_transactions), (1, 8));
     assert_eq!((counts(32).bank_conflicts, counts(32).global_transactions), (31, 32));
     assert_eq!((counts(31).bank_conflicts, counts(32).ideal_transactions), (0, 4));
     let broadcast = "__global__ void k(int *x) { __shared__ int s[4]; if (threadIdx.x == 0) s[0] = 1; __syncthreads(); x[threadIdx.x] = s[0]; }";
-    assert_eq!(Case::new(broadcast, "k", 1, 32).value("x", vec![0i32; 32]).run().counts.bank_conflicts, 0);
+    assert_eq!(
+        Case::new(broadcast, "k", 1, 32).value("x", vec![0i32; 32]).run().counts.bank_conflicts,
+        0
+    );
 }
 
 #[test]
 fn divergence_is_counted() {
-    let source = |condition: &str| format!("__global__ void k(int *x) {{ if ({condition}) x[threadIdx.x] = x[threadIdx.x] * 2; }}");
-    let count = |condition| Case::new(&source(condition), "k", 1, 64).value("x", vec![1i32; 64]).run().counts.divergent_branches;
+    let source = |condition: &str| {
+        format!(
+            "__global__ void k(int *x) {{ if ({condition}) x[threadIdx.x] = x[threadIdx.x] * 2; }}"
+        )
+    };
+    let count = |condition| {
+        Case::new(&source(condition), "k", 1, 64)
+            .value("x", vec![1i32; 64])
+            .run()
+            .counts
+            .divergent_branches
+    };
     assert_eq!(count("threadIdx.x < 32"), 0);
     assert_eq!(count("threadIdx.x % 2"), 2);
 }
@@ -412,7 +459,8 @@ fn divergence_is_counted() {
 fn steps_of_the_host_come_in_order() {
     let source = "__global__ void a(int *x) { x[threadIdx.x] += 1; } __global__ void b(int *x, int *y) { y[threadIdx.x] = x[threadIdx.x] * 2; }";
     let program = Program::parse(source, "s.cu", &[]).unwrap();
-    let mut script = Script::new().value("x", vec![1i32; 4]).value("y", vec![0i32; 4]).value("z", vec![0i32; 4]);
+    let mut script =
+        Script::new().value("x", vec![1i32; 4]).value("y", vec![0i32; 4]).value("z", vec![0i32; 4]);
     script.steps = vec![
         Step::Launch(Launch::new("a", 1, 4)),
         Step::Launch(Launch::new("b", 1, 4)),
@@ -430,12 +478,15 @@ fn steps_of_the_host_come_in_order() {
 
 #[test]
 fn bad_scripts_are_refused() {
-    let program = Program::parse("__global__ void k(float *x, int n) { x[0] = n; }", "b.cu", &[]).unwrap();
+    let program =
+        Program::parse("__global__ void k(float *x, int n) { x[0] = n; }", "b.cu", &[]).unwrap();
     let attempt = |script: Script| run(&program, &script, &Options::default()).unwrap_err().message;
     let launch = || Script::new().launch(Launch::new("k", 1, 1));
     assert!(attempt(launch().value("x", vec![0f32])).contains("`n`"));
     assert!(attempt(launch().value("x", vec![0i32]).value("n", 1)).contains("array of int"));
-    assert!(attempt(launch().value("x", vec![0f32]).value("n", 1).value("typo", 1)).contains("typo"));
+    assert!(
+        attempt(launch().value("x", vec![0f32]).value("n", 1).value("typo", 1)).contains("typo")
+    );
     assert!(attempt(Script::new().launch(Launch::new("q", 1, 1))).contains("`q`"));
     assert!(attempt(launch().value("x", 3).value("n", 1)).contains("`x`"));
 }

@@ -41,10 +41,8 @@ fn floats_round_as_their_type() {
             f[4] = (int)2.9f; f[5] = sqrtf(2.0f); f[6] = 1e30f * 1e30f; f[7] = -f[2];
             d[0] = 0.1 + 0.2; d[1] = 0.1f; d[2] = fma(2.0, 3.0, 1.0); d[3] = 7 / 2 + 7 / 2.0;
         }";
-    let report = Case::new(source, "k", 1, 1)
-        .value("f", vec![9f32; 8])
-        .value("d", vec![9f64; 4])
-        .run();
+    let report =
+        Case::new(source, "k", 1, 1).value("f", vec![9f32; 8]).value("d", vec![9f64; 4]).run();
     let f = [0.1f32 + 0.2, 1.0 / 3.0, -0.0, 1.5, 2.0, 2f32.sqrt(), f32::INFINITY, 0.0];
     let Values::F32(found) = &report.arrays["f"] else { panic!() };
     for (a, b) in found.iter().zip(f) {
@@ -186,13 +184,12 @@ fn ids_in_three_dimensions() {
             int thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
             out[block * blockDim.x * blockDim.y * blockDim.z + thread] = threadIdx.z * 100 + threadIdx.y * 10 + threadIdx.x + blockIdx.z * 1000;
         }";
-    let case = Case::new(source, "k", 1, 1)
-        .value("out", vec![-1i32; 48])
-        .launch(|l| {
-            l.grid = [1, 1, 2];
-            l.block = [4, 3, 2];
-        });
-    let expected: Vec<i32> = (0..48).map(|i| i / 24 * 1000 + i % 24 / 12 * 100 + i % 12 / 4 * 10 + i % 4).collect();
+    let case = Case::new(source, "k", 1, 1).value("out", vec![-1i32; 48]).launch(|l| {
+        l.grid = [1, 1, 2];
+        l.block = [4, 3, 2];
+    });
+    let expected: Vec<i32> =
+        (0..48).map(|i| i / 24 * 1000 + i % 24 / 12 * 100 + i % 12 / 4 * 10 + i % 4).collect();
     assert_eq!(ints(&case.clean("out")), expected);
 }
 

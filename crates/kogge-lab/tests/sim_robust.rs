@@ -14,15 +14,70 @@ const SEEDS: [&str; 6] = [
 
 /// Pieces that a grammar-blind fuzzer would need long to find.
 const PIECES: [&str; 64] = [
-    "__global__ void k(int *x, int n) {", "}", "{", "(", ")", "[", "]", ";", ",", "x[0]", "x", "n",
-    "=", "+", "-", "*", "&", "/", "%", "<<", ">>", "<", ">", "? 1 :", "if (", "while (", "for (;;)",
-    "for (int i = 0; i < n; i++)", "else", "return", "break;", "continue;", "switch (n) {", "case 1:",
-    "default:", "__syncthreads();", "__syncwarp();", "__shared__ int s[32];",
-    "extern __shared__ float d[];", "threadIdx.x", "blockIdx.x", "atomicAdd(x, 1)",
-    "__shfl_up_sync(0xffffffff, n, 1)", "__threadfence();", "struct S { int a; float b[3]; } ;",
-    "template <typename T, int N>", "__device__ int f(int a) {", "f(1)", "S v;", "int *p = x;",
-    "float y = 1.5f;", "(float)", "sizeof(int)", "#define A(x) x + A(x)\n", "A(3)", "\n#if 1\n",
-    "\n#endif\n", "auto", "const", "unsigned", "true", "\"text\"", "'c'", "// comment\n",
+    "__global__ void k(int *x, int n) {",
+    "}",
+    "{",
+    "(",
+    ")",
+    "[",
+    "]",
+    ";",
+    ",",
+    "x[0]",
+    "x",
+    "n",
+    "=",
+    "+",
+    "-",
+    "*",
+    "&",
+    "/",
+    "%",
+    "<<",
+    ">>",
+    "<",
+    ">",
+    "? 1 :",
+    "if (",
+    "while (",
+    "for (;;)",
+    "for (int i = 0; i < n; i++)",
+    "else",
+    "return",
+    "break;",
+    "continue;",
+    "switch (n) {",
+    "case 1:",
+    "default:",
+    "__syncthreads();",
+    "__syncwarp();",
+    "__shared__ int s[32];",
+    "extern __shared__ float d[];",
+    "threadIdx.x",
+    "blockIdx.x",
+    "atomicAdd(x, 1)",
+    "__shfl_up_sync(0xffffffff, n, 1)",
+    "__threadfence();",
+    "struct S { int a; float b[3]; } ;",
+    "template <typename T, int N>",
+    "__device__ int f(int a) {",
+    "f(1)",
+    "S v;",
+    "int *p = x;",
+    "float y = 1.5f;",
+    "(float)",
+    "sizeof(int)",
+    "#define A(x) x + A(x)\n",
+    "A(3)",
+    "\n#if 1\n",
+    "\n#endif\n",
+    "auto",
+    "const",
+    "unsigned",
+    "true",
+    "\"text\"",
+    "'c'",
+    "// comment\n",
 ];
 
 proptest! {
@@ -80,16 +135,18 @@ fn hostile_shapes() {
         kernel("for (long long i = 0; i >= 0; i++) { float f = sqrtf((float)i); }"),
         kernel("x[0] = 1 / (n - n); x[1] = n % 0; x[2] = (-2147483647 - 1) / (n - 41);"),
         kernel("x[0] = 1 << 100; x[1] = 1 >> -1; x[0] = x[1 << 30]; x[0] = x[-1LL << 62];"),
-        "#define A B B\n#define B C C\n#define C D D\n#define D E E\n#define E F F\n#define F G G\n".to_owned()
-            + &kernel("A"),
+        "#define A B B\n#define B C C\n#define C D D\n#define D E E\n#define E F F\n#define F G G\n"
+            .to_owned() + &kernel("A"),
         "#define X X X\n".to_owned() + &kernel("X"),
         "#define F(a) a F(a) F(a)\n".to_owned() + &kernel("F(F(F(F(F(F(F(F(1))))))))"),
         "#if 1\n".repeat(deep),
         format!("#if {}1\n#endif\n", "!".repeat(deep)),
         "struct A { A a; };".to_owned() + &kernel("A a; x[0] = sizeof(A);"),
         "template <int N> struct A { A<N + 1> a; };".to_owned() + &kernel("A<0> a;"),
-        "template <int N> __device__ int f() { return f<N + 1>(); }".to_owned() + &kernel("x[0] = f<0>();"),
-        "__device__ int f(int n) { return n ? f(n - 1) + f(n - 2) : 1; }".to_owned() + &kernel("x[0] = f(40);"),
+        "template <int N> __device__ int f() { return f<N + 1>(); }".to_owned()
+            + &kernel("x[0] = f<0>();"),
+        "__device__ int f(int n) { return n ? f(n - 1) + f(n - 2) : 1; }".to_owned()
+            + &kernel("x[0] = f(40);"),
         "typedef A B; typedef B A;".to_owned() + &kernel("A a;"),
         "const int a = b; const int b = a;".to_owned() + &kernel("x[0] = a;"),
         "using A = decltype(b); const A b = 1;".to_owned() + &kernel("x[0] = b;"),
@@ -102,7 +159,9 @@ fn hostile_shapes() {
     let mut tower = "__device__ int f0(int a) { return a + 1; }\n".to_owned();
     for i in 1..16 {
         let j = i - 1;
-        tower += &format!("__device__ int f{i}(int a) {{ int b = f{j}(a); b += f{j}(b); return f{j}(a + b); }}\n");
+        tower += &format!(
+            "__device__ int f{i}(int a) {{ int b = f{j}(a); b += f{j}(b); return f{j}(a + b); }}\n"
+        );
     }
     texts.push(tower + &kernel("x[0] = f15(n);"));
     let nested = (0..40).fold("1".to_owned(), |e, _| format!("(n ? ({e}) + n : n)"));

@@ -133,16 +133,15 @@ fn cooperative_groups() {
 fn a_recurrence_in_three_kernels() {
     let n = 64 * 5;
     // a = ±1 and small b: exact in any order.
-    let pairs: Vec<f32> = input(n)
-        .iter()
-        .flat_map(|&v| [if v % 3 == 0 { -1.0 } else { 1.0 }, v as f32])
-        .collect();
+    let pairs: Vec<f32> =
+        input(n).iter().flat_map(|&v| [if v % 3 == 0 { -1.0 } else { 1.0 }, v as f32]).collect();
     let mut case = Case::new(textbook!("linear_recurrence"), "blocks", 5, 64)
         .value("in", pairs.clone())
         .value("out", vec![0f32; 2 * n])
         .value("totals", vec![0f32; 10])
         .value("n", 5);
-    case.script = case.script.launch(Launch::new("spine", 1, 1)).launch(Launch::new("apply", 5, 64));
+    case.script =
+        case.script.launch(Launch::new("spine", 1, 1)).launch(Launch::new("apply", 5, 64));
     let (mut a, mut b) = (1.0f32, 0.0f32);
     let expected: Vec<f32> = pairs
         .chunks(2)

@@ -41,7 +41,9 @@ __global__ void scan(const int *x, int *y) {
 
 #[test]
 fn kogge_stone_in_shared_memory() {
-    let trace = trace(Case::new(SHARED, "scan", 1, 8).value("x", support::input(8)).value("y", vec![0i32; 8]));
+    let trace = trace(
+        Case::new(SHARED, "scan", 1, 8).value("x", support::input(8)).value("y", vec![0i32; 8]),
+    );
     let mut expected = Vec::new();
     for d in [1u32, 2, 4] {
         for t in d..8 {
@@ -58,23 +60,35 @@ fn kogge_stone_in_shared_memory() {
         if let Event::Combine { at, left, right, stored, result } = e {
             let t = at.thread;
             assert_eq!(right.place, Place::Element { array: s, block: 0, index: t });
-            assert!(matches!(left.place, Place::Element { array, index, .. } if array == s && index < t));
+            assert!(
+                matches!(left.place, Place::Element { array, index, .. } if array == s && index < t)
+            );
             assert_eq!(stored[..], [Place::Element { array: s, block: 0, index: t }]);
             assert_eq!(result.unwrap().input, x);
         }
     }
-    let moves: Vec<_> = trace.events.iter().filter_map(|e| match e {
-        Event::Move { from, to: Place::Element { array, index, .. }, .. } if *array == y => Some((from.interval.unwrap(), *index)),
-        _ => None,
-    }).collect();
+    let moves: Vec<_> = trace
+        .events
+        .iter()
+        .filter_map(|e| match e {
+            Event::Move { from, to: Place::Element { array, index, .. }, .. } if *array == y => {
+                Some((from.interval.unwrap(), *index))
+            }
+            _ => None,
+        })
+        .collect();
     assert_eq!(moves.len(), 8);
     assert!(moves.iter().all(|(i, index)| (i.first, i.last) == (0, *index)));
     assert_eq!(trace.events.iter().filter(|e| matches!(e, Event::Barrier { .. })).count(), 6);
     // The application levels are the odd intervals: behind the first of two barriers.
-    let levels: Vec<u32> = trace.events.iter().filter_map(|e| match e {
-        Event::Combine { at, .. } => Some(at.level),
-        _ => None,
-    }).collect();
+    let levels: Vec<u32> = trace
+        .events
+        .iter()
+        .filter_map(|e| match e {
+            Event::Combine { at, .. } => Some(at.level),
+            _ => None,
+        })
+        .collect();
     assert_eq!((levels[0], levels[levels.len() - 1]), (1, 5));
 }
 
@@ -95,7 +109,12 @@ fn shuffles_carry_labels() {
     assert!(all.iter().all(|[l, r, result]| l.1 + 1 == r.0 && *result == (l.0, r.1)));
     assert_eq!(all[all.len() - 1][2], (0, 31));
     for e in &trace.events {
-        if let Event::Combine { left: kogge_lab::Labelled { place: Place::Register { thread, .. }, .. }, at, .. } = e {
+        if let Event::Combine {
+            left: kogge_lab::Labelled { place: Place::Register { thread, .. }, .. },
+            at,
+            ..
+        } = e
+        {
             assert!(*thread < at.thread);
         }
     }
@@ -116,7 +135,8 @@ fn structs_are_one_element() {
 
 #[test]
 fn tracing_changes_nothing_else() {
-    let case = || Case::new(SHARED, "scan", 1, 8).value("x", support::input(8)).value("y", vec![0i32; 8]);
+    let case =
+        || Case::new(SHARED, "scan", 1, 8).value("x", support::input(8)).value("y", vec![0i32; 8]);
     let plain = case().run();
     let mut traced = case().options(|o| o.trace = true).run();
     traced.trace = None;

@@ -49,8 +49,21 @@ fn values_are_read() {
 #[test]
 fn wrong_values_are_refused() {
     for text in [
-        "", "flout[3]", "int[-1]", "int[999999999999]", "int:iota(x)", "int:dance(3)", "char:300",
-        "int:1.5", "unsigned:-1", "int:1,,2", "int:@missing.npy", "int:@y.npy", "int", "[3]", "int:random(3,x)",
+        "",
+        "flout[3]",
+        "int[-1]",
+        "int[999999999999]",
+        "int:iota(x)",
+        "int:dance(3)",
+        "char:300",
+        "int:1.5",
+        "unsigned:-1",
+        "int:1,,2",
+        "int:@missing.npy",
+        "int:@y.npy",
+        "int",
+        "[3]",
+        "int:random(3,x)",
     ] {
         assert!(read(text).is_err(), "{text}");
     }
@@ -58,14 +71,17 @@ fn wrong_values_are_refused() {
 
 #[test]
 fn expectations_compare() {
-    let check = |text: &str, x: Values, y: Values| Expectation::parse(text).unwrap().compare(&x, &y);
+    let check =
+        |text: &str, x: Values, y: Values| Expectation::parse(text).unwrap().compare(&x, &y);
     let x = || Values::I32(vec![3, -1, 4, i32::MAX]);
     assert!(check("inclusive-sum:x:y", x(), Values::I32(vec![3, 2, 6, i32::MIN + 5])).is_ok());
     assert!(check("exclusive-sum:x:y", x(), Values::I32(vec![0, 3, 2, 6])).is_ok());
     assert!(check("inclusive-max:x:y", x(), Values::I32(vec![3, 3, 4, i32::MAX])).is_ok());
     assert!(check("exclusive-min:x:y", x(), Values::I32(vec![i32::MAX, 3, -1, -1])).is_ok());
     assert!(check("inclusive-xor:x:y", Values::U8(vec![1, 3]), Values::U8(vec![1, 2])).is_ok());
-    assert!(check("inclusive-product:x:y", Values::I32(vec![3, -2]), Values::I32(vec![3, -6])).is_ok());
+    assert!(
+        check("inclusive-product:x:y", Values::I32(vec![3, -2]), Values::I32(vec![3, -6])).is_ok()
+    );
     let wrong = check("inclusive-sum:x:y", x(), Values::I32(vec![3, 2, 7, 0])).unwrap_err();
     assert_eq!((wrong.index, wrong.count), (2, 2));
     assert_eq!((wrong.found, wrong.expected), (Number::Int(7), Number::Int(6)));
@@ -73,13 +89,23 @@ fn expectations_compare() {
     // Any order of float additions is within the bound, a lost element is not.
     let x: Vec<f32> = (0..1000).map(|i| ((i * 37 % 101) as f32 - 50.0) * 0.1).collect();
     let mut sum = 0f32;
-    let left: Vec<f32> = x.iter().map(|v| { sum += v; sum }).collect();
+    let left: Vec<f32> = x
+        .iter()
+        .map(|v| {
+            sum += v;
+            sum
+        })
+        .collect();
     assert!(check("inclusive-sum:x:y", x.clone().into(), left.clone().into()).is_ok());
     let mut lost = left;
-    for v in &mut lost[500..] { *v -= 0.1; }
+    for v in &mut lost[500..] {
+        *v -= 0.1;
+    }
     let wrong = check("inclusive-sum:x:y", x.into(), lost.into()).unwrap_err();
     assert_eq!((wrong.index, wrong.count), (500, 500));
-    for text in ["sum:x:y", "inclusive-sum:x", "inclusive-sum:x:y:z", "inclusive-avg:x:y", "outer-sum:x:y"] {
+    for text in
+        ["sum:x:y", "inclusive-sum:x", "inclusive-sum:x:y:z", "inclusive-avg:x:y", "outer-sum:x:y"]
+    {
         assert!(Expectation::parse(text).is_err(), "{text}");
     }
 }

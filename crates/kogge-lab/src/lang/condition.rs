@@ -9,12 +9,7 @@ const DEPTH: u32 = 64;
 /// The value of a condition whose macros are expanded and whose `defined` are
 /// replaced. Names that are left count as 0.
 pub(super) fn evaluate(tokens: &[Token], at: Pos) -> Result<i64, Diagnostic> {
-    let mut reader = Reader {
-        tokens,
-        at: 0,
-        pos: at,
-        depth: 0,
-    };
+    let mut reader = Reader { tokens, at: 0, pos: at, depth: 0 };
     let value = reader.ternary()?;
     match reader.tokens.get(reader.at) {
         None => Ok(value),
@@ -110,11 +105,12 @@ impl Reader<'_> {
             }
             ("true", _) => Ok(1),
             (_, Kind::Name) => Ok(0),
-            (text, Kind::Number) => integer(text)
-                .ok_or_else(|| token.pos.error(format!("`{text}` is no integer"))),
-            _ => Err(token
-                .pos
-                .error(format!("{} has no meaning in a condition", token.describe()))),
+            (text, Kind::Number) => {
+                integer(text).ok_or_else(|| token.pos.error(format!("`{text}` is no integer")))
+            }
+            _ => {
+                Err(token.pos.error(format!("{} has no meaning in a condition", token.describe())))
+            }
         }
     }
 }

@@ -53,9 +53,7 @@ pub(crate) fn parse_file(tokens: Vec<Token>) -> Result<File, Diagnostic> {
 /// Reads a function's body.
 pub(crate) fn parse_body(function: &Function, file: &File) -> Result<Vec<Stmt>, Diagnostic> {
     let mut tokens = function.body.to_vec();
-    tokens.push(Token::end(
-        function.body.last().map_or(function.pos, |t| t.pos),
-    ));
+    tokens.push(Token::end(function.body.last().map_or(function.pos, |t| t.pos)));
     let mut parser = Parser::new(tokens, file.types.clone(), file.templates.clone());
     parser.types.extend(function.types.iter().cloned());
     parser.statements()
@@ -142,9 +140,7 @@ impl Parser {
             return Ok(());
         }
         let found = self.peek();
-        Err(found
-            .pos
-            .error(format!("expected `{text}`, found {}", found.describe())))
+        Err(found.pos.error(format!("expected `{text}`, found {}", found.describe())))
     }
 
     /// Cuts a `>>` that closes two argument lists.
@@ -158,17 +154,13 @@ impl Parser {
     fn name(&mut self, what: &str) -> Result<Arc<str>, Diagnostic> {
         let token = self.peek();
         if !token.is_name() {
-            return Err(token
-                .pos
-                .error(format!("expected {what}, found {}", token.describe())));
+            return Err(token.pos.error(format!("expected {what}, found {}", token.describe())));
         }
         Ok(self.next().text)
     }
 
     fn refuse<T>(&self, what: &str) -> Result<T, Diagnostic> {
-        Err(self
-            .pos()
-            .error(format!("{what}: outside the language of the laboratory")))
+        Err(self.pos().error(format!("{what}: outside the language of the laboratory")))
     }
 
     /// Goes one level down the tree.

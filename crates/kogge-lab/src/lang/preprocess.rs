@@ -59,12 +59,7 @@ struct Preprocessor {
 
 impl Preprocessor {
     fn new() -> Self {
-        let mut new = Self {
-            macros: HashMap::new(),
-            groups: Vec::new(),
-            out: Vec::new(),
-            work: 0,
-        };
+        let mut new = Self { macros: HashMap::new(), groups: Vec::new(), out: Vec::new(), work: 0 };
         for (name, value) in [
             ("__CUDACC__", "1"),
             ("__CUDA_ARCH__", "900"),
@@ -216,9 +211,7 @@ impl Preprocessor {
             }
             let bracketed = tokens.get(at).is_some_and(|t| t.is("("));
             at += usize::from(bracketed);
-            let known = tokens
-                .get(at)
-                .is_some_and(|t| self.macros.contains_key(&t.text));
+            let known = tokens.get(at).is_some_and(|t| self.macros.contains_key(&t.text));
             at += 1 + usize::from(bracketed);
             out.push(Token {
                 kind: Kind::Number,
@@ -255,14 +248,7 @@ impl Preprocessor {
         } else {
             (None, rest)
         };
-        self.macros.insert(
-            name.text.clone(),
-            Macro {
-                parameters,
-                variadic,
-                body: body.to_vec(),
-            },
-        );
+        self.macros.insert(name.text.clone(), Macro { parameters, variadic, body: body.to_vec() });
         Ok(())
     }
 
@@ -282,12 +268,9 @@ impl Preprocessor {
             };
             let arguments = match &macro_.parameters {
                 None => Vec::new(),
-                Some(parameters) => arguments(
-                    &mut input,
-                    parameters.len(),
-                    macro_.variadic,
-                    &token,
-                )?,
+                Some(parameters) => {
+                    arguments(&mut input, parameters.len(), macro_.variadic, &token)?
+                }
             };
             let body = self.substitute(&token, &arguments)?;
             self.work += body.len();
@@ -347,10 +330,7 @@ impl Preprocessor {
         }
         for t in &mut out {
             t.pos = name.pos;
-            t.hidden = Some(Arc::new(Hidden {
-                name: name.text.clone(),
-                rest: t.hidden.take(),
-            }));
+            t.hidden = Some(Arc::new(Hidden { name: name.text.clone(), rest: t.hidden.take() }));
         }
         // What hid the name hides its expansion: no macro can grow for ever.
         let mut above = name.hidden.as_ref();
@@ -360,10 +340,8 @@ impl Preprocessor {
             self.work += out.len();
             for t in &mut out {
                 if !t.hides(&h.name) {
-                    t.hidden = Some(Arc::new(Hidden {
-                        name: h.name.clone(),
-                        rest: t.hidden.take(),
-                    }));
+                    t.hidden =
+                        Some(Arc::new(Hidden { name: h.name.clone(), rest: t.hidden.take() }));
                 }
             }
             above = h.rest.as_ref();
@@ -427,11 +405,7 @@ fn arguments(
 
 fn stringize(tokens: &[Token], at: &Token) -> Token {
     let words: Vec<&str> = tokens.iter().map(|t| &*t.text).collect();
-    Token {
-        kind: Kind::String,
-        text: format!("{:?}", words.join(" ")).into(),
-        ..at.clone()
-    }
+    Token { kind: Kind::String, text: format!("{:?}", words.join(" ")).into(), ..at.clone() }
 }
 
 fn paste(out: &mut Vec<Token>, right: Vec<Token>) {

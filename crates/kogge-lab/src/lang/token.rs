@@ -68,14 +68,7 @@ impl Token {
     }
 
     pub(crate) fn end(pos: Pos) -> Self {
-        Self {
-            kind: Kind::End,
-            text: Arc::from(""),
-            pos,
-            first: true,
-            spaced: true,
-            hidden: None,
-        }
+        Self { kind: Kind::End, text: Arc::from(""), pos, first: true, spaced: true, hidden: None }
     }
 
     /// What a diagnostic calls it.
@@ -89,10 +82,10 @@ impl Token {
 
 /// Longest first, so that the first match is the longest.
 const PUNCTUATORS: [&str; 52] = [
-    "<<<", ">>>", "<<=", ">>=", "...", "->*", "<=>", "::", "->", "++", "--", "<<", ">>", "<=", ">=",
-    "==", "!=", "&&", "||", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "##", "{", "}", "[",
-    "]", "(", ")", ";", ":", "?", ".", ",", "+", "-", "*", "/", "%", "&", "|", "^", "~", "!", "<",
-    ">", "=",
+    "<<<", ">>>", "<<=", ">>=", "...", "->*", "<=>", "::", "->", "++", "--", "<<", ">>", "<=",
+    ">=", "==", "!=", "&&", "||", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "##", "{", "}",
+    "[", "]", "(", ")", ";", ":", "?", ".", ",", "+", "-", "*", "/", "%", "&", "|", "^", "~", "!",
+    "<", ">", "=",
 ];
 
 /// Cuts a source into tokens. Comments and spliced lines are gone, directives
@@ -118,10 +111,7 @@ impl Lexer {
         while let Some(c) = chars.next() {
             if c == '\\' && chars.peek() == Some(&'\n') {
                 chars.next();
-                pos = Pos {
-                    line: pos.line + 1,
-                    column: 1,
-                };
+                pos = Pos { line: pos.line + 1, column: 1 };
                 continue;
             }
             text.push((c, pos));
@@ -132,13 +122,7 @@ impl Lexer {
                 pos.column += 1;
             }
         }
-        Self {
-            text,
-            at: 0,
-            first: true,
-            spaced: true,
-            tokens: Vec::new(),
-        }
+        Self { text, at: 0, first: true, spaced: true, tokens: Vec::new() }
     }
 
     fn peek(&self, ahead: usize) -> char {
@@ -206,11 +190,7 @@ impl Lexer {
             self.at += if self.peek(0) == '\\' { 2 } else { 1 };
         }
         self.at += 1;
-        let kind = if quote == '"' {
-            Kind::String
-        } else {
-            Kind::Char
-        };
+        let kind = if quote == '"' { Kind::String } else { Kind::Char };
         self.push(kind, from, start);
         Ok(())
     }
@@ -253,19 +233,17 @@ impl Lexer {
             self.push(Kind::Punct, from, start);
             return Ok(());
         }
-        let found = PUNCTUATORS
-            .iter()
-            .find(|p| p.chars().enumerate().all(|(i, c)| self.peek(i) == c));
+        let found =
+            PUNCTUATORS.iter().find(|p| p.chars().enumerate().all(|(i, c)| self.peek(i) == c));
         match found {
             Some(p) => {
                 self.at += p.len();
                 self.push(Kind::Punct, from, start);
                 Ok(())
             }
-            None => Err(start.error(format!(
-                "the character {:?} has no meaning here",
-                self.peek(0)
-            ))),
+            None => {
+                Err(start.error(format!("the character {:?} has no meaning here", self.peek(0))))
+            }
         }
     }
 

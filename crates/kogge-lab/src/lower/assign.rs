@@ -8,7 +8,12 @@ use crate::lang::ast::{Binary, Expr, ExprKind};
 use crate::value::ScalarType;
 
 impl Lower<'_> {
-    pub(super) fn assign(&mut self, op: Option<Binary>, target: &Expr, value: &Expr) -> Result<Val> {
+    pub(super) fn assign(
+        &mut self,
+        op: Option<Binary>,
+        target: &Expr,
+        value: &Expr,
+    ) -> Result<Val> {
         let pos = self.pos;
         if let ExprKind::List(members) = &value.kind {
             let place = self.place(target)?;
@@ -48,10 +53,7 @@ impl Lower<'_> {
         }
         let d = self.temp(self.leaf_count(&v.ty))?;
         self.copy_value(d, &v)?;
-        Ok(Val {
-            register: Some(d),
-            ..v
-        })
+        Ok(Val { register: Some(d), ..v })
     }
 
     fn is_pure_target(&self, e: &Expr) -> bool {
@@ -67,11 +69,7 @@ impl Lower<'_> {
     /// The value of an assignment: what the variable holds now.
     fn after_store(&mut self, place: &Place, v: Val) -> Val {
         match place.kind {
-            PlaceKind::Register { base, .. } => Val {
-                register: Some(base),
-                constant: None,
-                ..v
-            },
+            PlaceKind::Register { base, .. } => Val { register: Some(base), constant: None, ..v },
             PlaceKind::Memory { .. } => v,
         }
     }
@@ -101,11 +99,7 @@ impl Lower<'_> {
         } else {
             let d = self.temp(self.leaf_count(&old.ty))?;
             self.copy_value(d, &old)?;
-            Val {
-                register: Some(d),
-                constant: None,
-                ..old
-            }
+            Val { register: Some(d), constant: None, ..old }
         };
         // The old value, once copied, must not be retargeted.
         self.barrier = self.code.len();
@@ -114,10 +108,6 @@ impl Lower<'_> {
         let new = self.binary(op, &old, &one)?;
         let new = self.cast(new, &place.ty)?;
         self.store(&place, &new)?;
-        Ok(if prefix {
-            self.after_store(&place, new)
-        } else {
-            old
-        })
+        Ok(if prefix { self.after_store(&place, new) } else { old })
     }
 }

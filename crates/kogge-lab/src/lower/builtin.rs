@@ -85,11 +85,7 @@ impl Lower<'_> {
         match name {
             "__syncthreads" => {
                 let d = self.temp(1)?;
-                self.void(Ins {
-                    x: barrier::PLAIN,
-                    d,
-                    ..Ins::new(Op::SyncThreads)
-                })
+                self.void(Ins { x: barrier::PLAIN, d, ..Ins::new(Op::SyncThreads) })
             }
             "__syncthreads_count" | "__syncthreads_and" | "__syncthreads_or" => {
                 let v = self.values(arguments, 1, name)?.remove(0);
@@ -101,12 +97,7 @@ impl Lower<'_> {
                     "__syncthreads_and" => barrier::AND,
                     _ => barrier::OR,
                 };
-                self.void(Ins {
-                    x,
-                    d,
-                    a,
-                    ..Ins::new(Op::SyncThreads)
-                })?;
+                self.void(Ins { x, d, a, ..Ins::new(Op::SyncThreads) })?;
                 Ok(Some(Val::register(Ty::INT, d, Taint::default())))
             }
             "__syncwarp" => {
@@ -118,32 +109,20 @@ impl Lower<'_> {
                         self.register(&mask)?
                     }
                 };
-                self.void(Ins {
-                    a,
-                    ..Ins::new(Op::SyncWarp)
-                })
+                self.void(Ins { a, ..Ins::new(Op::SyncWarp) })
             }
             "__threadfence" | "__threadfence_system" => self.void(Ins::new(Op::Fence)),
-            "__threadfence_block" => self.void(Ins {
-                x: 1,
-                ..Ins::new(Op::Fence)
-            }),
+            "__threadfence_block" => self.void(Ins { x: 1, ..Ins::new(Op::Fence) }),
             "assert" => {
                 let v = self.values(arguments, 1, name)?.remove(0);
                 let v = self.truth(&v)?;
                 let a = self.register(&v)?;
-                self.void(Ins {
-                    a,
-                    ..Ins::new(Op::Assert)
-                })
+                self.void(Ins { a, ..Ins::new(Op::Assert) })
             }
             "__trap" => self.void(Ins::new(Op::Trap)),
             "clock" | "clock64" | "globaltimer" => {
                 let d = self.temp(1)?;
-                self.emit(Ins {
-                    d,
-                    ..Ins::new(Op::Clock)
-                })?;
+                self.emit(Ins { d, ..Ins::new(Op::Clock) })?;
                 let ty = Ty::Scalar(ScalarType::I64);
                 Ok(Some(Val::register(ty, d, Taint::default())))
             }
@@ -181,9 +160,7 @@ impl Lower<'_> {
         };
         let ty = match &pointer.ty {
             Ty::Pointer(to) => match &**to {
-                Pointee {
-                    ty: Ty::Scalar(s), ..
-                } if s.size() >= 2 => *s,
+                Pointee { ty: Ty::Scalar(s), .. } if s.size() >= 2 => *s,
                 _ => return self.refuse("an atomic on this type"),
             },
             _ => return Err(self.pos.error("an atomic needs a pointer")),
@@ -193,32 +170,23 @@ impl Lower<'_> {
         for (i, v) in operands.iter().enumerate() {
             let v = self.cast(v.clone(), &Ty::Scalar(ty))?;
             let from = self.register(&v)?;
-            self.emit(Ins {
-                d: b + i as u16,
-                a: from,
-                ..Ins::new(Op::Mov)
-            })?;
+            self.emit(Ins { d: b + i as u16, a: from, ..Ins::new(Op::Mov) })?;
         }
         let d = self.temp(1)?;
-        self.emit(Ins {
-            op: Op::Atomic,
-            x: code(ty),
-            d,
-            a,
-            b,
-            k: op as u32,
-        })?;
+        self.emit(Ins { op: Op::Atomic, x: code(ty), d, a, b, k: op as u32 })?;
         self.barrier = self.code.len();
         let combines = matches!(
             op,
-            AtomicOp::Add | AtomicOp::Min | AtomicOp::Max | AtomicOp::And | AtomicOp::Or | AtomicOp::Xor
+            AtomicOp::Add
+                | AtomicOp::Min
+                | AtomicOp::Max
+                | AtomicOp::And
+                | AtomicOp::Or
+                | AtomicOp::Xor
         );
         if let (true, [operand]) = (combines && !self.has_operator && self.work == 0, operands) {
             if operand.taint.data || !operand.taint.variables.is_empty() {
-                let at = self.emit(Ins {
-                    x: 0,
-                    ..Ins::new(Op::Work)
-                })?;
+                let at = self.emit(Ins { x: 0, ..Ins::new(Op::Work) })?;
                 let taint = operand.taint.clone();
                 self.taints.candidate(at, &taint, &Taint::data());
             }
@@ -258,7 +226,8 @@ impl Lower<'_> {
             "__reduce_and_sync" => (vote::AND, 2),
             "__reduce_or_sync" => (vote::OR, 2),
             "__reduce_xor_sync" => (vote::XOR, 2),
-            "__shfl" | "__shfl_up" | "__shfl_down" | "__shfl_xor" | "__ballot" | "__any" | "__all" => {
+            "__shfl" | "__shfl_up" | "__shfl_down" | "__shfl_xor" | "__ballot" | "__any"
+            | "__all" => {
                 return Err(self
                     .pos
                     .error(format!("`{name}` was removed from CUDA"))
@@ -285,11 +254,7 @@ impl Lower<'_> {
         for (i, v) in [mask, lane, width].into_iter().enumerate() {
             let v = self.cast(v.clone(), &Ty::UNSIGNED)?;
             let from = self.register(&v)?;
-            self.emit(Ins {
-                d: b + i as u16,
-                a: from,
-                ..Ins::new(Op::Mov)
-            })?;
+            self.emit(Ins { d: b + i as u16, a: from, ..Ins::new(Op::Mov) })?;
         }
         // A struct is shuffled leaf by leaf, as cooperative groups do.
         let n = self.leaf_count(&value.ty);
@@ -405,11 +370,7 @@ impl Lower<'_> {
                 | code(if is_float(signed) { as_integer(signed) } else { signed }),
             ..Ins::new(Op::Convert)
         })?;
-        Ok(Some(Val {
-            ty: Ty::Scalar(to),
-            register: Some(d),
-            ..v
-        }))
+        Ok(Some(Val { ty: Ty::Scalar(to), register: Some(d), ..v }))
     }
 
     fn exact(&mut self, name: &str, arguments: &[Expr]) -> Result<Val> {
@@ -453,9 +414,7 @@ impl Lower<'_> {
         for v in &values {
             let Ty::Scalar(s) = v.ty else {
                 let given = self.describe(&v.ty);
-                return Err(self
-                    .pos
-                    .error(format!("`{name}` of a value of type `{given}`")));
+                return Err(self.pos.error(format!("`{name}` of a value of type `{given}`")));
             };
             ty = Some(ty.map_or(common(s, s), |t| common(t, s)));
         }

@@ -36,11 +36,7 @@ impl Lower<'_> {
         let pos = self.pos;
         match &callee.kind {
             ExprKind::Name(path) => self.call_name(path, arguments),
-            ExprKind::Member {
-                object,
-                part,
-                arrow,
-            } => {
+            ExprKind::Member { object, part, arrow } => {
                 if let Some(group) = self.group_of(object) {
                     return self.group_call(group, &part.name, arguments);
                 }
@@ -112,11 +108,7 @@ impl Lower<'_> {
                     return Ok(v);
                 }
                 let types: Vec<String> = plain.iter().map(|v| self.describe(&v.ty)).collect();
-                Err(pos.error(format!(
-                    "no `{}` takes ({})",
-                    part.name,
-                    types.join(", ")
-                )))
+                Err(pos.error(format!("no `{}` takes ({})", part.name, types.join(", "))))
             }
         }
     }
@@ -132,10 +124,7 @@ impl Lower<'_> {
         if Self::is_numeric_limits(path) {
             return self.call_numeric_limits(path);
         }
-        let owner = Path {
-            parts: owner.to_vec(),
-            pos: path.pos,
-        };
+        let owner = Path { parts: owner.to_vec(), pos: path.pos };
         let (ty, _) = self.resolve(&TypeExpr::Named(owner))?;
         let Ty::Struct(id) = ty else {
             return Err(self.unknown("the function", path));
@@ -170,10 +159,7 @@ impl Lower<'_> {
         self.pos = pos;
         let Ty::Struct(id) = place.ty else {
             let ty = self.describe(&place.ty);
-            return Err(pos.error(format!(
-                "a value of type `{ty}` has no member `{}`",
-                part.name
-            )));
+            return Err(pos.error(format!("a value of type `{ty}` has no member `{}`", part.name)));
         };
         if let Some(f) = self.field(id, &part.name).cloned() {
             let place = Self::part(&place, f.ty, f.leaf, f.offset, f.volatile);
@@ -188,9 +174,7 @@ impl Lower<'_> {
     fn call_object(&mut self, place: Place, arguments: &[Expr]) -> Result<Val> {
         let Ty::Struct(id) = place.ty else {
             let ty = self.describe(&place.ty);
-            return Err(self
-                .pos
-                .error(format!("a value of type `{ty}` cannot be called")));
+            return Err(self.pos.error(format!("a value of type `{ty}` cannot be called")));
         };
         let pos = self.pos;
         let values = self.arguments(arguments)?;
@@ -206,10 +190,8 @@ impl Lower<'_> {
         template: Option<&[TemplateArgument]>,
         arguments: Vec<Val>,
     ) -> Result<Val> {
-        let arguments = arguments
-            .into_iter()
-            .map(|value| Argument { value, place: None })
-            .collect();
+        let arguments =
+            arguments.into_iter().map(|value| Argument { value, place: None }).collect();
         self.method_call(object, id, name, template, arguments)
     }
 
@@ -238,10 +220,7 @@ impl Lower<'_> {
 
     /// An overloaded operator: a method of the first operand or a function.
     pub(super) fn overloaded(&mut self, name: &str, operands: &[Val]) -> Result<Val> {
-        let argument = |v: &Val| Argument {
-            value: v.clone(),
-            place: None,
-        };
+        let argument = |v: &Val| Argument { value: v.clone(), place: None };
         if let Some((first, rest)) = operands.split_first() {
             if let Ty::Struct(id) = first.ty {
                 let fits = |f: &Arc<Function>| f.parameters.len() == rest.len();
@@ -258,9 +237,7 @@ impl Lower<'_> {
             Some(chosen) => self.inline(chosen, operands.iter().map(argument).collect(), None),
             None => {
                 let types: Vec<String> = operands.iter().map(|v| self.describe(&v.ty)).collect();
-                Err(self
-                    .pos
-                    .error(format!("no `{name}` takes ({})", types.join(", "))))
+                Err(self.pos.error(format!("no `{name}` takes ({})", types.join(", "))))
             }
         }
     }
@@ -269,10 +246,7 @@ impl Lower<'_> {
         let mut out = Vec::with_capacity(arguments.len());
         for a in arguments {
             if let Some(group) = self.group_of(a) {
-                out.push(Argument {
-                    value: Val::nothing(Ty::Group(group)),
-                    place: None,
-                });
+                out.push(Argument { value: Val::nothing(Ty::Group(group)), place: None });
                 continue;
             }
             let place = match a.kind {
@@ -336,11 +310,7 @@ impl Lower<'_> {
         let scopes = std::mem::take(&mut self.scopes);
         self.scopes.push(scope.clone());
         let deduce = matches!(f.result, TypeExpr::Auto);
-        let result_type = if deduce {
-            Ok(Ty::Void)
-        } else {
-            self.resolve(&f.result).map(|r| r.0)
-        };
+        let result_type = if deduce { Ok(Ty::Void) } else { self.resolve(&f.result).map(|r| r.0) };
         let parameter_types: Result<Vec<_>> =
             f.parameters.iter().map(|p| self.resolve(&p.ty)).collect();
         self.scopes = scopes;
@@ -355,23 +325,17 @@ impl Lower<'_> {
         for (i, parameter) in f.parameters.iter().enumerate() {
             let argument = match (arguments.get(i), &parameter.default) {
                 (Some(a), _) => a.clone(),
-                (None, Some(default)) => Argument {
-                    value: self.rvalue(default)?,
-                    place: None,
-                },
+                (None, Some(default)) => Argument { value: self.rvalue(default)?, place: None },
                 (None, None) => return Err(self.pos.error("an argument is missing")),
             };
             let (ty, volatile) = parameter_types[i].clone();
-            let symbol = self.bind_parameter(parameter, (ty, volatile), argument, &names, isolated)?;
+            let symbol =
+                self.bind_parameter(parameter, (ty, volatile), argument, &names, isolated)?;
             bound.push(symbol);
         }
         self.pos = call_pos;
         let is_operator = self.is_operator(&f, bound.len());
-        let operands = if is_operator {
-            self.begin_work(&bound)?
-        } else {
-            None
-        };
+        let operands = if is_operator { self.begin_work(&bound)? } else { None };
         for (parameter, symbol) in f.parameters.iter().zip(&bound) {
             if let Some(name) = &parameter.name {
                 scope.insert(name.clone(), symbol.clone());
@@ -430,13 +394,7 @@ impl Lower<'_> {
     /// The body; a value, if it is a single `return`.
     fn inline_body(&mut self, f: &Arc<Function>, body: &[Stmt]) -> Result<Option<Val>> {
         self.construct_members(f)?;
-        if let [
-            Stmt {
-                kind: StmtKind::Return(Some(e)),
-                ..
-            },
-        ] = body
-        {
+        if let [Stmt { kind: StmtKind::Return(Some(e)), .. }] = body {
             let is_list = matches!(e.kind, ExprKind::List(_));
             let is_reference = matches!(f.result, TypeExpr::Reference(_));
             if !is_list && !is_reference {
@@ -568,14 +526,7 @@ impl Lower<'_> {
             }
         };
         let (a, b) = (operand(a, ca)?, operand(b, cb)?);
-        self.emit(Ins {
-            op: Op::WorkBegin,
-            x: n as u8,
-            d: 0,
-            a,
-            b,
-            k: self.work,
-        })?;
+        self.emit(Ins { op: Op::WorkBegin, x: n as u8, d: 0, a, b, k: self.work })?;
         self.work += 1;
         Ok(Some(n as u8))
     }
@@ -587,11 +538,7 @@ impl Lower<'_> {
         let value = if value.constant.is_some() {
             let d = self.temp(n)?;
             self.copy_value(d, &value)?;
-            Val {
-                register: Some(d),
-                constant: None,
-                ..value
-            }
+            Val { register: Some(d), constant: None, ..value }
         } else {
             value
         };

@@ -87,14 +87,7 @@ impl Lower<'_> {
         }
         let (ra, rb) = (self.register(a)?, self.register(b)?);
         let d = self.temp(1)?;
-        self.emit(Ins {
-            op,
-            x,
-            d,
-            a: ra,
-            b: rb,
-            k: 0,
-        })?;
+        self.emit(Ins { op, x, d, a: ra, b: rb, k: 0 })?;
         Ok(Val::register(ty, d, a.taint.clone().join(&b.taint)))
     }
 
@@ -112,11 +105,7 @@ impl Lower<'_> {
                 return Ok(());
             }
         }
-        self.emit(Ins {
-            d,
-            a: from,
-            ..Ins::new(Op::Mov)
-        })?;
+        self.emit(Ins { d, a: from, ..Ins::new(Op::Mov) })?;
         Ok(())
     }
 
@@ -131,11 +120,7 @@ impl Lower<'_> {
             return self.copy(d, from);
         }
         for i in 0..n as u16 {
-            self.emit(Ins {
-                d: d + i,
-                a: from + i,
-                ..Ins::new(Op::Mov)
-            })?;
+            self.emit(Ins { d: d + i, a: from + i, ..Ins::new(Op::Mov) })?;
         }
         Ok(())
     }
@@ -146,11 +131,7 @@ impl Lower<'_> {
         match place.kind {
             PlaceKind::Register { base, flag } => {
                 if let Some((register, name)) = flag {
-                    self.emit(Ins {
-                        a: register,
-                        k: name,
-                        ..Ins::new(Op::Check)
-                    })?;
+                    self.emit(Ins { a: register, k: name, ..Ins::new(Op::Check) })?;
                 }
                 let taint = place.variable.map_or_else(Taint::default, Taint::variable);
                 Ok(Val::register(place.ty.clone(), base, taint))
@@ -185,11 +166,7 @@ impl Lower<'_> {
                 self.copy_value(base, v)?;
                 if let Some((register, _)) = flag {
                     let one = self.constant_register(1)?;
-                    self.emit(Ins {
-                        d: register,
-                        a: one,
-                        ..Ins::new(Op::Mov)
-                    })?;
+                    self.emit(Ins { d: register, a: one, ..Ins::new(Op::Mov) })?;
                 }
                 Ok(())
             }
@@ -256,12 +233,7 @@ impl Lower<'_> {
             Base::Register(r) if offset == 0 => Val::register(ty, r, Taint::default()),
             Base::Register(r) => {
                 let d = self.temp(1)?;
-                self.emit(Ins {
-                    d,
-                    a: r,
-                    k: offset as i32 as u32,
-                    ..Ins::new(Op::Offset)
-                })?;
+                self.emit(Ins { d, a: r, k: offset as i32 as u32, ..Ins::new(Op::Offset) })?;
                 Val::register(ty, d, Taint::default())
             }
         };
@@ -272,29 +244,19 @@ impl Lower<'_> {
     /// A part of a place: the leaf's index and byte offset tell which.
     pub(super) fn part(place: &Place, ty: Ty, leaf: usize, at: u64, volatile: bool) -> Place {
         let kind = match place.kind {
-            PlaceKind::Register { base, flag } => PlaceKind::Register {
-                base: base + leaf as u16,
-                flag,
-            },
-            PlaceKind::Memory { base, offset } => PlaceKind::Memory {
-                base,
-                offset: offset + at as i64,
-            },
+            PlaceKind::Register { base, flag } => {
+                PlaceKind::Register { base: base + leaf as u16, flag }
+            }
+            PlaceKind::Memory { base, offset } => {
+                PlaceKind::Memory { base, offset: offset + at as i64 }
+            }
         };
-        Place {
-            ty,
-            volatile: place.volatile || volatile,
-            variable: place.variable,
-            kind,
-        }
+        Place { ty, volatile: place.volatile || volatile, variable: place.variable, kind }
     }
 
     /// A jump whose target is patched later.
     pub(super) fn jump(&mut self, op: Op, condition: u16) -> Result<usize> {
-        self.emit(Ins {
-            a: condition,
-            ..Ins::new(op)
-        })
+        self.emit(Ins { a: condition, ..Ins::new(op) })
     }
 
     /// The next instruction is the target of these jumps.
@@ -313,10 +275,7 @@ impl Lower<'_> {
     }
 
     pub(super) fn jump_to(&mut self, target: u32) -> Result<()> {
-        self.emit(Ins {
-            k: target,
-            ..Ins::new(Op::Jump)
-        })?;
+        self.emit(Ins { k: target, ..Ins::new(Op::Jump) })?;
         Ok(())
     }
 }

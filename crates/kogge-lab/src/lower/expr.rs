@@ -26,10 +26,9 @@ impl Lower<'_> {
     fn rvalue_inner(&mut self, e: &Expr) -> Result<Val> {
         match &e.kind {
             ExprKind::Integer(value, ty) => Ok(Val::constant(Ty::Scalar(*ty), *value)),
-            ExprKind::Float(value, ScalarType::F32) => Ok(Val::constant(
-                Ty::Scalar(ScalarType::F32),
-                of_f32(*value as f32),
-            )),
+            ExprKind::Float(value, ScalarType::F32) => {
+                Ok(Val::constant(Ty::Scalar(ScalarType::F32), of_f32(*value as f32)))
+            }
             ExprKind::Float(value, ty) => Ok(Val::constant(Ty::Scalar(*ty), of_f64(*value))),
             ExprKind::Bool(value) => Ok(Val::constant(Ty::BOOL, u64::from(*value))),
             ExprKind::Null => Ok(Val::constant(Ty::pointer(Ty::Void, false), 0)),
@@ -97,10 +96,7 @@ impl Lower<'_> {
     /// A place read; an array gives its address.
     pub(super) fn read(&mut self, place: &Place) -> Result<Val> {
         if let Ty::Array(element, _) = &place.ty {
-            let element = Place {
-                ty: (**element).clone(),
-                ..place.clone()
-            };
+            let element = Place { ty: (**element).clone(), ..place.clone() };
             return self.address_of(&element);
         }
         self.load(place)
@@ -114,10 +110,7 @@ impl Lower<'_> {
         }
         let d = self.temp(self.leaf_count(&v.ty))?;
         self.copy_value(d, &v)?;
-        Ok(Val {
-            register: Some(d),
-            ..v
-        })
+        Ok(Val { register: Some(d), ..v })
     }
 
     fn name(&mut self, path: &Path) -> Result<Val> {
@@ -165,13 +158,8 @@ impl Lower<'_> {
         if owner.is_empty() {
             return Ok(None);
         }
-        let owner = Path {
-            parts: owner.to_vec(),
-            pos: path.pos,
-        };
-        if let (Ty::Struct(id), _) =
-            self.resolve(&crate::lang::ast::TypeExpr::Named(owner))?
-        {
+        let owner = Path { parts: owner.to_vec(), pos: path.pos };
+        if let (Ty::Struct(id), _) = self.resolve(&crate::lang::ast::TypeExpr::Named(owner))? {
             if let Some(Symbol::Constant(value, ty)) = self.structs[id].scope.get(&last.name) {
                 return Ok(Some(Val::constant(Ty::Scalar(*ty), *value)));
             }
@@ -189,23 +177,14 @@ impl Lower<'_> {
         for i in 0..3 {
             let from = self.special(make(i))?;
             let from = self.register(&from)?;
-            self.emit(Ins {
-                d: d + u16::from(i),
-                a: from,
-                ..Ins::new(Op::Mov)
-            })?;
+            self.emit(Ins { d: d + u16::from(i), a: from, ..Ins::new(Op::Mov) })?;
         }
         Ok(Val::register(ty, d, Taint::default()))
     }
 
     /// `threadIdx.x` and its like.
     fn builtin_member(&mut self, e: &Expr) -> Result<Option<Val>> {
-        let ExprKind::Member {
-            object,
-            part,
-            arrow: false,
-        } = &e.kind
-        else {
+        let ExprKind::Member { object, part, arrow: false } = &e.kind else {
             return Ok(None);
         };
         let ExprKind::Name(path) = &object.kind else {
@@ -303,11 +282,7 @@ impl Lower<'_> {
                 let pointer = self.advance(&base, &index, false)?;
                 self.dereference(&pointer).map(Some)
             }
-            ExprKind::Member {
-                object,
-                part,
-                arrow,
-            } => {
+            ExprKind::Member { object, part, arrow } => {
                 let owner = if *arrow {
                     if let ExprKind::This = object.kind {
                         self.frame().this.clone()
@@ -337,11 +312,7 @@ impl Lower<'_> {
                 let Some(place) = self.try_place(operand)? else {
                     return Ok(None);
                 };
-                Ok(Some(Place {
-                    ty: to,
-                    volatile: volatile || place.volatile,
-                    ..place
-                }))
+                Ok(Some(Place { ty: to, volatile: volatile || place.volatile, ..place }))
             }
             ExprKind::Comma(a, b) => {
                 self.rvalue(a)?;
@@ -354,11 +325,7 @@ impl Lower<'_> {
                 self.assign(*op, target, value)?;
                 self.try_place(target)
             }
-            ExprKind::Step {
-                target,
-                up,
-                prefix: true,
-            } => {
+            ExprKind::Step { target, up, prefix: true } => {
                 self.step(target, *up, true)?;
                 self.try_place(target)
             }
@@ -377,9 +344,7 @@ impl Lower<'_> {
     pub(super) fn dereference(&mut self, pointer: &Val) -> Result<Place> {
         let Ty::Pointer(to) = &pointer.ty else {
             let ty = self.describe(&pointer.ty);
-            return Err(self
-                .pos
-                .error(format!("a value of type `{ty}` is no pointer")));
+            return Err(self.pos.error(format!("a value of type `{ty}` is no pointer")));
         };
         if to.ty == Ty::Void {
             return Err(self.pos.error("a `void *` must be cast before it is used"));
@@ -414,10 +379,7 @@ impl Lower<'_> {
         let scale = if back { (size as i64).wrapping_neg() } else { size as i64 };
         if let (Some(p), Some(i)) = (pointer.constant, index.constant) {
             let offset = (i as i64).wrapping_mul(scale);
-            return Ok(Val::constant(
-                pointer.ty.clone(),
-                p.wrapping_add(offset as u64),
-            ));
+            return Ok(Val::constant(pointer.ty.clone(), p.wrapping_add(offset as u64)));
         }
         let Ok(scale) = i32::try_from(scale) else {
             return Err(self.pos.error("elements of this size"));
@@ -425,14 +387,7 @@ impl Lower<'_> {
         let _ = index_type;
         let (a, b) = (self.register(pointer)?, self.register(index)?);
         let d = self.temp(1)?;
-        self.emit(Ins {
-            op: Op::Index,
-            x: 0,
-            d,
-            a,
-            b,
-            k: scale as u32,
-        })?;
+        self.emit(Ins { op: Op::Index, x: 0, d, a, b, k: scale as u32 })?;
         Ok(Val::register(pointer.ty.clone(), d, Taint::default()))
     }
 
@@ -550,20 +505,9 @@ impl Lower<'_> {
             let a = self.cast(a, &ty)?;
             let b = self.rvalue(no)?;
             let b = self.cast(b, &ty)?;
-            let (rc, ra, rb) = (
-                self.register(&condition)?,
-                self.register(&a)?,
-                self.register(&b)?,
-            );
+            let (rc, ra, rb) = (self.register(&condition)?, self.register(&a)?, self.register(&b)?);
             let d = self.temp(1)?;
-            self.emit(Ins {
-                op: Op::Select,
-                x: 0,
-                d,
-                a: rc,
-                b: ra,
-                k: u32::from(rb),
-            })?;
+            self.emit(Ins { op: Op::Select, x: 0, d, a: rc, b: ra, k: u32::from(rb) })?;
             return Ok(Val::register(ty, d, a.taint.join(&b.taint)));
         }
         let rc = self.register(&condition)?;
@@ -653,16 +597,11 @@ impl Lower<'_> {
         }
         let wrong = |me: &Self, v: &Val| {
             let (from, to) = (me.describe(&v.ty), me.describe(to));
-            Err(me
-                .pos
-                .error(format!("a value of type `{from}` does not convert to `{to}`")))
+            Err(me.pos.error(format!("a value of type `{from}` does not convert to `{to}`")))
         };
         match (&v.ty, to) {
             (Ty::Scalar(from), Ty::Scalar(to)) => self.cast_scalar(v.clone(), *from, *to),
-            (Ty::Pointer(_), Ty::Pointer(_)) => Ok(Val {
-                ty: to.clone(),
-                ..v
-            }),
+            (Ty::Pointer(_), Ty::Pointer(_)) => Ok(Val { ty: to.clone(), ..v }),
             (Ty::Pointer(_), Ty::Scalar(ScalarType::Bool)) => {
                 let zero = Val::constant(Ty::U64, 0);
                 self.op(Op::Ne, 0, &v, &zero, Ty::BOOL)
@@ -673,16 +612,10 @@ impl Lower<'_> {
             }
             (Ty::Scalar(s), Ty::Pointer(_)) if !is_float(*s) => {
                 let v = self.cast_scalar(v.clone(), *s, ScalarType::U64)?;
-                Ok(Val {
-                    ty: to.clone(),
-                    ..v
-                })
+                Ok(Val { ty: to.clone(), ..v })
             }
             (Ty::Struct(from), Ty::Struct(base)) if self.structs[*from].bases.contains(base) => {
-                Ok(Val {
-                    ty: to.clone(),
-                    ..v
-                })
+                Ok(Val { ty: to.clone(), ..v })
             }
             (_, Ty::Struct(id)) => {
                 let id = *id;
@@ -695,15 +628,11 @@ impl Lower<'_> {
     fn cast_scalar(&mut self, v: Val, from: ScalarType, to: ScalarType) -> Result<Val> {
         let ty = Ty::Scalar(to);
         if let Some(c) = v.constant {
-            return Ok(Val {
-                ty,
-                constant: Some(convert(from, to, c)),
-                register: None,
-                ..v
-            });
+            return Ok(Val { ty, constant: Some(convert(from, to, c)), register: None, ..v });
         }
         // Widening an integer register changes no bit.
-        let unsigned = |s| matches!(s, ScalarType::Bool | ScalarType::U8 | ScalarType::U16 | ScalarType::U32);
+        let unsigned =
+            |s| matches!(s, ScalarType::Bool | ScalarType::U8 | ScalarType::U16 | ScalarType::U32);
         let wider = to.size() > from.size() && !is_float(from) && !is_float(to);
         let same = wider && (unsigned(from) || !unsigned(to))
             || to.size() == 8 && !is_float(from) && !is_float(to);
@@ -719,11 +648,7 @@ impl Lower<'_> {
             a,
             ..Ins::new(Op::Convert)
         })?;
-        Ok(Val {
-            ty,
-            register: Some(d),
-            ..v
-        })
+        Ok(Val { ty, register: Some(d), ..v })
     }
 
     pub(super) fn group_of(&self, e: &Expr) -> Option<Group> {

@@ -77,11 +77,7 @@ impl Lower<'_> {
             (Group::Grid, "is_valid") => Ok(Val::constant(Ty::BOOL, 1)),
             (Group::Block, "sync") => {
                 let d = self.temp(1)?;
-                self.emit(Ins {
-                    x: barrier::PLAIN,
-                    d,
-                    ..Ins::new(Op::SyncThreads)
-                })?;
+                self.emit(Ins { x: barrier::PLAIN, d, ..Ins::new(Op::SyncThreads) })?;
                 self.barrier = self.code.len();
                 Ok(Val::nothing(Ty::Void))
             }
@@ -91,10 +87,7 @@ impl Lower<'_> {
             (Group::Tile(_), "sync") => {
                 let mask = self.tile_mask(group)?;
                 let a = self.register(&mask)?;
-                self.emit(Ins {
-                    a,
-                    ..Ins::new(Op::SyncWarp)
-                })?;
+                self.emit(Ins { a, ..Ins::new(Op::SyncWarp) })?;
                 self.barrier = self.code.len();
                 Ok(Val::nothing(Ty::Void))
             }

@@ -127,15 +127,9 @@ impl Lower<'_> {
         self.floor = self.floor.max(self.top);
         self.names.push(v.name.to_string());
         let zero = self.constant_register(0)?;
-        self.emit(Ins {
-            d: register,
-            a: zero,
-            ..Ins::new(Op::Mov)
-        })?;
-        place.kind = PlaceKind::Register {
-            base,
-            flag: Some((register, (self.names.len() - 1) as u32)),
-        };
+        self.emit(Ins { d: register, a: zero, ..Ins::new(Op::Mov) })?;
+        place.kind =
+            PlaceKind::Register { base, flag: Some((register, (self.names.len() - 1) as u32)) };
         Ok(())
     }
 
@@ -187,10 +181,9 @@ impl Lower<'_> {
             return Ok(ty);
         };
         match &v.init {
-            Some(Init::Value(Expr {
-                kind: ExprKind::List(members),
-                ..
-            })) => Ok(Ty::Array(element.clone(), members.len() as u64)),
+            Some(Init::Value(Expr { kind: ExprKind::List(members), .. })) => {
+                Ok(Ty::Array(element.clone(), members.len() as u64))
+            }
             _ => Err(v.pos.error("an array without a size")),
         }
     }
@@ -225,17 +218,9 @@ impl Lower<'_> {
             }
         } else {
             let n = self.leaf_count(&ty);
-            PlaceKind::Register {
-                base: self.temp(n)?,
-                flag: None,
-            }
+            PlaceKind::Register { base: self.temp(n)?, flag: None }
         };
-        Ok(Place {
-            ty,
-            volatile,
-            variable: Some(variable),
-            kind,
-        })
+        Ok(Place { ty, volatile, variable: Some(variable), kind })
     }
 
     /// The size that an object's indices count in.
@@ -414,10 +399,7 @@ impl Lower<'_> {
         let top = self.top;
         let aggregate = matches!(part.ty, Ty::Array(..) | Ty::Struct(_));
         match member {
-            Some(Expr {
-                kind: ExprKind::List(members),
-                ..
-            }) => self.initialise(part, members)?,
+            Some(Expr { kind: ExprKind::List(members), .. }) => self.initialise(part, members)?,
             None if aggregate => self.initialise(part, &[])?,
             None => {
                 let v = self.construct(&part.ty, &[])?;
@@ -439,17 +421,12 @@ impl Lower<'_> {
         let pos = self.pos;
         let from = self.describe(&v.ty);
         let place = self.fresh_object(to.clone())?;
-        let argument = super::call::Argument {
-            value: v,
-            place: None,
-        };
+        let argument = super::call::Argument { value: v, place: None };
         if self.run_constructor(&place, id, vec![argument])? {
             return self.load(&place);
         }
         let to = self.describe(to);
-        Err(pos.error(format!(
-            "a value of type `{from}` does not convert to `{to}`"
-        )))
+        Err(pos.error(format!("a value of type `{from}` does not convert to `{to}`")))
     }
 
     /// `cg::grid_group g = cg::this_grid();` and its like.
@@ -487,18 +464,12 @@ impl Lower<'_> {
             ty,
             volatile: false,
             variable: None,
-            kind: PlaceKind::Register {
-                base: 0,
-                flag: None,
-            },
+            kind: PlaceKind::Register { base: 0, flag: None },
         }
     }
 
     /// A variable at file scope that lives in memory.
-    pub(super) fn file_variable(
-        &mut self,
-        path: &crate::lang::ast::Path,
-    ) -> Result<Option<Place>> {
+    pub(super) fn file_variable(&mut self, path: &crate::lang::ast::Path) -> Result<Option<Place>> {
         let Some(name) = path.simple() else {
             return Ok(None);
         };
@@ -541,10 +512,7 @@ impl Lower<'_> {
     }
 
     /// A constant or enumerator at file scope.
-    pub(super) fn file_constant(
-        &mut self,
-        path: &crate::lang::ast::Path,
-    ) -> Result<Option<Val>> {
+    pub(super) fn file_constant(&mut self, path: &crate::lang::ast::Path) -> Result<Option<Val>> {
         let file = self.file;
         let name: Arc<str> = Arc::from(path.last());
         if let Some(v) = file.variables.iter().find(|v| v.name == name) {
@@ -559,9 +527,9 @@ impl Lower<'_> {
                     let value = me.rvalue(e)?;
                     let value = me.cast(value, &ty)?;
                     if value.constant.is_none() || !v.constant {
-                        return Err(path.pos.error(format!(
-                            "`{name}` is no constant: device code cannot use it"
-                        )));
+                        return Err(path
+                            .pos
+                            .error(format!("`{name}` is no constant: device code cannot use it")));
                     }
                     Ok(value)
                 })
@@ -582,10 +550,7 @@ impl Lower<'_> {
             if let Some(e) = value {
                 next = self.constant(e)?;
             }
-            self.define(
-                member.clone(),
-                Symbol::Constant(next, crate::value::ScalarType::I32),
-            );
+            self.define(member.clone(), Symbol::Constant(next, crate::value::ScalarType::I32));
             if **member == *name {
                 break;
             }

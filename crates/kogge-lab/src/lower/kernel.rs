@@ -30,22 +30,13 @@ pub(crate) fn lower_kernel(
     if let (Some(_), true) = (arguments, function.template.is_empty()) {
         return Err(function.pos.error("this kernel is no template"));
     }
-    let (scope, _) = lower.bind(
-        &function.template,
-        arguments.unwrap_or(&[]),
-        Scope::default(),
-    )?;
+    let (scope, _) = lower.bind(&function.template, arguments.unwrap_or(&[]), Scope::default())?;
     lower.kernel(&function, scope)
 }
 
 fn no_kernel(lower: &Lower<'_>, file: &File, path: &Path) -> Diagnostic {
     let name = path.last();
-    let kernels: Vec<&str> = file
-        .functions
-        .iter()
-        .filter(|f| f.kernel)
-        .map(|f| &*f.name)
-        .collect();
+    let kernels: Vec<&str> = file.functions.iter().filter(|f| f.kernel).map(|f| &*f.name).collect();
     let reason = lower.unknown("the kernel", path);
     if reason.help.is_some() || file.skipped.iter().any(|(n, _)| n.iter().any(|n| **n == *name)) {
         return reason;
@@ -115,13 +106,7 @@ impl Lower<'_> {
             self.global_init(&ty, value, &mut init)?;
         }
         let (scalar, uniform) = self.uniform(&ty);
-        Ok(Global {
-            name: v.name.to_string(),
-            ty: scalar,
-            bytes,
-            init,
-            uniform,
-        })
+        Ok(Global { name: v.name.to_string(), ty: scalar, bytes, init, uniform })
     }
 
     fn global_init(&mut self, ty: &Ty, init: &Init, bytes: &mut [u8]) -> Result<()> {
@@ -205,10 +190,7 @@ impl Lower<'_> {
                 ty: ty.clone(),
                 volatile: false,
                 variable: Some(self.taints.new_variable()),
-                kind: PlaceKind::Register {
-                    base: register,
-                    flag: None,
-                },
+                kind: PlaceKind::Register { base: register, flag: None },
             };
             let Some(name) = p.name.clone() else { continue };
             if used.addressed.contains(&name) || self.lives_in_memory(&ty) || volatile {

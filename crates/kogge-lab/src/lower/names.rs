@@ -39,9 +39,7 @@ impl Names {
                     }
                 }
             }
-            StmtKind::If {
-                condition, yes, no, ..
-            } => {
+            StmtKind::If { condition, yes, no, .. } => {
                 self.expression(condition);
                 self.statement(yes);
                 if let Some(no) = no {
@@ -52,12 +50,7 @@ impl Names {
                 self.expression(e);
                 self.statement(body);
             }
-            StmtKind::For {
-                init,
-                condition,
-                step,
-                body,
-            } => {
+            StmtKind::For { init, condition, step, body } => {
                 self.statement(init);
                 condition.iter().chain(step).for_each(|e| self.expression(e));
                 self.statement(body);
@@ -153,11 +146,7 @@ impl Names {
 fn root(e: &Expr) -> Option<Arc<str>> {
     match &e.kind {
         ExprKind::Name(path) => path.simple().cloned(),
-        ExprKind::Member {
-            object,
-            arrow: false,
-            ..
-        } => root(object),
+        ExprKind::Member { object, arrow: false, .. } => root(object),
         ExprKind::Cast(_, inner) => root(inner),
         ExprKind::Comma(_, b) => root(b),
         _ => None,

@@ -57,10 +57,7 @@ pub(super) fn arithmetic(op: Binary, ty: ScalarType) -> Op {
 }
 
 const fn is_comparison(op: Binary) -> bool {
-    matches!(
-        op,
-        Binary::Lt | Binary::Gt | Binary::Le | Binary::Ge | Binary::Eq | Binary::Ne
-    )
+    matches!(op, Binary::Lt | Binary::Gt | Binary::Le | Binary::Ge | Binary::Eq | Binary::Ne)
 }
 
 pub(super) const fn spelling(op: Binary) -> &'static str {
@@ -97,10 +94,9 @@ impl Lower<'_> {
             (Ty::Scalar(x), Ty::Scalar(y)) => self.scalar_binary(op, a, b, *x, *y),
             _ => {
                 let (x, y) = (self.describe(&a.ty), self.describe(&b.ty));
-                Err(self.pos.error(format!(
-                    "`{}` between values of type `{x}` and `{y}`",
-                    spelling(op)
-                )))
+                Err(self
+                    .pos
+                    .error(format!("`{}` between values of type `{x}` and `{y}`", spelling(op))))
             }
         }
     }
@@ -118,32 +114,20 @@ impl Lower<'_> {
         let ty = if shift { common(x, x) } else { common(x, y) };
         let integral = shift || matches!(op, Binary::And | Binary::Or | Binary::Xor | Binary::Rem);
         if integral && (is_float(x) || is_float(y)) {
-            return Err(self
-                .pos
-                .error(format!("`{}` of floating-point numbers", spelling(op))));
+            return Err(self.pos.error(format!("`{}` of floating-point numbers", spelling(op))));
         }
         let (taint_a, taint_b) = (a.taint.clone(), b.taint.clone());
         let a = self.cast(a.clone(), &Ty::Scalar(ty))?;
-        let b = if shift {
-            b.clone()
-        } else {
-            self.cast(b.clone(), &Ty::Scalar(ty))?
-        };
+        let b = if shift { b.clone() } else { self.cast(b.clone(), &Ty::Scalar(ty))? };
         let swapped = matches!(op, Binary::Gt | Binary::Ge);
         let (left, right) = if swapped { (&b, &a) } else { (&a, &b) };
-        let result = if is_comparison(op) {
-            Ty::BOOL
-        } else {
-            Ty::Scalar(ty)
-        };
+        let result = if is_comparison(op) { Ty::BOOL } else { Ty::Scalar(ty) };
         let mut v = self.op(arithmetic(op, ty), code(ty), left, right, result)?;
         if is_comparison(op) {
             v.taint = super::taint::Taint::default();
         }
-        let applies = matches!(
-            op,
-            Binary::Add | Binary::Mul | Binary::And | Binary::Or | Binary::Xor
-        );
+        let applies =
+            matches!(op, Binary::Add | Binary::Mul | Binary::And | Binary::Or | Binary::Xor);
         if applies {
             self.note_work(&v, &a, &b, (&taint_a, &taint_b))?;
         }
@@ -166,14 +150,7 @@ impl Lower<'_> {
             return Ok(());
         }
         let (d, a, b) = (self.register(v)?, self.register(a)?, self.register(b)?);
-        let at = self.emit(Ins {
-            op: Op::Work,
-            x: 1,
-            d,
-            a,
-            b,
-            k: 0,
-        })?;
+        let at = self.emit(Ins { op: Op::Work, x: 1, d, a, b, k: 0 })?;
         self.taints.candidate(at, taints.0, taints.1);
         Ok(())
     }

@@ -28,10 +28,7 @@ impl Lower<'_> {
             match self.fit(*owner, f, explicit, arguments) {
                 Ok(Some((score, scope))) => {
                     if best.as_ref().is_none_or(|(s, _)| score > *s) {
-                        let chosen = Chosen {
-                            function: f.clone(),
-                            scope,
-                        };
+                        let chosen = Chosen { function: f.clone(), scope };
                         best = Some((score, chosen));
                     }
                 }

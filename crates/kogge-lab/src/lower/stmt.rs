@@ -63,20 +63,12 @@ impl Lower<'_> {
                 }
                 Ok(())
             }
-            StmtKind::If {
-                constant,
-                condition,
-                yes,
-                no,
-            } => self.if_(*constant, condition, yes, no.as_deref()),
+            StmtKind::If { constant, condition, yes, no } => {
+                self.if_(*constant, condition, yes, no.as_deref())
+            }
             StmtKind::While(condition, body) => self.loop_(Some(condition), None, body),
             StmtKind::Do(body, condition) => self.do_(body, condition),
-            StmtKind::For {
-                init,
-                condition,
-                step,
-                body,
-            } => {
+            StmtKind::For { init, condition, step, body } => {
                 self.scopes.push(Scope::default());
                 let floor = self.floor;
                 self.statement(init)?;
@@ -161,12 +153,7 @@ impl Lower<'_> {
         result
     }
 
-    fn loop_(
-        &mut self,
-        condition: Option<&Expr>,
-        step: Option<&Expr>,
-        body: &Stmt,
-    ) -> Result<()> {
+    fn loop_(&mut self, condition: Option<&Expr>, step: Option<&Expr>, body: &Stmt) -> Result<()> {
         let start = self.label();
         let mut exit = None;
         if let Some(e) = condition {
@@ -238,10 +225,7 @@ impl Lower<'_> {
             }
         }
         let otherwise = self.jump(Op::Jump, 0)?;
-        self.loops.push(Loop {
-            is_switch: true,
-            ..Loop::default()
-        });
+        self.loops.push(Loop { is_switch: true, ..Loop::default() });
         self.scopes.push(Scope::default());
         for (i, s) in body.iter().enumerate() {
             if let StmtKind::Case(_) = s.kind {

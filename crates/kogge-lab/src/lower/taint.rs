@@ -14,17 +14,11 @@ pub(super) struct Taint {
 
 impl Taint {
     pub(super) fn data() -> Self {
-        Self {
-            data: true,
-            variables: Vec::new(),
-        }
+        Self { data: true, variables: Vec::new() }
     }
 
     pub(super) fn variable(id: u32) -> Self {
-        Self {
-            data: false,
-            variables: vec![id],
-        }
+        Self { data: false, variables: vec![id] }
     }
 
     pub(super) fn join(mut self, other: &Self) -> Self {
@@ -76,9 +70,8 @@ impl Taints {
 
     /// Candidates that are no applications after all.
     pub(super) fn rejected(mut self) -> Vec<usize> {
-        let data: Vec<usize> = (0..self.assigned.len())
-            .filter(|&v| self.assigned[v].data)
-            .collect();
+        let data: Vec<usize> =
+            (0..self.assigned.len()).filter(|&v| self.assigned[v].data).collect();
         let mut users: Vec<Vec<usize>> = vec![Vec::new(); self.assigned.len()];
         for (v, t) in self.assigned.iter().enumerate() {
             for &from in &t.variables {
@@ -94,12 +87,8 @@ impl Taints {
                 }
             }
         }
-        let is_data = |t: &Taint| {
-            t.data
-                || t.variables
-                    .iter()
-                    .any(|&v| self.assigned[v as usize].data)
-        };
+        let is_data =
+            |t: &Taint| t.data || t.variables.iter().any(|&v| self.assigned[v as usize].data);
         let rejected = self.candidates.iter().filter(|(_, a, b)| !(is_data(a) && is_data(b)));
         rejected.map(|c| c.0).collect()
     }

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::scope::{Scope, Symbol};
 use super::{Lower, Result};
+use crate::lang::Pos;
 use crate::lang::ast::{
     Function, GroupExpr, Part, Path, Struct, TemplateArgument, TemplateParameter, TypeExpr,
 };
-use crate::lang::Pos;
 use crate::value::ScalarType;
 
 /// Most scalars in a struct that is passed by value.
@@ -248,7 +248,8 @@ impl Lower<'_> {
         if let Some(ty) = self.vector_type(&part.name) {
             return Ok(ty);
         }
-        if file.types.contains(&part.name) && !file.skipped.iter().any(|(n, _)| n.contains(&part.name))
+        if file.types.contains(&part.name)
+            && !file.skipped.iter().any(|(n, _)| n.contains(&part.name))
         {
             // What is left are enumerations.
             return Ok(Ty::INT);
@@ -291,10 +292,9 @@ impl Lower<'_> {
                     symbol?
                 }
                 (None, None) => {
-                    return Err(self.pos.error(format!(
-                        "the template argument `{}` is missing",
-                        parameter.name
-                    )));
+                    return Err(self
+                        .pos
+                        .error(format!("the template argument `{}` is missing", parameter.name)));
                 }
             };
             symbols.push(symbol.clone());
@@ -321,14 +321,12 @@ impl Lower<'_> {
                 let value = self.constant(e)?;
                 Ok(Symbol::Constant(crate::machine::alu::canonical(ty, value), ty))
             }
-            (None, TemplateArgument::Value(_)) => Err(self.pos.error(format!(
-                "the template argument `{}` must be a type",
-                parameter.name
-            ))),
-            (Some(_), TemplateArgument::Type(_)) => Err(self.pos.error(format!(
-                "the template argument `{}` must be a value",
-                parameter.name
-            ))),
+            (None, TemplateArgument::Value(_)) => Err(self
+                .pos
+                .error(format!("the template argument `{}` must be a type", parameter.name))),
+            (Some(_), TemplateArgument::Type(_)) => Err(self
+                .pos
+                .error(format!("the template argument `{}` must be a value", parameter.name))),
         }
     }
 
@@ -468,11 +466,7 @@ impl Lower<'_> {
             None => 0,
         };
         let info = &mut self.structs[id];
-        let offset = if info.decl.union {
-            0
-        } else {
-            end.next_multiple_of(align)
-        };
+        let offset = if info.decl.union { 0 } else { end.next_multiple_of(align) };
         let leaf = info.leaves.len();
         if info.decl.union {
             // A union's leaves are words that cover its largest member.
@@ -488,24 +482,13 @@ impl Lower<'_> {
         }
         info.align = info.align.max(align);
         info.in_memory |= in_memory;
-        info.fields.push(Field {
-            name,
-            ty,
-            offset,
-            leaf,
-            volatile,
-        });
+        info.fields.push(Field { name, ty, offset, leaf, volatile });
         Ok(())
     }
 
     fn finish_layout(&mut self, id: usize) {
         let info = &mut self.structs[id];
-        let end = info
-            .leaves
-            .iter()
-            .map(|&(o, s)| o + s.size() as u64)
-            .max()
-            .unwrap_or(1);
+        let end = info.leaves.iter().map(|&(o, s)| o + s.size() as u64).max().unwrap_or(1);
         info.size = end.next_multiple_of(info.align);
     }
 

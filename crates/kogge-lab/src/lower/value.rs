@@ -15,31 +15,16 @@ pub(super) struct Val {
 
 impl Val {
     pub(super) fn constant(ty: Ty, value: u64) -> Self {
-        Self {
-            ty,
-            register: None,
-            constant: Some(value),
-            taint: Taint::default(),
-        }
+        Self { ty, register: None, constant: Some(value), taint: Taint::default() }
     }
 
     pub(super) fn register(ty: Ty, register: u16, taint: Taint) -> Self {
-        Self {
-            ty,
-            register: Some(register),
-            constant: None,
-            taint,
-        }
+        Self { ty, register: Some(register), constant: None, taint }
     }
 
     /// No value: what a `void` call gives, or a group.
     pub(super) fn nothing(ty: Ty) -> Self {
-        Self {
-            ty,
-            register: None,
-            constant: None,
-            taint: Taint::default(),
-        }
+        Self { ty, register: None, constant: None, taint: Taint::default() }
     }
 }
 

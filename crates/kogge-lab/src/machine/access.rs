@@ -124,11 +124,7 @@ impl Machine<'_> {
                 len / element,
                 pos.line
             ),
-            location: Some(Location {
-                array: name.clone(),
-                index,
-                space,
-            }),
+            location: Some(Location { array: name.clone(), index, space }),
             accesses: vec![side],
         });
     }
@@ -145,11 +141,7 @@ impl Machine<'_> {
                 who(side.block, side.thread),
                 pos.line
             ),
-            location: Some(Location {
-                array: name.clone(),
-                index,
-                space: t.space,
-            }),
+            location: Some(Location { array: name.clone(), index, space: t.space }),
             accesses: vec![side],
         });
     }
@@ -171,7 +163,8 @@ impl Machine<'_> {
             (true, false) => AccessKind::Write,
             (false, _) => AccessKind::Read,
         };
-        let mut first = self.side(c.info, conflict.other.thread % padded, conflict.other.pc, other_kind);
+        let mut first =
+            self.side(c.info, conflict.other.thread % padded, conflict.other.pc, other_kind);
         first.block = other_index;
         let second = self.side(c.info, c.warp.rank(lane), what.pc, what.kind);
         let (pos, other) = (self.place(what.pc), self.place(conflict.other.pc));
@@ -196,17 +189,20 @@ impl Machine<'_> {
 
     /// Tells the race detector about an access.
     #[inline]
-    fn watch(&mut self, c: &mut Context<'_>, lane: usize, what: What, t: Target, strong: Option<Strong>) {
+    fn watch(
+        &mut self,
+        c: &mut Context<'_>,
+        lane: usize,
+        what: What,
+        t: Target,
+        strong: Option<Strong>,
+    ) {
         if t.space == Space::Local {
             return;
         }
         let me = me(c.info, c.warp.rank(lane));
         let time = &mut c.warp.time[lane];
-        let now = Epoch {
-            thread: me.thread,
-            clock: time.clock,
-            pc: what.pc,
-        };
+        let now = Epoch { thread: me.thread, clock: time.clock, pc: what.pc };
         let shadow = match t.space {
             Space::Shared => &mut c.shared.shadow,
             _ => &mut self.memory[t.object].shadow,
@@ -222,12 +218,15 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn load(&mut self, c: &mut Context<'_>, ins: Ins, pc: u32, mask: u32, polls: &mut u32) {
-        let what = What {
-            ty: decode(ins.x),
-            kind: AccessKind::Read,
-            pc,
-        };
+    pub(super) fn load(
+        &mut self,
+        c: &mut Context<'_>,
+        ins: Ins,
+        pc: u32,
+        mask: u32,
+        polls: &mut u32,
+    ) {
+        let what = What { ty: decode(ins.x), kind: AccessKind::Read, pc };
         let volatile = ins.b & flag::VOLATILE != 0;
         let mode = volatile.then_some(Strong {
             reads: true,
@@ -266,11 +265,7 @@ impl Machine<'_> {
     }
 
     pub(super) fn store(&mut self, c: &mut Context<'_>, ins: Ins, pc: u32, mask: u32) {
-        let what = What {
-            ty: decode(ins.x),
-            kind: AccessKind::Write,
-            pc,
-        };
+        let what = What { ty: decode(ins.x), kind: AccessKind::Write, pc };
         let mode = (ins.d & flag::VOLATILE != 0).then_some(Strong {
             reads: false,
             writes: true,
@@ -298,12 +293,15 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn atomic(&mut self, c: &mut Context<'_>, ins: Ins, pc: u32, mask: u32, polls: &mut u32) {
-        let what = What {
-            ty: decode(ins.x),
-            kind: AccessKind::Atomic,
-            pc,
-        };
+    pub(super) fn atomic(
+        &mut self,
+        c: &mut Context<'_>,
+        ins: Ins,
+        pc: u32,
+        mask: u32,
+        polls: &mut u32,
+    ) {
+        let what = What { ty: decode(ins.x), kind: AccessKind::Atomic, pc };
         let op = AtomicOp::ALL[ins.k as usize % AtomicOp::ALL.len()];
         let mode = Strong {
             reads: op != AtomicOp::Store,
@@ -463,22 +461,16 @@ fn update(op: AtomicOp, ty: ScalarType, old: u64, a: u64, b: u64) -> u64 {
         ScalarType::F64 => Some(of_f64(f64_op(f64_of(old), f64_of(a)))),
         _ => None,
     };
-    let less = if is_signed(ty) {
-        (a as i64) < old as i64
-    } else {
-        a < old
-    };
+    let less = if is_signed(ty) { (a as i64) < old as i64 } else { a < old };
     match op {
-        AtomicOp::Add => float(|x, y| x + y, |x, y| x + y)
-            .unwrap_or_else(|| canonical(ty, old.wrapping_add(a))),
-        AtomicOp::Sub => float(|x, y| x - y, |x, y| x - y)
-            .unwrap_or_else(|| canonical(ty, old.wrapping_sub(a))),
-        AtomicOp::Min => {
-            float(f32::min, f64::min).unwrap_or(if less { a } else { old })
+        AtomicOp::Add => {
+            float(|x, y| x + y, |x, y| x + y).unwrap_or_else(|| canonical(ty, old.wrapping_add(a)))
         }
-        AtomicOp::Max => {
-            float(f32::max, f64::max).unwrap_or(if less { old } else { a })
+        AtomicOp::Sub => {
+            float(|x, y| x - y, |x, y| x - y).unwrap_or_else(|| canonical(ty, old.wrapping_sub(a)))
         }
+        AtomicOp::Min => float(f32::min, f64::min).unwrap_or(if less { a } else { old }),
+        AtomicOp::Max => float(f32::max, f64::max).unwrap_or(if less { old } else { a }),
         AtomicOp::Exchange | AtomicOp::Store => a,
         AtomicOp::Increment => {
             if old >= a {

@@ -35,10 +35,7 @@ pub(crate) fn canonical(ty: ScalarType, x: u64) -> u64 {
 }
 
 pub(crate) const fn is_signed(ty: ScalarType) -> bool {
-    matches!(
-        ty,
-        ScalarType::I8 | ScalarType::I16 | ScalarType::I32 | ScalarType::I64
-    )
+    matches!(ty, ScalarType::I8 | ScalarType::I16 | ScalarType::I32 | ScalarType::I64)
 }
 
 pub(crate) const fn is_float(ty: ScalarType) -> bool {

@@ -187,11 +187,7 @@ impl Time {
         if let Some(pending) = self.pending.take() {
             join(&mut self.known, &pending);
         }
-        let fence = Fence {
-            known: self.known.clone(),
-            own: self.clock,
-            base: me.base,
-        };
+        let fence = Fence { known: self.known.clone(), own: self.clock, base: me.base };
         self.clock = self.clock.saturating_add(1);
         if !block_only {
             self.fence = Some(fence.clone());
@@ -201,11 +197,7 @@ impl Time {
 
     /// What a flag written now releases to the device (or the block alone).
     pub(super) fn released(&self, me: &Me, block_only: bool) -> Rc<Clock> {
-        let fence = if block_only {
-            &self.fence_block
-        } else {
-            &self.fence
-        };
+        let fence = if block_only { &self.fence_block } else { &self.fence };
         match fence {
             None => self.fenced.clone(),
             Some(f) => {
@@ -256,7 +248,13 @@ impl Time {
     }
 
     /// Passed a block barrier: all of the block know the same.
-    pub(super) fn pass_block(&mut self, known: &Rc<Clock>, fenced: &Rc<Clock>, clock: u32, level: u32) {
+    pub(super) fn pass_block(
+        &mut self,
+        known: &Rc<Clock>,
+        fenced: &Rc<Clock>,
+        clock: u32,
+        level: u32,
+    ) {
         self.pass(known, clock, level);
         self.fenced = fenced.clone();
         self.fence = None;

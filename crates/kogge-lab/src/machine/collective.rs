@@ -51,9 +51,8 @@ impl Machine<'_> {
         let Some(&ins) = self.kernel.code.get(pc as usize) else {
             return;
         };
-        let here = lanes(c.warp.at_lanes)
-            .filter(|&l| c.warp.pc[l] == pc)
-            .fold(0u32, |m, l| m | 1 << l);
+        let here =
+            lanes(c.warp.at_lanes).filter(|&l| c.warp.pc[l] == pc).fold(0u32, |m, l| m | 1 << l);
         let mut rest = here;
         while rest != 0 {
             let lane = rest.trailing_zeros() as usize;
@@ -90,7 +89,8 @@ impl Machine<'_> {
         let lane = same.trailing_zeros() as usize;
         if mask & !c.warp.live != 0 {
             let gone = (mask & !c.warp.live).trailing_zeros();
-            let what = format!("names lane {gone} in its mask, but that lane has exited or never was");
+            let what =
+                format!("names lane {gone} in its mask, but that lane has exited or never was");
             self.told(c, FindingKind::InactiveLane, pc, lane, AccessKind::Wait, &what);
         }
         if same & !mask != 0 {
@@ -124,15 +124,9 @@ impl Machine<'_> {
             let from = if takes_part { source } else { lane };
             c.warp.registers[usize::from(ins.d)][lane] = values[from];
             if let (Some(labels), Some(recorder)) = (labels, self.recorder.as_mut()) {
-                let place = Place::Register {
-                    block: c.info.id,
-                    thread: c.warp.rank(from),
-                };
-                let label = if from == lane {
-                    labels[from]
-                } else {
-                    recorder.at(labels[from], place)
-                };
+                let place = Place::Register { block: c.info.id, thread: c.warp.rank(from) };
+                let label =
+                    if from == lane { labels[from] } else { recorder.at(labels[from], place) };
                 c.warp.labels[usize::from(ins.d)][lane] = label;
             }
         }

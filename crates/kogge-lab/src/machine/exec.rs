@@ -330,11 +330,16 @@ impl Machine<'_> {
     fn divide(&mut self, c: &mut Context<'_>, ins: Ins, g: &Group) {
         let zero = lanes(g.mask).find(|&l| c.warp.registers[usize::from(ins.b)][l] == 0);
         if let Some(lane) = zero {
-            self.told(c, FindingKind::Trap, g.pc, lane, AccessKind::Read, "divides an integer by zero");
+            self.told(
+                c,
+                FindingKind::Trap,
+                g.pc,
+                lane,
+                AccessKind::Read,
+                "divides an integer by zero",
+            );
         }
-        binary(&mut c.warp.registers, ins, g.mask, |a, b| {
-            alu(ins.op, ins.x, a, b).unwrap_or(0)
-        });
+        binary(&mut c.warp.registers, ins, g.mask, |a, b| alu(ins.op, ins.x, a, b).unwrap_or(0));
     }
 
     fn check(&mut self, c: &mut Context<'_>, ins: Ins, g: &Group) {
@@ -351,11 +356,7 @@ impl Machine<'_> {
         let holds = c.warp.registers[usize::from(ins.a)];
         let failed = lanes(g.mask).find(|&l| ins.op == Op::Trap || holds[l] == 0);
         if let Some(lane) = failed {
-            let what = if ins.op == Op::Trap {
-                "stops at a trap"
-            } else {
-                "fails an assertion"
-            };
+            let what = if ins.op == Op::Trap { "stops at a trap" } else { "fails an assertion" };
             self.told(c, FindingKind::Trap, g.pc, lane, AccessKind::Read, what);
         }
     }
@@ -404,11 +405,7 @@ impl Machine<'_> {
             if rest == 0 {
                 return None;
             }
-            let lane = if reverse {
-                31 - rest.leading_zeros()
-            } else {
-                rest.trailing_zeros()
-            };
+            let lane = if reverse { 31 - rest.leading_zeros() } else { rest.trailing_zeros() };
             rest &= !(1 << lane);
             Some(lane as usize)
         })
@@ -487,11 +484,7 @@ impl Machine<'_> {
 
     /// The place in the trace that an element of an array is.
     pub(super) fn element_place(array: u32, block: u32, index: u32) -> Place {
-        Place::Element {
-            array,
-            block,
-            index,
-        }
+        Place::Element { array, block, index }
     }
 }
 
@@ -523,12 +516,7 @@ fn choose(w: &Warp, runnable: u32) -> Group {
     let pc = after.or(smallest(0)).unwrap_or(0);
     let mask = lanes(runnable).filter(|&l| w.pc[l] == pc).fold(0, |m, l| m | 1 << l);
     let others = runnable & !mask;
-    Group {
-        pc,
-        mask,
-        others,
-        limit: limit(w, others, pc),
-    }
+    Group { pc, mask, others, limit: limit(w, others, pc) }
 }
 
 fn limit(w: &Warp, others: u32, pc: u32) -> u32 {

@@ -25,14 +25,7 @@ pub(super) struct Told {
 
 impl Findings {
     pub(super) fn new(most: usize, schedule: Schedule) -> Self {
-        Self {
-            list: Vec::new(),
-            index: HashMap::new(),
-            left_out: 0,
-            most,
-            schedule,
-            launch: 0,
-        }
+        Self { list: Vec::new(), index: HashMap::new(), left_out: 0, most, schedule, launch: 0 }
     }
 
     /// Adds a finding at `pos`; `other` and `array` tell it from others there.
@@ -70,11 +63,7 @@ impl Findings {
 
     /// A finding that concerns no access.
     pub(super) fn plain(&mut self, kind: FindingKind, pos: Pos, message: String) {
-        self.add(kind, pos, pos, "", || Told {
-            message,
-            accesses: Vec::new(),
-            location: None,
-        });
+        self.add(kind, pos, pos, "", || Told { message, accesses: Vec::new(), location: None });
     }
 
     pub(super) fn into_parts(self) -> (Vec<Finding>, u64) {

@@ -111,10 +111,7 @@ impl Grid<'_, '_> {
             first: id.wrapping_mul(self.template.padded),
             ..self.template.clone()
         };
-        let mut shared = self
-            .spare
-            .pop()
-            .unwrap_or_else(|| Region::new(Vec::new(), false));
+        let mut shared = self.spare.pop().unwrap_or_else(|| Region::new(Vec::new(), false));
         shared.reset(self.shared_bytes);
         let traced = self.machine.recorder.is_some();
         let count = info.threads.div_ceil(32);
@@ -122,12 +119,7 @@ impl Grid<'_, '_> {
             .map(|w| Warp::start(self.machine.kernel, &info, w, self.params, traced))
             .collect();
         self.machine.version += 1;
-        Block {
-            info,
-            warps,
-            shared,
-            barriers: 0,
-        }
+        Block { info, warps, shared, barriers: 0 }
     }
 
     /// Every resident block in turn, each as far as it comes.
@@ -193,11 +185,7 @@ impl Grid<'_, '_> {
                     continue;
                 }
                 let before = self.machine.version;
-                let slice = Slice {
-                    instructions: SLICE,
-                    preempt: false,
-                    lanes: ALL,
-                };
+                let slice = Slice { instructions: SLICE, preempt: false, lanes: ALL };
                 match self.run_warp(i, w, slice) {
                     Stop::Spent => return Stop::Spent,
                     Stop::Blocked => moved |= self.machine.version != before,
@@ -222,11 +210,8 @@ impl Grid<'_, '_> {
 
     fn run_warp(&mut self, i: usize, w: usize, slice: Slice) -> Stop {
         let block = &mut self.resident[i];
-        let mut context = Context {
-            warp: &mut block.warps[w],
-            shared: &mut block.shared,
-            info: &block.info,
-        };
+        let mut context =
+            Context { warp: &mut block.warps[w], shared: &mut block.shared, info: &block.info };
         self.machine.run(&mut context, slice)
     }
 
@@ -292,12 +277,7 @@ impl Grid<'_, '_> {
         let line = self.machine.place(pc).line;
         let id = block.map(|b| b.info.id);
         if let Some(recorder) = self.machine.recorder.as_mut() {
-            recorder.push(Event::Barrier {
-                launch,
-                level,
-                block: id,
-                line,
-            });
+            recorder.push(Event::Barrier { launch, level, block: id, line });
         }
     }
 
@@ -514,23 +494,18 @@ impl Grid<'_, '_> {
         // Who spins is the cause; who waits at barriers waits for those.
         waiters.sort_by_key(|(side, at)| (!at.starts_with("for "), side.block));
         let pending = self.queue.len();
-        let kind = if spins && pending == 0 {
-            FindingKind::Livelock
-        } else {
-            FindingKind::Deadlock
-        };
+        let kind =
+            if spins && pending == 0 { FindingKind::Livelock } else { FindingKind::Deadlock };
         let Some((first, at)) = waiters.first() else { return };
-        let mut message = format!("{} waits {at} for ever (line {})", who(first.block, first.thread), first.line);
+        let mut message =
+            format!("{} waits {at} for ever (line {})", who(first.block, first.thread), first.line);
         if pending > 0 {
             message.push_str(&format!(
                 ", and {pending} block{} cannot start before a resident one ends",
                 if pending == 1 { "" } else { "s" }
             ));
         }
-        let pos = crate::lang::Pos {
-            line: first.line,
-            column: first.column,
-        };
+        let pos = crate::lang::Pos { line: first.line, column: first.column };
         let accesses = waiters.into_iter().map(|w| w.0).collect();
         self.machine.findings.add(kind, pos, pos, "", || Told {
             message,

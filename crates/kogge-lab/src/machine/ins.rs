@@ -120,14 +120,7 @@ pub(crate) struct Ins {
 
 impl Ins {
     pub(crate) const fn new(op: Op) -> Self {
-        Self {
-            op,
-            x: 0,
-            d: 0,
-            a: 0,
-            b: 0,
-            k: 0,
-        }
+        Self { op, x: 0, d: 0, a: 0, b: 0, k: 0 }
     }
 
     /// Whether `d` is a register that is only written.

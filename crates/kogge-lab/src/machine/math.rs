@@ -167,11 +167,7 @@ float_function!(double, f64);
 fn integer(f: Function, ty: ScalarType, a: u64, b: u64) -> u64 {
     let bits = 8 * ty.size() as u32;
     let mask = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
-    let less = if is_signed(ty) {
-        (a as i64) < b as i64
-    } else {
-        a < b
-    };
+    let less = if is_signed(ty) { (a as i64) < b as i64 } else { a < b };
     let value = match f {
         Function::Min => return if less { a } else { b },
         Function::Max => return if less { b } else { a },

@@ -34,19 +34,12 @@ const fn id(label: u64) -> usize {
 
 impl Recorder {
     pub(super) fn new(memory: u64) -> Self {
-        let nothing = Value {
-            interval: None,
-            event: None,
-            depth: 0,
-        };
+        let nothing = Value { interval: None, event: None, depth: 0 };
         Self {
             trace: Trace::default(),
             values: vec![nothing],
             leaves: HashMap::new(),
-            places: vec![Place::Register {
-                block: 0,
-                thread: 0,
-            }],
+            places: vec![Place::Register { block: 0, thread: 0 }],
             place_ids: HashMap::new(),
             room: memory / 512,
         }
@@ -54,22 +47,13 @@ impl Recorder {
 
     /// The index of an array, made known if it is new.
     pub(super) fn array(&mut self, name: &str, shared: bool, len: u32, input: bool) -> u32 {
-        let known = self
-            .trace
-            .arrays
-            .iter()
-            .position(|a| a.name == name && a.shared == shared);
+        let known = self.trace.arrays.iter().position(|a| a.name == name && a.shared == shared);
         if let Some(i) = known {
             let array = &mut self.trace.arrays[i];
             array.len = array.len.max(len);
             return i as u32;
         }
-        self.trace.arrays.push(TracedArray {
-            name: name.to_owned(),
-            shared,
-            len,
-            input,
-        });
+        self.trace.arrays.push(TracedArray { name: name.to_owned(), shared, len, input });
         (self.trace.arrays.len() - 1) as u32
     }
 
@@ -85,22 +69,14 @@ impl Recorder {
         if let Some(&v) = self.leaves.get(&(array, index)) {
             return u64::from(v);
         }
-        let interval = Interval {
-            input: array,
-            first: index,
-            last: index,
-        };
+        let interval = Interval { input: array, first: index, last: index };
         let v = self.value(Some(interval), None, 0);
         self.leaves.insert((array, index), v);
         u64::from(v)
     }
 
     fn value(&mut self, interval: Option<Interval>, event: Option<u32>, depth: u32) -> u32 {
-        self.values.push(Value {
-            interval,
-            event,
-            depth,
-        });
+        self.values.push(Value { interval, event, depth });
         (self.values.len() - 1) as u32
     }
 
@@ -122,18 +98,12 @@ impl Recorder {
             0 => own,
             p => self.places.get(p).copied().unwrap_or(own),
         };
-        Labelled {
-            place,
-            interval: self.values.get(id(label)).and_then(|v| v.interval),
-        }
+        Labelled { place, interval: self.values.get(id(label)).and_then(|v| v.interval) }
     }
 
     /// An application of the operator; returns the result's label.
     pub(super) fn combine(&mut self, at: Moment, left: u64, right: u64) -> u64 {
-        let own = Place::Register {
-            block: at.block,
-            thread: at.thread,
-        };
+        let own = Place::Register { block: at.block, thread: at.thread };
         let (a, b) = (self.values[id(left)], self.values[id(right)]);
         let interval = match (id(left), id(right)) {
             (0, 0) => None,
@@ -155,10 +125,7 @@ impl Recorder {
 
     /// A value was stored.
     pub(super) fn store(&mut self, at: Moment, label: u64, to: Place) {
-        let own = Place::Register {
-            block: at.block,
-            thread: at.thread,
-        };
+        let own = Place::Register { block: at.block, thread: at.thread };
         if id(label) == 0 {
             self.push(Event::Set { at, to });
             return;

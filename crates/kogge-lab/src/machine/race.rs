@@ -41,11 +41,7 @@ pub(super) struct Conflict {
 }
 
 fn conflict(other: Epoch, writes: bool, atomic: bool) -> Option<Conflict> {
-    Some(Conflict {
-        other,
-        other_writes: writes,
-        other_atomic: atomic,
-    })
+    Some(Conflict { other, other_writes: writes, other_atomic: atomic })
 }
 
 /// Shadow of a region: one cell for each `granule` bytes.
@@ -58,11 +54,7 @@ pub(super) struct Shadow {
 
 impl Shadow {
     pub(super) fn new(bytes: usize) -> Self {
-        Self {
-            granule: 4,
-            cells: vec![Cell::default(); bytes.div_ceil(4)],
-            sides: Vec::new(),
-        }
+        Self { granule: 4, cells: vec![Cell::default(); bytes.div_ceil(4)], sides: Vec::new() }
     }
 
     pub(super) fn reset(&mut self, bytes: usize) {
@@ -89,7 +81,13 @@ impl Shadow {
     }
 
     #[inline]
-    pub(super) fn read(&mut self, at: (u32, u32), now: Epoch, me: &Me, time: &Time) -> Option<Conflict> {
+    pub(super) fn read(
+        &mut self,
+        at: (u32, u32),
+        now: Epoch,
+        me: &Me,
+        time: &Time,
+    ) -> Option<Conflict> {
         let mut found = None;
         for i in self.range(at.0, at.1) {
             let Some(cell) = self.cells.get_mut(i) else { break };
@@ -101,7 +99,9 @@ impl Shadow {
                 *first = now;
             } else if second.clock == 0 || time.ordered(me, *second) {
                 *second = now;
-            } else if first.thread / 32 == second.thread / 32 && now.thread / 32 != first.thread / 32 {
+            } else if first.thread / 32 == second.thread / 32
+                && now.thread / 32 != first.thread / 32
+            {
                 *second = now;
             } else if first.thread / me.count != me.block && second.thread / me.count != me.block {
                 self.far_read(i, now, me, time);
@@ -138,7 +138,13 @@ impl Shadow {
     }
 
     #[inline]
-    pub(super) fn write(&mut self, at: (u32, u32), now: Epoch, me: &Me, time: &Time) -> Option<Conflict> {
+    pub(super) fn write(
+        &mut self,
+        at: (u32, u32),
+        now: Epoch,
+        me: &Me,
+        time: &Time,
+    ) -> Option<Conflict> {
         let mut found = None;
         for i in self.range(at.0, at.1) {
             let Some(cell) = self.cells.get_mut(i) else { break };

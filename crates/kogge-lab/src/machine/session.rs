@@ -106,17 +106,9 @@ impl<'a> Session<'a> {
     fn add(&mut self, name: &str, region: Region, ty: (ScalarType, bool), input: bool) {
         let element = ty.0.size() as u32;
         let len = (region.bytes.len() / ty.0.size()) as u32;
-        let traced = self
-            .recorder
-            .as_mut()
-            .map(|r| r.array(name, false, len, input));
+        let traced = self.recorder.as_mut().map(|r| r.array(name, false, len, input));
         self.memory.push(region);
-        self.arrays.push(ArrayInfo {
-            name: name.to_owned(),
-            element,
-            traced,
-            input,
-        });
+        self.arrays.push(ArrayInfo { name: name.to_owned(), element, traced, input });
         self.types.push(ty);
     }
 
@@ -192,17 +184,16 @@ impl<'a> Session<'a> {
         let total = u64::from(static_bytes) + u64::from(launch.shared_bytes);
         let mut limit = |message: String| self.findings.plain(FindingKind::Limit, pos, message);
         let before = [
-            (threads == 0 || blocks == 0)
-                .then(|| "a launch without blocks or threads".to_owned()),
+            (threads == 0 || blocks == 0).then(|| "a launch without blocks or threads".to_owned()),
             (threads > u64::from(device.threads_per_block)).then(|| {
                 format!("{threads} threads in a block, the device has {}", device.threads_per_block)
             }),
             (0..3).find(|&i| launch.block[i] > device.block[i]).map(|i| {
                 format!("a block of {} threads in {}", launch.block[i], ["x", "y", "z"][i])
             }),
-            (0..3).find(|&i| launch.grid[i] > device.grid[i]).map(|i| {
-                format!("a grid of {} blocks in {}", launch.grid[i], ["x", "y", "z"][i])
-            }),
+            (0..3)
+                .find(|&i| launch.grid[i] > device.grid[i])
+                .map(|i| format!("a grid of {} blocks in {}", launch.grid[i], ["x", "y", "z"][i])),
             (static_bytes > device.static_shared_bytes).then(|| {
                 format!(
                     "{static_bytes} bytes of static shared memory, the device has {}",
@@ -210,7 +201,10 @@ impl<'a> Session<'a> {
                 )
             }),
             (total > u64::from(device.shared_bytes)).then(|| {
-                format!("{total} bytes of shared memory in a block, the device has {}", device.shared_bytes)
+                format!(
+                    "{total} bytes of shared memory in a block, the device has {}",
+                    device.shared_bytes
+                )
             }),
             kernel.launch_bound.filter(|&b| threads > b).map(|b| {
                 format!("{threads} threads in a block, but __launch_bounds__ promises at most {b}")
@@ -233,7 +227,8 @@ impl<'a> Session<'a> {
             admitted = false;
         }
         if admitted && (blocks > MAX_BLOCKS || blocks * threads.next_multiple_of(32) > 1 << 31) {
-            let message = format!("{blocks} blocks of {threads} threads are more than a run may take");
+            let message =
+                format!("{blocks} blocks of {threads} threads are more than a run may take");
             self.refuse(pos, FindingKind::Budget, message);
             self.stopped = true;
             admitted = false;
@@ -245,10 +240,7 @@ impl<'a> Session<'a> {
     pub(crate) fn launch(&mut self, kernel: &Compiled, launch: &Launch, params: &[(u16, u64)]) {
         let index = self.launches.len() as u32;
         self.findings.launch = index;
-        self.launches.push(LaunchReport {
-            kernel: kernel.name.clone(),
-            counts: Counts::default(),
-        });
+        self.launches.push(LaunchReport { kernel: kernel.name.clone(), counts: Counts::default() });
         if self.stopped || !self.admit(kernel, launch) {
             return;
         }
@@ -257,7 +249,8 @@ impl<'a> Session<'a> {
         let shared_bytes = kernel.shared_bytes.next_multiple_of(16) + launch.shared_bytes;
         let places = self.options.resident_blocks.clamp(1, blocks) as usize;
         if !self.fits(kernel, threads, shared_bytes, places) {
-            let message = "registers and shared memory of the resident blocks exceed the memory budget";
+            let message =
+                "registers and shared memory of the resident blocks exceed the memory budget";
             self.refuse(kernel.pos, FindingKind::Budget, message.to_owned());
             self.stopped = true;
             return;
@@ -330,7 +323,8 @@ impl<'a> Session<'a> {
     fn fits(&self, kernel: &Compiled, threads: u32, shared: u32, places: usize) -> bool {
         let warps = u64::from(threads.div_ceil(32));
         let trace = if self.options.trace { 2 } else { 1 };
-        let warp = kernel.registers as u64 * 256 * trace + u64::from(kernel.local_bytes) * 64 + 8192;
+        let warp =
+            kernel.registers as u64 * 256 * trace + u64::from(kernel.local_bytes) * 64 + 8192;
         let block = warps * warp + u64::from(shared) * SHADOW;
         block.saturating_mul(places as u64) <= self.room
     }

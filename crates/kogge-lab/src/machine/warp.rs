@@ -90,10 +90,7 @@ impl Spin {
     /// memory has not changed since the last one.
     pub(super) fn observe(&mut self, version: u64, state: impl FnOnce() -> u64) {
         if self.version != version {
-            *self = Self {
-                version,
-                ..Self::default()
-            };
+            *self = Self { version, ..Self::default() };
             return;
         }
         let state = state();
@@ -134,11 +131,7 @@ impl Warp {
         let local_bytes = kernel.local_bytes as usize;
         Self {
             index,
-            labels: if traced {
-                vec![[0; LANES]; n]
-            } else {
-                Vec::new()
-            },
+            labels: if traced { vec![[0; LANES]; n] } else { Vec::new() },
             work: Vec::new(),
             registers,
             pc: [0; LANES],

@@ -84,9 +84,8 @@ fn generated(ty: ScalarType, name: &str, arguments: &str) -> Result<ArrayInit, D
         ("uninit", [n]) => ArrayInit::Uninitialised(ty, length(n)?),
         ("random", [n]) => ArrayInit::Random(ty, length(n)?, 0),
         ("random", [n, seed]) => {
-            let seed = seed
-                .parse()
-                .map_err(|_| Diagnostic::general(format!("`{seed}` is no seed")))?;
+            let seed =
+                seed.parse().map_err(|_| Diagnostic::general(format!("`{seed}` is no seed")))?;
             ArrayInit::Random(ty, length(n)?, seed)
         }
         _ => {
@@ -113,7 +112,8 @@ fn list(ty: ScalarType, text: &str) -> Result<ArrayInit, Diagnostic> {
     let mut numbers = Vec::new();
     for word in text.split(',') {
         let word = word.trim();
-        let n = number(word).ok_or_else(|| Diagnostic::general(format!("`{word}` is no number")))?;
+        let n =
+            number(word).ok_or_else(|| Diagnostic::general(format!("`{word}` is no number")))?;
         if !fits(ty, n) {
             return Err(Diagnostic::general(format!("{word} is no {}", ty.c_name())));
         }

@@ -52,10 +52,7 @@ impl Case {
     pub fn clean(&self, array: &str) -> Values {
         let mut results = Vec::new();
         for schedule in schedules() {
-            let options = Options {
-                schedule,
-                ..self.options.clone()
-            };
+            let options = Options { schedule, ..self.options.clone() };
             let report = run(&self.program(), &self.script, &options).unwrap();
             assert!(
                 report.is_clean(),

@@ -1,7 +1,7 @@
 //! Expressions: precedence climbing.
 
-use super::number::{character, number};
 use super::Parser;
+use super::number::{character, number};
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{Binary, Expr, ExprKind, TypeExpr, Unary};
 use crate::lang::token::{Kind, Pos};
@@ -66,10 +66,7 @@ impl Parser {
             Some(operator) => {
                 let pos = self.next().pos;
                 let value = self.initialiser()?;
-                at(
-                    pos,
-                    ExprKind::Assign(operator, Box::new(target), Box::new(value)),
-                )
+                at(pos, ExprKind::Assign(operator, Box::new(target), Box::new(value)))
             }
             None => target,
         };
@@ -121,10 +118,7 @@ impl Parser {
         self.expect(":")?;
         let no = self.assignment()?;
         self.depth -= 1;
-        Ok(at(
-            pos,
-            ExprKind::Conditional(Box::new(condition), Box::new(yes), Box::new(no)),
-        ))
+        Ok(at(pos, ExprKind::Conditional(Box::new(condition), Box::new(yes), Box::new(no))))
     }
 
     fn binary(&mut self, lowest: u8) -> Result<Expr, Diagnostic> {
@@ -144,10 +138,7 @@ impl Parser {
             links += 1;
             let pos = self.next().pos;
             let right = self.binary(level)?;
-            left = at(
-                pos,
-                ExprKind::Binary(operator, Box::new(left), Box::new(right)),
-            );
+            left = at(pos, ExprKind::Binary(operator, Box::new(left), Box::new(right)));
         }
         self.depth -= links;
         Ok(left)
@@ -182,14 +173,7 @@ impl Parser {
             self.at += 1;
             let target = Box::new(self.unary()?);
             let up = token.is("++");
-            return Ok(at(
-                pos,
-                ExprKind::Step {
-                    target,
-                    up,
-                    prefix: true,
-                },
-            ));
+            return Ok(at(pos, ExprKind::Step { target, up, prefix: true }));
         }
         if token.is("sizeof") {
             return self.size(pos);
@@ -273,11 +257,7 @@ impl Parser {
                     let part = self.part()?;
                     at(
                         pos,
-                        ExprKind::Member {
-                            object: Box::new(value),
-                            part,
-                            arrow: token.is("->"),
-                        },
+                        ExprKind::Member { object: Box::new(value), part, arrow: token.is("->") },
                     )
                 }
                 "++" | "--" => {
@@ -397,17 +377,11 @@ impl Parser {
         let specifiers = self.specifiers()?;
         if self.is("(") {
             let arguments = self.arguments()?;
-            return Ok(at(
-                pos,
-                ExprKind::Construct(Box::new(specifiers.ty), arguments),
-            ));
+            return Ok(at(pos, ExprKind::Construct(Box::new(specifiers.ty), arguments)));
         }
         if self.is("{") {
             let members = self.braced()?;
-            return Ok(at(
-                pos,
-                ExprKind::Construct(Box::new(specifiers.ty), members),
-            ));
+            return Ok(at(pos, ExprKind::Construct(Box::new(specifiers.ty), members)));
         }
         match specifiers.ty {
             TypeExpr::Named(path) => Ok(at(pos, ExprKind::Name(path))),

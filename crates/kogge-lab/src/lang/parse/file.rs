@@ -45,9 +45,9 @@ impl Parser {
         let linkage = self.is("extern") && self.ahead(1).kind == Kind::String;
         let length = match (linkage, self.is("namespace")) {
             (true, _) => 2,
-            (_, true) => (1..16)
-                .find(|&n| !self.ahead(n).is_name() && !self.ahead(n).is("::"))
-                .unwrap_or(1),
+            (_, true) => {
+                (1..16).find(|&n| !self.ahead(n).is_name() && !self.ahead(n).is("::")).unwrap_or(1)
+            }
             _ => return false,
         };
         if !self.ahead(length).is("{") {
@@ -115,10 +115,7 @@ impl Parser {
         if matches!(&*keyword, "struct" | "class" | "union") && defines {
             let record = self.record(template)?;
             let named = TypeExpr::Named(crate::lang::ast::Path {
-                parts: vec![crate::lang::ast::Part {
-                    name: record.name.clone(),
-                    arguments: None,
-                }],
+                parts: vec![crate::lang::ast::Part { name: record.name.clone(), arguments: None }],
                 pos: record.pos,
             });
             file.structs.push(record);
@@ -255,17 +252,12 @@ impl Parser {
         }
         if !self.is("{") {
             let found: &Token = self.peek();
-            return Err(found.pos.error(format!(
-                "expected the body of `{name}`, found {}",
-                found.describe()
-            )));
+            return Err(found
+                .pos
+                .error(format!("expected the body of `{name}`, found {}", found.describe())));
         }
         let body = self.balanced()?;
-        let types = template
-            .iter()
-            .filter(|p| p.value.is_none())
-            .map(|p| p.name.clone())
-            .collect();
+        let types = template.iter().filter(|p| p.value.is_none()).map(|p| p.name.clone()).collect();
         Ok(Some(Function {
             name,
             template,
@@ -306,17 +298,8 @@ impl Parser {
                 };
                 (ty, name)
             };
-            let default = if self.eat("=") {
-                Some(self.assignment()?)
-            } else {
-                None
-            };
-            parameters.push(Parameter {
-                name,
-                ty,
-                default,
-                pos,
-            });
+            let default = if self.eat("=") { Some(self.assignment()?) } else { None };
+            parameters.push(Parameter { name, ty, default, pos });
             if !self.eat(",") {
                 break;
             }
@@ -348,11 +331,7 @@ impl Parser {
             return self.refuse("pointers to functions");
         }
         let array = Box::new(self.arrays(element)?);
-        let ty = if reference {
-            TypeExpr::Reference(array)
-        } else {
-            TypeExpr::Pointer(array)
-        };
+        let ty = if reference { TypeExpr::Reference(array) } else { TypeExpr::Pointer(array) };
         Ok((ty, name))
     }
 }

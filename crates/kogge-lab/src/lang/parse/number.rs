@@ -18,11 +18,7 @@ pub(super) fn number(token: &Token) -> Result<ExprKind, Diagnostic> {
     if floating {
         let single = lower.ends_with('f');
         let digits = lower.trim_end_matches(['f', 'l']);
-        let ty = if single {
-            ScalarType::F32
-        } else {
-            ScalarType::F64
-        };
+        let ty = if single { ScalarType::F32 } else { ScalarType::F64 };
         let value = if single {
             f64::from(digits.parse::<f32>().map_err(|_| wrong())?)
         } else {

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use super::Parser;
 use super::types::Specifiers;
 use crate::diagnostic::Diagnostic;
-use crate::lang::ast::{
-    Expr, Function, Init, Storage, Struct, TemplateParameter, TypeExpr,
-};
+use crate::lang::ast::{Expr, Function, Init, Storage, Struct, TemplateParameter, TypeExpr};
 use crate::lang::token::{Kind, Token};
 
 impl Parser {
@@ -62,32 +60,16 @@ impl Parser {
             }
             let (name, value) = if typed {
                 self.at += 1;
-                let name = if self.peek().is_name() {
-                    self.next().text
-                } else {
-                    Arc::from("")
-                };
+                let name = if self.peek().is_name() { self.next().text } else { Arc::from("") };
                 self.declare_template_type(&name);
                 (name, None)
             } else {
                 let ty = self.type_id()?;
-                let name = if self.peek().is_name() {
-                    self.next().text
-                } else {
-                    Arc::from("")
-                };
+                let name = if self.peek().is_name() { self.next().text } else { Arc::from("") };
                 (name, Some(ty))
             };
-            let default = if self.eat("=") {
-                Some(self.template_argument()?)
-            } else {
-                None
-            };
-            parameters.push(TemplateParameter {
-                name,
-                value,
-                default,
-            });
+            let default = if self.eat("=") { Some(self.template_argument()?) } else { None };
+            parameters.push(TemplateParameter { name, value, default });
             if !self.eat(",") {
                 break;
             }
@@ -112,11 +94,7 @@ impl Parser {
         let mut members = Vec::new();
         while !self.is("}") {
             let name = self.name("an enumerator")?;
-            let value = if self.eat("=") {
-                Some(self.conditional()?)
-            } else {
-                None
-            };
+            let value = if self.eat("=") { Some(self.conditional()?) } else { None };
             members.push((name, value));
             if !self.eat(",") {
                 break;
@@ -209,11 +187,7 @@ impl Parser {
         if (self.is("struct") || self.is("union")) && self.defines_record() {
             return self.refuse("structs within structs");
         }
-        let template = if self.eat("template") {
-            self.template_parameters()?
-        } else {
-            Vec::new()
-        };
+        let template = if self.eat("template") { self.template_parameters()? } else { Vec::new() };
         let start = self.at;
         if self.constructor(record)? {
             return Ok(());
@@ -229,8 +203,13 @@ impl Parser {
                 if let Some(mut f) = self.function(&specifiers, ty, name, pos, template)? {
                     f.types.push(record.name.clone());
                     f.types.extend(record.aliases.iter().map(|a| a.0.clone()));
-                    f.types
-                        .extend(record.template.iter().filter(|p| p.value.is_none()).map(|p| p.name.clone()));
+                    f.types.extend(
+                        record
+                            .template
+                            .iter()
+                            .filter(|p| p.value.is_none())
+                            .map(|p| p.name.clone()),
+                    );
                     record.methods.push(Arc::new(f));
                 }
                 return Ok(());
@@ -287,7 +266,13 @@ impl Parser {
         let mut n = 0;
         while matches!(
             &*self.ahead(n).text,
-            "__device__" | "__host__" | "__forceinline__" | "inline" | "constexpr" | "explicit" | "__inline__"
+            "__device__"
+                | "__host__"
+                | "__forceinline__"
+                | "inline"
+                | "constexpr"
+                | "explicit"
+                | "__inline__"
         ) {
             n += 1;
         }
@@ -306,11 +291,7 @@ impl Parser {
         if self.eat(":") {
             loop {
                 let field = self.name("a member")?;
-                let arguments = if self.is("{") {
-                    self.braced()?
-                } else {
-                    self.arguments()?
-                };
+                let arguments = if self.is("{") { self.braced()? } else { self.arguments()? };
                 initialisers.push((field, arguments));
                 if !self.eat(",") {
                     break;

@@ -60,11 +60,7 @@ impl Parser {
                 "continue" => return self.word(StmtKind::Continue),
                 "return" => {
                     self.at += 1;
-                    let value = if self.is(";") {
-                        None
-                    } else {
-                        Some(self.initialiser()?)
-                    };
+                    let value = if self.is(";") { None } else { Some(self.initialiser()?) };
                     self.expect(";")?;
                     return Ok(StmtKind::Return(value));
                 }
@@ -120,17 +116,8 @@ impl Parser {
         let constant = self.eat("constexpr");
         let condition = self.condition()?;
         let yes = Box::new(self.statement()?);
-        let no = if self.eat("else") {
-            Some(Box::new(self.statement()?))
-        } else {
-            None
-        };
-        Ok(StmtKind::If {
-            constant,
-            condition,
-            yes,
-            no,
-        })
+        let no = if self.eat("else") { Some(Box::new(self.statement()?)) } else { None };
+        Ok(StmtKind::If { constant, condition, yes, no })
     }
 
     fn do_(&mut self) -> Result<StmtKind, Diagnostic> {
@@ -146,28 +133,15 @@ impl Parser {
         self.at += 1;
         self.expect("(")?;
         let init = Box::new(self.statement()?);
-        let condition = if self.is(";") {
-            None
-        } else {
-            Some(self.expression()?)
-        };
+        let condition = if self.is(";") { None } else { Some(self.expression()?) };
         if self.is(":") || self.is(")") {
             return self.refuse("range-based `for`");
         }
         self.expect(";")?;
-        let step = if self.is(")") {
-            None
-        } else {
-            Some(self.expression()?)
-        };
+        let step = if self.is(")") { None } else { Some(self.expression()?) };
         self.expect(")")?;
         let body = Box::new(self.statement()?);
-        Ok(StmtKind::For {
-            init,
-            condition,
-            step,
-            body,
-        })
+        Ok(StmtKind::For { init, condition, step, body })
     }
 
     fn switch(&mut self) -> Result<StmtKind, Diagnostic> {
@@ -233,10 +207,7 @@ impl Parser {
         } else if self.is("{") {
             let pos = self.pos();
             let members = self.braced()?;
-            Some(Init::Value(super::expr::at(
-                pos,
-                crate::lang::ast::ExprKind::List(members),
-            )))
+            Some(Init::Value(super::expr::at(pos, crate::lang::ast::ExprKind::List(members))))
         } else if self.is("(") {
             Some(Init::Call(self.arguments()?))
         } else {

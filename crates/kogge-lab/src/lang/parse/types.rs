@@ -10,19 +10,62 @@ use crate::value::ScalarType;
 
 /// Words that can start or continue a declaration's specifiers.
 const SPECIFIERS: [&str; 38] = [
-    "const", "volatile", "static", "constexpr", "register", "extern", "inline", "mutable",
-    "typename", "struct", "class", "union", "enum", "void", "bool", "char", "short", "int",
-    "long", "float", "double", "signed", "unsigned", "auto", "decltype", "__shared__",
-    "__device__", "__constant__", "__managed__", "__host__", "__global__", "__inline__",
-    "__forceinline__", "__noinline__", "__align__", "alignas", "__launch_bounds__", "thread_local",
+    "const",
+    "volatile",
+    "static",
+    "constexpr",
+    "register",
+    "extern",
+    "inline",
+    "mutable",
+    "typename",
+    "struct",
+    "class",
+    "union",
+    "enum",
+    "void",
+    "bool",
+    "char",
+    "short",
+    "int",
+    "long",
+    "float",
+    "double",
+    "signed",
+    "unsigned",
+    "auto",
+    "decltype",
+    "__shared__",
+    "__device__",
+    "__constant__",
+    "__managed__",
+    "__host__",
+    "__global__",
+    "__inline__",
+    "__forceinline__",
+    "__noinline__",
+    "__align__",
+    "alignas",
+    "__launch_bounds__",
+    "thread_local",
 ];
 
 /// Struct types that CUDA declares.
 pub(super) fn builtin_types() -> Names {
     let mut names = Names::new();
     for base in [
-        "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "longlong",
-        "ulonglong", "float", "double",
+        "char",
+        "uchar",
+        "short",
+        "ushort",
+        "int",
+        "uint",
+        "long",
+        "ulong",
+        "longlong",
+        "ulonglong",
+        "float",
+        "double",
     ] {
         for n in 1..=4 {
             names.insert(format!("{base}{n}").into());
@@ -337,10 +380,7 @@ impl Parser {
         self.eat("template");
         let name = self.name("a name")?;
         if &*name == "operator" {
-            return Ok(Part {
-                name: self.operator_name()?,
-                arguments: None,
-            });
+            return Ok(Part { name: self.operator_name()?, arguments: None });
         }
         let template = self.is_template(&name) && self.is("<");
         let arguments = if template {
@@ -391,7 +431,8 @@ impl Parser {
         let mut argument = None;
         if self.at_type() {
             let ty = self.type_id()?;
-            let ends = self.is(",") || self.is(">") || self.is(">>") || self.peek().kind == Kind::End;
+            let ends =
+                self.is(",") || self.is(">") || self.is(">>") || self.peek().kind == Kind::End;
             argument = ends.then_some(TemplateArgument::Type(ty));
         }
         let argument = match argument {
@@ -456,20 +497,13 @@ impl Parser {
             self.descend()?;
             self.at += 1;
             let outer = std::mem::replace(&mut self.in_arguments, false);
-            let size = if self.is("]") {
-                None
-            } else {
-                Some(Box::new(self.expression()?))
-            };
+            let size = if self.is("]") { None } else { Some(Box::new(self.expression()?)) };
             self.in_arguments = outer;
             self.expect("]")?;
             sizes.push(size);
         }
         self.depth -= sizes.len() as u32;
-        Ok(sizes
-            .into_iter()
-            .rev()
-            .fold(ty, |ty, size| TypeExpr::Array(Box::new(ty), size)))
+        Ok(sizes.into_iter().rev().fold(ty, |ty, size| TypeExpr::Array(Box::new(ty), size)))
     }
 
     /// A declarator: pointers, name, array sizes.
@@ -483,11 +517,7 @@ impl Parser {
         }
         let pos = self.pos();
         let name = self.name("a name")?;
-        let name = if &*name == "operator" {
-            self.operator_name()?
-        } else {
-            name
-        };
+        let name = if &*name == "operator" { self.operator_name()? } else { name };
         Ok((self.arrays(ty)?, name, pos))
     }
 }
