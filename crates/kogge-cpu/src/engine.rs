@@ -5,6 +5,7 @@ use crate::algorithm::tile::Scan;
 use crate::algorithm::{parallel, sequential};
 use crate::{Level, Machine, Plan, plan};
 use kogge_core::{Accumulate, Direction, Element, Error, Kind, Operator, Problem};
+use std::any::TypeId;
 use std::marker::PhantomData;
 
 /// What is asked of the engine, apart from the data.
@@ -106,7 +107,7 @@ where
         };
         plan(&problem, Machine { threads: rayon::current_num_threads() })
     });
-    if const { T::SAME && U::SAME } && request.direction == Direction::Forward {
+    if const { T::SAME && U::SAME } && same::<T, U, A>() && request.direction == Direction::Forward {
         let (from, to) = (from.cast::<A>(), to.cast::<A>());
         // SAFETY: passed on; both `T` and `U` are `A`.
         return unsafe {
@@ -149,4 +150,9 @@ pub(crate) unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
             sequential::run(&scan)
         }
     }
+}
+
+/// Whether all three are one type. `SAME` alone can't be relied on: anybody may set it.
+fn same<T: 'static, U: 'static, A: 'static>() -> bool {
+    TypeId::of::<T>() == TypeId::of::<A>() && TypeId::of::<U>() == TypeId::of::<A>()
 }
