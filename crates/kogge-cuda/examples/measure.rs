@@ -1,13 +1,15 @@
 //! Measures scans of device memory beside a device-to-device copy and, if there is one, CUB, all in
 //! one process, and prints one JSON record.
 //!
-//! `measure [libcub.so] [MiB…]`; the library is made of `examples/cub.cu`. Every result is compared with
-//! the reference before it is timed. Between two runs 256 MiB are written, so that nothing lies in L2. Medians.
+//! `measure [libcub.so] [name=value…] [MiB…]`, where names are fields of `Tuning`; the library is made of `examples/cub.cu`. Every result is compared with
+//! the fixed order's before it is timed. Between two runs 256 MiB are written, so that nothing lies in L2. Medians.
 
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, result, sys};
 use kogge_core::ops::{Affine, Compose, MatMul, Matrix2, Max, Sum};
-use kogge_core::{Accumulate, Direction, Kind, Order, bf16, bytemuck, f16, reference};
-use kogge_cuda::{Device, DeviceElement, DeviceOperator, Init, Kernel, Scan, Workspace, cudarc};
+use kogge_core::{Accumulate, Direction, Kind, bf16, bytemuck, f16};
+use kogge_cuda::{
+    Device, DeviceElement, DeviceOperator, Init, Kernel, Scan, Tuning, Workspace, cudarc,
+};
 use libloading::Library;
 use serde_json::json;
 use std::sync::Arc;
@@ -31,8 +33,10 @@ impl Bench {
             .map(|i| {
                 let (flush, _guard) = self.flush.device_ptr_mut(&self.stream);
                 // SAFETY: the buffer has this length.
-                unsafe { result::memset_d8_async(flush, i as u8, 256 << 20, self.stream.cu_stream()) }
-                    .expect("a flush");
+                unsafe {
+                    result::memset_d8_async(flush, i as u8, 256 << 20, self.stream.cu_stream())
+                }
+                .expect("a flush");
                 let start = self.stream.record_event(flag).expect("an event");
                 run();
                 let end = self.stream.record_event(flag).expect("an event");
@@ -44,12 +48,26 @@ impl Bench {
         times[times.len() / 2]
     }
 
-    fn measure<T, A, O>(&mut self, name: &str, cub: i32, operator: O, make: impl Fn(u64) -> T, mib: f64)
-    where
+    fn wanted(name: &str) -> bool {
+        std::env::var("ONLY")
+            .map_or(true, |only| only.split(',').any(|part| name.starts_with(part)))
+    }
+
+    fn measure<T, A, O>(
+        &mut self,
+        name: &str,
+        cub: i32,
+        operator: O,
+        make: impl Fn(u64) -> T,
+        mib: f64,
+    ) where
         T: DeviceElement + Accumulate<A>,
         A: DeviceElement,
         O: DeviceOperator<A>,
     {
+        if !Self::wanted(name) {
+            return;
+        }
         let n = (mib * 1048576.0) as usize / size_of::<T>();
         let bytes = n * size_of::<T>();
         let runs = if bytes > 128 << 20 { 11 } else { 31 };
@@ -91,7 +109,8 @@ impl Bench {
         }
         let copy = self.time(runs, || {
             // SAFETY: both buffers have this length.
-            unsafe { result::memcpy_dtod_async(target, source, bytes, stream.cu_stream()) }.expect("a copy");
+            unsafe { result::memcpy_dtod_async(target, source, bytes, stream.cu_stream()) }
+                .expect("a copy");
         });
         let peer = self.cub(cub, source, target, n as u64, runs);
         for (way, time, right, kernel, prepare) in ways {
@@ -133,24 +152,18 @@ impl Bench {
     }
 }
 
-/// Whether the bytes are the reference's.
+/// Whether the bytes are those of the fixed order. The CPU engine, which is tested against the
+/// reference, gives them in seconds for a gibibyte.
 fn agree<T, A, O>(operator: &O, kind: Kind, direction: Direction, input: &[T], got: &[u8]) -> bool
 where
     T: Accumulate<A>,
     A: DeviceElement,
     O: DeviceOperator<A>,
 {
-    let mut wide: Vec<A> = input.iter().map(|x| x.widen()).collect();
-    if direction == Direction::Reverse {
-        wide.reverse();
-    }
-    let mut values = reference::scan(&wide, operator, Order::of::<T>(), kind, None).values;
-    if direction == Direction::Reverse {
-        values.reverse();
-    }
-    let got: &[T] = bytemuck::cast_slice(got);
-    let bytes = |value: &T| bytemuck::bytes_of(value).to_vec();
-    values.len() == got.len() && values.iter().zip(got).all(|(&x, y)| bytes(&T::narrow(x)) == bytes(y))
+    let mut values = vec![T::zeroed(); input.len()];
+    let request = kogge_cpu::Request { kind, direction, ..kogge_cpu::Request::new(operator) };
+    kogge_cpu::scan_into::<T, T, A, O>(&request, input, &mut values).expect("equal lengths");
+    bytemuck::cast_slice::<T, u8>(&values) == got
 }
 
 fn main() {
@@ -159,8 +172,23 @@ fn main() {
         // SAFETY: the library of examples/cub.cu has no initialisers of its own.
         unsafe { Library::new(path) }.expect("the library")
     });
+    let mut tuning = Tuning::default();
+    while let Some(setting) = arguments.next_if(|a| a.contains('=')) {
+        let (name, value) = setting.split_once('=').expect("name=value");
+        let value: u32 = value.parse().expect("a number");
+        match name {
+            "rounds_bytes" => tuning.rounds_bytes = value.into(),
+            "stages" => tuning.stages = value,
+            "groups" => tuning.groups = value,
+            "reducers" => tuning.reducers = value,
+            "ahead" => tuning.ahead = value,
+            "always_cooperative" => tuning.always_cooperative = value != 0,
+            _ => panic!("{name} is no tuning"),
+        }
+    }
+    println!("{tuning:?}");
     let sizes: Vec<f64> = arguments.map(|a| a.parse().expect("MiB")).collect();
-    let device = Device::open(0).expect("a device");
+    let device = Device::open(0).expect("a device").with_tuning(tuning);
     let stream = device.context().new_stream().expect("a stream");
     let flush = stream.alloc_zeros::<u8>(256 << 20).expect("memory");
     let name = device.context().name().expect("a name");
@@ -177,7 +205,8 @@ fn main() {
         bench.measure::<f32, f32, _>("f32 max", 9, Max, float, mib);
         bench.measure::<i64, i64, _>("i64 sum", 6, Sum, integer, mib);
         bench.measure::<f64, f64, _>("f64 sum", 7, Sum, |i| float(i) as f64, mib);
-        let affine = |i: u64| Affine { a: 0.5 + 0.05 * (integer(i) + 3) as f32, b: integer(i) as f32 };
+        let affine =
+            |i: u64| Affine { a: 0.5 + 0.05 * (integer(i) + 3) as f32, b: integer(i) as f32 };
         bench.measure::<Affine<f32>, Affine<f32>, _>("f32 affine", 8, Compose, affine, mib);
         let matrix = |i: u64| {
             let x = |k| 0.1 * integer(i + k) as f32;
@@ -185,5 +214,8 @@ fn main() {
         };
         bench.measure::<Matrix2<f32>, Matrix2<f32>, _>("f32 matrix2", -1, MatMul, matrix, mib);
     }
-    println!("JSON {}", json!({ "device": name, "cold": true, "median": true, "runs": bench.records }));
+    println!(
+        "JSON {}",
+        json!({ "device": name, "tuning": format!("{tuning:?}"), "cold": true, "median": true, "runs": bench.records })
+    );
 }

@@ -21,17 +21,31 @@ struct LookAhead {
             A value[BATCH];
             wait(tile, lane, value);
             u64 first = block;
+            u32 tiles[BATCH];
 #pragma unroll
             for (u32 k = 0; k < BATCH; k++) {
                 u64 start = (first + k) * TILES_PER_BLOCK;
-                u32 tiles = tile <= start ? 0 : tile - start < TILES_PER_BLOCK ? (u32)(tile - start) : TILES_PER_BLOCK;
-                if (tiles > 0) {
-                    prefix = join<Op>(blocks, value_of_lane(kogge_stone<Op>(value[k], lane, tiles), tiles - 1));
-                    if (tiles < TILES_PER_BLOCK) return prefix;
+                tiles[k] = tile <= start ? 0 : tile - start < TILES_PER_BLOCK ? (u32)(tile - start) : TILES_PER_BLOCK;
+            }
+            // The blocks of a batch step together, so that one's shuffles hide another's.
+#pragma unroll
+            for (u32 stride = 1; stride < LANES; stride *= 2) {
+#pragma unroll
+                for (u32 k = 0; k < BATCH; k++) {
+                    A left = value_of_lane_below(value[k], stride);
+                    if (lane >= stride && lane < tiles[k]) value[k] = Op::combine(left, value[k]);
+                }
+            }
+#pragma unroll
+            for (u32 k = 0; k < BATCH; k++) {
+                A total = value_of_lane(value[k], tiles[k] - 1);
+                if (tiles[k] > 0) prefix = join<Op>(blocks, total);
+                if (tiles[k] == TILES_PER_BLOCK) {
                     blocks = prefix;
                     block++;
                 }
             }
+            if (block < first + BATCH) break;
         }
         return prefix;
     }
@@ -46,14 +60,19 @@ struct LookAhead {
             if ((block + k) * TILES_PER_BLOCK + lane < tile) missing |= 1u << k;
         }
         while (!all_lanes(missing == 0)) {
+            // All loads first, and none under a condition: a test between them would wait for each in turn.
+            A seen[BATCH];
+            bool fresh[BATCH];
 #pragma unroll
             for (u32 k = 0; k < BATCH; k++) {
-                A seen;
-                if (missing >> k & 1 &&
-                    Slot<A>::peek(workspace, (block + k) * TILES_PER_BLOCK + lane, seen, epoch)) {
-                    value[k] = seen;
-                    missing &= ~(1u << k);
-                }
+                u64 index = block * TILES_PER_BLOCK + (missing >> k & 1 ? k * TILES_PER_BLOCK + lane : 0);
+                fresh[k] = Slot<A>::peek(workspace, index, seen[k], epoch);
+            }
+#pragma unroll
+            for (u32 k = 0; k < BATCH; k++) {
+                if (!(missing >> k & 1) || !fresh[k]) continue;
+                value[k] = seen[k];
+                missing &= ~(1u << k);
             }
         }
     }

@@ -39,13 +39,13 @@ KOGGE_DEVICE A row_totals(A (&value)[ROWS_PER_SEGMENT], u32 lane) {
         if (rows > 0) {
 #pragma unroll
             for (u32 i = 0; i < rows; i++) {
-                A mine = upper ? value[rows + i] : value[i];
-                A other = value_of_partner(upper ? value[i] : value[rows + i], stride);
-                value[i] = Op::combine(upper ? other : mine, upper ? mine : other);
+                A low = value[i], high = value[rows + i];
+                A mine = choose(upper, high, low), other = value_of_partner(choose(upper, low, high), stride);
+                value[i] = Op::combine(choose(upper, other, mine), choose(upper, mine, other));
             }
         } else {
-            A other = value_of_partner(value[0], stride);
-            value[0] = Op::combine(upper ? other : value[0], upper ? value[0] : other);
+            A mine = value[0], other = value_of_partner(mine, stride);
+            value[0] = Op::combine(choose(upper, other, mine), choose(upper, mine, other));
         }
     }
     return value[0];

@@ -37,11 +37,16 @@ KOGGE_DEVICE typename S::Op::Element block_total(Workspace* workspace, u64 epoch
         u32 missing = first + SEGMENTS_PER_TILE <= segments ? 0xff : (1u << (u32)(segments - first)) - 1;
         u32 exist = missing;
         while (missing) {
+            // All loads first, and none under a condition: a test between them would wait for each in turn.
+            A seen[SEGMENTS_PER_TILE];
+            bool fresh[SEGMENTS_PER_TILE];
+#pragma unroll
+            for (u32 i = 0; i < SEGMENTS_PER_TILE; i++)
+                fresh[i] = Slot<A>::peek(workspace, first + (missing >> i & 1 ? i : 0), seen[i], epoch);
 #pragma unroll
             for (u32 i = 0; i < SEGMENTS_PER_TILE; i++) {
-                A seen;
-                if (!(missing >> i & 1) || !Slot<A>::peek(workspace, first + i, seen, epoch)) continue;
-                part[i] = seen;
+                if (!(missing >> i & 1) || !fresh[i]) continue;
+                part[i] = seen[i];
                 missing &= ~(1u << i);
             }
         }

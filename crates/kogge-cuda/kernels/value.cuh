@@ -43,6 +43,16 @@ KOGGE_DEVICE T value_of_partner(const T& value, u32 mask) {
     return from_words<T>(words);
 }
 
+// One of two values. Word by word, since `?:` of two array elements chooses an address, and an array with
+// an address lies in local memory.
+template <class T>
+KOGGE_DEVICE T choose(bool first, const T& one, const T& other) {
+    Words<T> words = to_words(one), others = to_words(other);
+#pragma unroll
+    for (u32 i = 0; i < Words<T>::COUNT; i++) words.word[i] = first ? words.word[i] + 0 : others.word[i] + 0;
+    return from_words<T>(words);
+}
+
 template <class T>
 struct Maybe {
     T value;

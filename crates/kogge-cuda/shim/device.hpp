@@ -3,10 +3,6 @@
 // A resident thread block is one OS thread; a CUDA thread is a fiber of it, switched at every warp
 // collective and every wait, in an order drawn from a seed. So blocks race for real, warps interleave at
 // random, and a test of 100 blocks runs in a second.
-//
-// Under ThreadSanitizer every fiber (or, for many blocks, every warp) is a thread of its own, switched
-// without synchronisation. Only what orders memory on a GPU orders it here: barriers, __syncwarp and
-// mbarriers do; shuffles, relaxed slots and the scheduler don't.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -30,25 +26,12 @@ typedef u64 Barrier;
 #define KOGGE_DEVICE static inline
 #define __device__
 #define __forceinline__ inline
-#define SHIM_UNSEEN __attribute__((noinline, no_sanitize("thread")))
+// Thread-local state is read afresh after every switch, so never kept across one by inlining.
+#define SHIM_APART __attribute__((noinline))
 
 struct alignas(16) Quad {
     u32 word[4];
 };
-
-#if defined(__SANITIZE_THREAD__)
-extern "C" {
-void* __tsan_get_current_fiber(void);
-void* __tsan_create_fiber(unsigned);
-void __tsan_destroy_fiber(void*);
-void __tsan_switch_to_fiber(void*, unsigned);
-}
-#else
-inline void* __tsan_get_current_fiber() { return nullptr; }
-inline void* __tsan_create_fiber(unsigned) { return nullptr; }
-inline void __tsan_destroy_fiber(void*) {}
-inline void __tsan_switch_to_fiber(void*, unsigned) {}
-#endif
 
 // Saves the callee-saved registers and the stack of one fiber, and takes up another's.
 extern "C" void shim_switch(void** save, void* load);
@@ -80,7 +63,6 @@ shim_switch:
 namespace shim {
 
 enum : u32 { WARP = 32 };
-inline bool lanes_are_threads = false;  // to ThreadSanitizer; else warps are
 inline std::atomic<bool> failed{false};
 
 inline void fail(const char* what) {
@@ -94,7 +76,6 @@ struct Block;
 // A CUDA thread.
 struct Fiber {
     void* stack_pointer = nullptr;
-    void* context = nullptr;  // ThreadSanitizer's
     u32 thread = 0;
     bool done = false;
     std::function<bool()> ready;  // what it waits for; empty if nothing
@@ -132,8 +113,6 @@ struct Block {
     u8* shared;
     std::deque<Copy> copies;
     std::atomic<u32> issued{0};
-    void* engine = nullptr;     // the copy engine, to ThreadSanitizer
-    void* scheduler = nullptr;  // the OS thread, likewise
     void* scheduler_stack = nullptr;
     Fiber* running = nullptr;
     std::mt19937 random;
@@ -144,28 +123,27 @@ struct Block {
 inline thread_local Block* block = nullptr;
 
 // `block` is read afresh after every switch, in its own function.
-SHIM_UNSEEN inline Block& current() { return *block; }
-SHIM_UNSEEN inline u32 lane() { return current().running->thread % WARP; }
-SHIM_UNSEEN inline Warp& warp() { return current().warps[current().running->thread / WARP]; }
+SHIM_APART inline Block& current() { return *block; }
+SHIM_APART inline u32 lane() { return current().running->thread % WARP; }
+SHIM_APART inline Warp& warp() { return current().warps[current().running->thread / WARP]; }
 
-SHIM_UNSEEN inline void yield() {
+SHIM_APART inline void yield() {
     Block& b = current();
     Fiber* self = b.running;
-    __tsan_switch_to_fiber(b.scheduler, 1);
     shim_switch(&self->stack_pointer, b.scheduler_stack);
 }
-SHIM_UNSEEN inline void wait_for(std::function<bool()> ready) {
+SHIM_APART inline void wait_for(std::function<bool()> ready) {
     if (ready()) return;
     current().running->ready = std::move(ready);
     yield();
 }
 // Gives others a turn while polling something that other blocks write.
-SHIM_UNSEEN inline void pause() {
+SHIM_APART inline void pause() {
     bool first = true;
     wait_for([first]() mutable { bool again = first; first = false; return !again; });
 }
 
-SHIM_UNSEEN inline void meet(Group& group, u32 threads) {
+SHIM_APART inline void meet(Group& group, u32 threads) {
     u64 generation = group.generation;
     if (++group.arrived == threads) {
         group.arrived = 0;
@@ -183,7 +161,7 @@ inline void meet_ordered(Group& group, u32 threads) {
 }
 
 // All lanes give a word; a lane then reads those of others. No order of memory.
-SHIM_UNSEEN inline u32* exchange(u32 word) {
+SHIM_APART inline u32* exchange(u32 word) {
     Warp& w = warp();
     u32 l = lane();
     u32* buffer = w.exchange[w.collectives[l]++ % 2];
@@ -191,14 +169,13 @@ SHIM_UNSEEN inline u32* exchange(u32 word) {
     meet(w.group, WARP);
     return buffer;
 }
-SHIM_UNSEEN inline u32 exchanged(u32 word, u32 from) { return exchange(word)[from % WARP]; }
+SHIM_APART inline u32 exchanged(u32 word, u32 from) { return exchange(word)[from % WARP]; }
 
 [[noreturn]] inline void fiber_main() {
     (*current().kernel)();
     Block& b = current();
     b.running->done = true;
     b.progress = true;
-    __tsan_switch_to_fiber(b.scheduler, 0);
     void* unused;
     shim_switch(&unused, b.scheduler_stack);
     std::abort();
@@ -234,11 +211,9 @@ inline void run_copy() {
     Block& b = current();
     Copy copy = b.copies.front();
     b.copies.pop_front();
-    __tsan_switch_to_fiber(b.engine, 1);
     b.issued.load(std::memory_order_acquire);
     if (copy.bytes) std::memcpy(copy.to, copy.from, copy.bytes);
     if (copy.barrier) update(copy.barrier, copy.arrive ? 1 : 0, copy.arrive ? 0 : -(std::int32_t)copy.bytes);
-    __tsan_switch_to_fiber(b.scheduler, 1);
     b.progress = true;
 }
 inline void issue(Copy copy) {
@@ -246,7 +221,7 @@ inline void issue(Copy copy) {
     current().copies.push_back(copy);
 }
 
-SHIM_UNSEEN inline void schedule() {
+SHIM_APART inline void schedule() {
     Block& b = current();
     u32 left = b.threads, idle = 0;
     std::vector<u32> order(b.threads);
@@ -264,7 +239,6 @@ SHIM_UNSEEN inline void schedule() {
             }
             b.progress = true;
             b.running = &f;
-            __tsan_switch_to_fiber(f.context, 1);
             shim_switch(&b.scheduler_stack, f.stack_pointer);
             if (f.done) left--;
         }
@@ -285,33 +259,19 @@ inline void run_block(u32 index, u32 count, u32 threads, u32 shared_bytes, u32 s
     b.shared = b.memory.get() + (128 - (std::uintptr_t)b.memory.get() % 128) % 128;
     b.warps = std::vector<Warp>(threads / WARP);
     b.fibers = std::vector<Fiber>(threads);
-    b.scheduler = __tsan_get_current_fiber();
-    b.engine = __tsan_create_fiber(0);
     block = &b;
     constexpr u32 STACK = 64 << 10;
     for (u32 t = 0; t < threads; t++) {
         Fiber& f = b.fibers[t];
         f.thread = t;
         f.stack.reset(new u8[STACK]);
-        bool own = lanes_are_threads || t % WARP == 0;
-        f.context = own ? __tsan_create_fiber(0) : b.fibers[t / WARP * WARP].context;
-        if (own) {
-            // Once with synchronisation, so that it sees what was there before the launch.
-            __tsan_switch_to_fiber(f.context, 0);
-            __tsan_switch_to_fiber(b.scheduler, 1);
-        }
         void** top = (void**)(((std::uintptr_t)f.stack.get() + STACK) & ~(std::uintptr_t)15);
         *--top = nullptr;
         *--top = (void*)fiber_main;
         for (int i = 0; i < 6; i++) *--top = nullptr;
         f.stack_pointer = top;
     }
-    __tsan_switch_to_fiber(b.engine, 0);
-    __tsan_switch_to_fiber(b.scheduler, 1);
     schedule();
-    for (u32 t = 0; t < threads; t++)
-        if (lanes_are_threads || t % WARP == 0) __tsan_destroy_fiber(b.fibers[t].context);
-    __tsan_destroy_fiber(b.engine);
     block = nullptr;
 }
 
@@ -339,7 +299,7 @@ KOGGE_DEVICE u32 shuffle_up(u32 word, u32 lanes) {
     return shim::exchanged(word, lane < lanes ? lane : lane - lanes);
 }
 KOGGE_DEVICE u32 shuffle_xor(u32 word, u32 mask) { return shim::exchanged(word, shim::lane() ^ mask); }
-SHIM_UNSEEN inline bool all_lanes(bool predicate) {
+SHIM_APART inline bool all_lanes(bool predicate) {
     u32* votes = shim::exchange(predicate);
     bool all = true;
     for (u32 i = 0; i < shim::WARP; i++) all = all && votes[i];
@@ -380,13 +340,13 @@ KOGGE_DEVICE void async_arrive(Barrier* barrier) { shim::issue({nullptr, nullptr
 KOGGE_DEVICE Quad load_quad(const void* from) { return load_shared(from); }
 KOGGE_DEVICE void store_quad(void* to, Quad q) { std::memcpy(__builtin_assume_aligned(to, 16), &q, 16); }
 
-// 16 bytes at once, by cmpxchg16b, out of ThreadSanitizer's sight: atomic, and ordering nothing.
-SHIM_UNSEEN inline void store_slot(void* to, u64 low, u64 high) {
+// 16 bytes at once, by cmpxchg16b.
+SHIM_APART inline void store_slot(void* to, u64 low, u64 high) {
     auto* slot = (unsigned __int128*)to;
     unsigned __int128 value = (unsigned __int128)high << 64 | low, seen = *slot, before;
     while ((before = __sync_val_compare_and_swap(slot, seen, value)) != seen) seen = before;
 }
-SHIM_UNSEEN inline void load_slot(const void* from, u64& low, u64& high) {
+SHIM_APART inline void load_slot(const void* from, u64& low, u64& high) {
     shim::pause();
     unsigned __int128 value = __sync_val_compare_and_swap((unsigned __int128*)from, 0, 0);
     low = (u64)value, high = (u64)(value >> 64);

@@ -48,8 +48,7 @@ void read_all(u8* to, u64 bytes) {
 
 }  // namespace
 
-int main(int argc, char**) {
-    shim::lanes_are_threads = argc > 1;
+int main() {
     std::map<std::string, std::unique_ptr<Memory>> workspaces;
     char name[64];
     u32 kind, in_place, input_offset, output_offset;

@@ -1,7 +1,9 @@
 //! A GPU: found, asked what it can do, and given kernels.
 
 use crate::launch::Module;
-use crate::{Arch, Capability, DeviceElement, DeviceOperator, Error, Scan, Specification, Workspace};
+use crate::{
+    Arch, Capability, DeviceElement, DeviceOperator, Error, Scan, Specification, Tuning, Workspace,
+};
 use crate::{cache, compile, plan, source};
 use cudarc::driver::sys::{self, CUdevice_attribute_enum as Attribute};
 use cudarc::driver::{CudaContext, CudaStream};
@@ -15,6 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct Device {
     context: Arc<CudaContext>,
     capability: Capability,
+    tuning: Tuning,
     cache: Option<PathBuf>,
     modules: Arc<Mutex<HashMap<String, Arc<Module>>>>,
 }
@@ -70,7 +73,8 @@ impl Device {
                 Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
             )?,
         };
-        Ok(Self { context, capability, cache: cache::folder(), modules: Arc::default() })
+        let tuning = Tuning::default();
+        Ok(Self { context, capability, tuning, cache: cache::folder(), modules: Arc::default() })
     }
 
     /// The same with another folder for compiled kernels; `None` for no folder.
@@ -82,6 +86,11 @@ impl Device {
     /// shared memory. For measurements and tests.
     pub fn with_capability(self, capability: Capability) -> Self {
         Self { capability, ..self }
+    }
+
+    /// The same with other choices of speed; the results are the same.
+    pub fn with_tuning(self, tuning: Tuning) -> Self {
+        Self { tuning, ..self }
     }
 
     /// Its context.
@@ -137,7 +146,7 @@ impl Device {
             direction,
             in_place: false,
         };
-        let plan = plan(&problem, self.capability)?;
+        let plan = plan(&problem, self.capability, &self.tuning)?;
         let text = source::<T, U, A, O>(operator, Specification { kind, direction }, &plan);
         let module = self.module(text, plan.shared_bytes)?;
         Scan::new(problem, plan, module)

@@ -1,7 +1,7 @@
 //! The one place that hands a kernel to the driver.
 
 use crate::source::ENTRY;
-use crate::{Error, Kernel, Plan};
+use crate::{Error, Plan};
 use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{CudaContext, CudaStream, result, sys};
 use std::ffi::CString;
@@ -22,7 +22,11 @@ unsafe impl Send for Module {}
 unsafe impl Sync for Module {}
 
 impl Module {
-    pub(crate) fn load(context: &Arc<CudaContext>, cubin: &[u8], shared_bytes: u32) -> Result<Self, Error> {
+    pub(crate) fn load(
+        context: &Arc<CudaContext>,
+        cubin: &[u8],
+        shared_bytes: u32,
+    ) -> Result<Self, Error> {
         context.bind_to_thread()?;
         // SAFETY: the image is a cubin of NVRTC's, whole by the cache's check; the driver copies it.
         let module = unsafe { result::module::load_data(cubin.as_ptr().cast()) }?;
@@ -41,8 +45,8 @@ impl Module {
         Ok(loaded)
     }
 
-    /// Launches the kernel. The blocks of rounds wait for each other, so they are launched as a
-    /// cooperative grid: all of them become resident, or none.
+    /// Launches the kernel. Blocks that wait for higher ones are launched as a cooperative grid: all of
+    /// them become resident, or none.
     ///
     /// # Safety
     ///
@@ -56,9 +60,10 @@ impl Module {
     ) -> Result<(), Error> {
         self.context.bind_to_thread()?;
         let mut parameters = [(&raw mut *arguments).cast()];
-        let launch = match plan.kernel {
-            Kernel::Segments => result::launch_kernel,
-            Kernel::Rounds(_) => result::launch_cooperative_kernel,
+        let launch = if plan.cooperative {
+            result::launch_cooperative_kernel
+        } else {
+            result::launch_kernel
         };
         // SAFETY: the function is loaded and takes one parameter of at most the size of `Arguments`;
         // the rest is the caller's promise.

@@ -31,4 +31,5 @@ pub use operator::{DeviceOperator, OperatorSource};
 pub use plan::{Capability, Kernel, Plan, Ring, plan};
 pub use scan::{Init, Scan};
 pub use source::{Specification, source};
+pub use tuning::Tuning;
 pub use workspace::Workspace;

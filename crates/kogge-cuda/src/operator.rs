@@ -77,7 +77,8 @@ where
     /// Small integers are added as `int`: the low bits are the same.
     fn device_source(&self) -> OperatorSource {
         let DeviceType { name, .. } = A::device_type();
-        let adds_integers = matches!(&*name, "signed char" | "unsigned char" | "short" | "unsigned short");
+        let adds_integers =
+            matches!(&*name, "signed char" | "unsigned char" | "short" | "unsigned short");
         let name = if adds_integers { "Sum<int>".into() } else { format!("Sum<{name}>") };
         OperatorSource { text: text!("sum.cuh"), name, adds_integers }
     }
@@ -141,7 +142,11 @@ where
     Flagged<T>: DeviceElement,
 {
     fn device_source(&self) -> OperatorSource {
-        let name = format!("LastFlagged<{}, {}>", <T as DeviceElement>::device_type().name, flag_name(size_of::<T>()));
+        let name = format!(
+            "LastFlagged<{}, {}>",
+            <T as DeviceElement>::device_type().name,
+            flag_name(size_of::<T>())
+        );
         OperatorSource { text: text!("flagged.cuh"), name, adds_integers: false }
     }
 }
@@ -156,7 +161,11 @@ where
     fn device_source(&self) -> OperatorSource {
         let inner = self.0.device_source();
         // The inner operator must keep the value's own type within the pair.
-        let name = if inner.adds_integers { format!("Sum<{}>", <T as DeviceElement>::device_type().name) } else { inner.name };
+        let name = if inner.adds_integers {
+            format!("Sum<{}>", <T as DeviceElement>::device_type().name)
+        } else {
+            inner.name
+        };
         let own = if inner.text.starts_with(ARITHMETIC) { "" } else { ARITHMETIC };
         let flagged = include_str!("../kernels/ops/flagged.cuh");
         OperatorSource {

@@ -1,7 +1,7 @@
 //! From a problem to a plan, without touching data or device: which kernel, in which shape, with how
 //! many blocks and how much memory.
 
-use crate::{Error, tuning};
+use crate::{Error, Tuning};
 use kogge_core::{Order, Problem};
 
 /// What a device offers a scan.
@@ -46,6 +46,8 @@ pub struct Plan {
     pub kernel: Kernel,
     /// Thread blocks.
     pub grid: u32,
+    /// Whether blocks wait for blocks of higher index, so that all must be resident at once.
+    pub cooperative: bool,
     /// Threads of a block.
     pub threads: u32,
     /// Bytes of shared memory a block.
@@ -68,7 +70,7 @@ const MOST_SEGMENTS: u64 = 16 * 256;
 ///
 /// ```
 /// use kogge_core::{Direction, Kind, Problem};
-/// use kogge_cuda::{Capability, Kernel, plan};
+/// use kogge_cuda::{Capability, Kernel, Tuning, plan};
 ///
 /// let h100 = Capability { compute: (9, 0), multiprocessors: 132, shared_bytes: 232_448 };
 /// let problem = Problem {
@@ -80,24 +82,27 @@ const MOST_SEGMENTS: u64 = 16 * 256;
 ///     direction: Direction::Forward,
 ///     in_place: false,
 /// };
-/// let plan = plan(&problem, h100)?;
-/// assert!(matches!(plan.kernel, Kernel::Rounds(ring) if ring.bulk && ring.stages == 6));
+/// let plan = plan(&problem, h100, &Tuning::default())?;
+/// assert!(matches!(plan.kernel, Kernel::Rounds(ring) if ring.bulk));
 /// assert_eq!(plan.grid, 132);
 /// # Ok::<_, kogge_cuda::Error>(())
 /// ```
-pub fn plan(problem: &Problem, device: Capability) -> Result<Plan, Error> {
+pub fn plan(problem: &Problem, device: Capability, tuning: &Tuning) -> Result<Plan, Error> {
     let order = problem.order();
     let accumulator = problem.accumulator_bytes.max(4) as u32;
     let slot = (accumulator as u64).div_ceil(8) * 16;
     let segments = problem.len.div_ceil(order.segment() as u64);
     let bytes = problem.len.saturating_mul(problem.element_bytes as u64);
-    let ring = ring(order, problem.element_bytes as u32, accumulator, device);
+    let ring = ring(order, problem.element_bytes as u32, accumulator, device, tuning);
     match ring {
-        Some((ring, shared_bytes)) if bytes >= tuning::ROUNDS_BYTES || segments > MOST_SEGMENTS => {
+        Some((ring, shared_bytes))
+            if problem.len > 0 && (bytes >= tuning.rounds_bytes || segments > MOST_SEGMENTS) =>
+        {
             let tiles = problem.len.div_ceil(order.tile() as u64);
             Ok(Plan {
                 kernel: Kernel::Rounds(ring),
                 grid: tiles.min(device.multiprocessors.into()) as u32,
+                cooperative: tuning.always_cooperative || tiles > device.multiprocessors.into(),
                 threads: LANES * (2 + ring.reducers + 8 * ring.groups),
                 shared_bytes,
                 workspace_bytes: WORKSPACE_HEAD + tiles * slot,
@@ -106,6 +111,7 @@ pub fn plan(problem: &Problem, device: Capability) -> Result<Plan, Error> {
         _ if segments <= MOST_SEGMENTS => Ok(Plan {
             kernel: Kernel::Segments,
             grid: segments.max(1) as u32,
+            cooperative: false,
             threads: LANES * 8,
             shared_bytes: 32 * accumulator + 64,
             workspace_bytes: WORKSPACE_HEAD + segments * slot,
@@ -121,20 +127,26 @@ pub fn plan(problem: &Problem, device: Capability) -> Result<Plan, Error> {
 }
 
 /// The largest ring that fits, and its shared memory.
-fn ring(order: Order, element: u32, accumulator: u32, device: Capability) -> Option<(Ring, u32)> {
+fn ring(
+    order: Order,
+    element: u32,
+    accumulator: u32,
+    device: Capability,
+    tuning: &Tuning,
+) -> Option<(Ring, u32)> {
     // A tile may start anywhere in 16 bytes; a stage is a multiple of 128.
     let stage = (order.tile() as u32 * element + 16).next_multiple_of(128);
     // Beside its tile a stage has four barriers, a prefix and eight segment totals.
     let per_stage = stage + 4 * 8 + (accumulator + 16) + 8 * accumulator;
-    let most = (device.shared_bytes.saturating_sub(256) / per_stage).min(tuning::STAGES);
-    let groups = if most >= 2 * tuning::GROUPS { tuning::GROUPS } else { 1 };
+    let most = (device.shared_bytes.saturating_sub(256) / per_stage).min(tuning.stages);
+    let groups = if most >= 2 * tuning.groups { tuning.groups } else { 1 };
     let stages = most / groups * groups;
     let ring = Ring {
         bulk: device.compute >= (9, 0),
         stages,
         groups,
-        reducers: tuning::REDUCERS,
-        ahead: tuning::AHEAD.min(stages.saturating_sub(1)),
+        reducers: tuning.reducers,
+        ahead: tuning.ahead.min(stages.saturating_sub(1)),
     };
     (stages >= 2).then_some((ring, stages * per_stage + 256))
 }
@@ -144,9 +156,12 @@ mod tests {
     use super::*;
     use kogge_core::{Direction, Kind};
 
-    const A100: Capability = Capability { compute: (8, 0), multiprocessors: 108, shared_bytes: 166_912 };
-    const H100: Capability = Capability { compute: (9, 0), multiprocessors: 132, shared_bytes: 232_448 };
-    const RTX: Capability = Capability { compute: (12, 0), multiprocessors: 170, shared_bytes: 101_376 };
+    const A100: Capability =
+        Capability { compute: (8, 0), multiprocessors: 108, shared_bytes: 166_912 };
+    const H100: Capability =
+        Capability { compute: (9, 0), multiprocessors: 132, shared_bytes: 232_448 };
+    const RTX: Capability =
+        Capability { compute: (12, 0), multiprocessors: 170, shared_bytes: 101_376 };
 
     fn problem(len: u64, element: usize) -> Problem {
         Problem {
@@ -171,7 +186,7 @@ mod tests {
     fn rings_fit_every_device() {
         for device in [A100, H100, RTX] {
             for element in [1, 2, 3, 4, 8, 12, 16, 32] {
-                let plan = plan(&problem(1 << 30, element), device).unwrap();
+                let plan = plan(&problem(1 << 30, element), device, &Tuning::default()).unwrap();
                 let ring = rounds(&plan);
                 assert!(plan.shared_bytes <= device.shared_bytes, "{device:?} {element}");
                 assert!(ring.ahead < ring.stages && ring.stages % ring.groups == 0);
@@ -183,22 +198,35 @@ mod tests {
 
     #[test]
     fn short_sequences_take_a_block_a_segment() {
-        for (len, grid) in [(0, 1), (1, 1), (1024, 1), (1025, 2), (1 << 20, 1024)] {
-            let plan = plan(&problem(len, 4), H100).unwrap();
+        for (len, grid) in [(0, 1), (1, 1), (1024, 1), (1025, 2), (1 << 15, 32)] {
+            let plan = plan(&problem(len, 4), H100, &Tuning::default()).unwrap();
             assert_eq!((plan.kernel, plan.grid), (Kernel::Segments, grid));
         }
     }
 
     #[test]
+    fn nothing_to_scan_is_never_in_rounds() {
+        let tuning = Tuning { rounds_bytes: 0, ..Tuning::default() };
+        assert_eq!(plan(&problem(0, 4), H100, &tuning).unwrap().grid, 1);
+        assert_eq!(
+            plan(&problem(1, 4), H100, &tuning).unwrap().kernel,
+            plan(&problem(1 << 30, 4), H100, &tuning).unwrap().kernel
+        );
+    }
+
+    #[test]
     fn large_elements_go_by_segments_or_not_at_all() {
-        assert_eq!(plan(&problem(1 << 20, 64), H100).unwrap().kernel, Kernel::Segments);
-        let error = plan(&problem(1 << 30, 64), RTX).unwrap_err();
+        assert_eq!(
+            plan(&problem(1 << 13, 64), H100, &Tuning::default()).unwrap().kernel,
+            Kernel::Segments
+        );
+        let error = plan(&problem(1 << 30, 64), RTX, &Tuning::default()).unwrap_err();
         assert!(matches!(error, Error::Unsupported(_)), "{error}");
     }
 
     #[test]
     fn huge_lengths_do_not_overflow() {
-        let plan = plan(&problem(u64::MAX / 64, 16), H100).unwrap();
+        let plan = plan(&problem(u64::MAX / 64, 16), H100, &Tuning::default()).unwrap();
         assert!(plan.workspace_bytes > 1 << 40);
     }
 }

@@ -192,17 +192,21 @@ where
             // SAFETY: the buffers have the slices' sizes; the slices live until the synchronisation
             // below, which comes before any return that follows a copy.
             let outcome = unsafe {
-                result::memcpy_htod_async(from, bytemuck::cast_slice::<T, u8>(input), stream.cu_stream())
-                    .map_err(Error::from)
-                    .and_then(|()| {
-                        self.run(workspace, from, to, init.map_or(Init::None, Init::Value), Some(sum))
-                    })
-                    .and_then(|()| {
-                        let cu = stream.cu_stream();
-                        result::memcpy_dtoh_async(bytemuck::cast_slice_mut::<U, u8>(output), to, cu)?;
-                        result::memcpy_dtoh_async(bytemuck::bytes_of_mut(&mut value), sum, cu)?;
-                        Ok(())
-                    })
+                result::memcpy_htod_async(
+                    from,
+                    bytemuck::cast_slice::<T, u8>(input),
+                    stream.cu_stream(),
+                )
+                .map_err(Error::from)
+                .and_then(|()| {
+                    self.run(workspace, from, to, init.map_or(Init::None, Init::Value), Some(sum))
+                })
+                .and_then(|()| {
+                    let cu = stream.cu_stream();
+                    result::memcpy_dtoh_async(bytemuck::cast_slice_mut::<U, u8>(output), to, cu)?;
+                    result::memcpy_dtoh_async(bytemuck::bytes_of_mut(&mut value), sum, cu)?;
+                    Ok(())
+                })
             };
             let done = stream.synchronize();
             outcome?;

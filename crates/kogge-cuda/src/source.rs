@@ -41,8 +41,11 @@ where
 {
     let operator = operator.device_source();
     let [input, output, accumulator] = [T::device_type(), U::device_type(), A::device_type()];
-    let mut definitions: Vec<&str> =
-        [&input, &output, &accumulator].iter().map(|t| &*t.definition).filter(|d| !d.is_empty()).collect();
+    let mut definitions: Vec<&str> = [&input, &output, &accumulator]
+        .iter()
+        .map(|t| &*t.definition)
+        .filter(|d| !d.is_empty())
+        .collect();
     definitions.dedup();
     let packed = operator.adds_integers && size_of::<T>() == size_of::<A>();
     let fold = if packed { "PackedSum" } else { "LeftFold" };

@@ -1,17 +1,33 @@
 //! Numbers that were measured, and nothing else. bench/records holds the measurements.
 
-/// Input bytes from which the scan goes in rounds. Below, the segment kernel is faster.
-pub(crate) const ROUNDS_BYTES: u64 = 8 << 20;
+/// The choices that change how fast a scan is, and never its result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Tuning {
+    /// Input bytes from which the scan goes in rounds. Below, the segment kernel is faster.
+    pub rounds_bytes: u64,
+    /// Stages of the ring, at most: what one thread block needs in flight to fill its share of the
+    /// memory's bandwidth.
+    pub stages: u32,
+    /// Groups of scanners, if the stages can be shared evenly.
+    pub groups: u32,
+    /// Warps that reduce tiles: 1, 2, 4 or 8.
+    pub reducers: u32,
+    /// Tiles that a block reduces before it looks at the totals of others.
+    pub ahead: u32,
+    /// Whether blocks that wait for each other are launched as a cooperative grid, all resident or none,
+    /// even where one block has a single tile and so waits for lower blocks only.
+    pub always_cooperative: bool,
+}
 
-/// Stages of the ring, at most: what one thread block needs in flight to fill its share of the
-/// memory's bandwidth.
-pub(crate) const STAGES: u32 = 6;
-
-/// Groups of scanners, if the stages can be shared evenly.
-pub(crate) const GROUPS: u32 = 2;
-
-/// Warps that reduce tiles.
-pub(crate) const REDUCERS: u32 = 4;
-
-/// Tiles that a block reduces before it looks at the totals of others.
-pub(crate) const AHEAD: u32 = 2;
+impl Default for Tuning {
+    fn default() -> Self {
+        Self {
+            rounds_bytes: 256 << 10,
+            stages: 6,
+            groups: 1,
+            reducers: 4,
+            ahead: 2,
+            always_cooperative: false,
+        }
+    }
+}
