@@ -1,7 +1,9 @@
 //! What is measured: a named way to scan, or a copy that no scan can beat.
 
 /// What a contender is there for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Moves the same bytes without scanning: the ceiling.
