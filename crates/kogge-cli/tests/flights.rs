@@ -104,6 +104,12 @@ fn totals_extremes_and_runs() {
         last = last.max(date);
         assert_eq!(max, last);
     }
+    let text = place.stdout("dates.parquet --column date --op max --as latest");
+    for line in text.lines().skip(1).take(1_000) {
+        let cells: Vec<&str> = line.split(',').collect();
+        assert!(cells[0].starts_with("2001-") && cells[6] >= cells[0], "{line}");
+        assert_eq!(cells[5], cells[6]);
+    }
     place.fails(&format!("{input} --column date"), 5, &["date", "Timestamp", "min"]);
     place.fails(&format!("{input} --column origin"), 5, &["origin", "not numbers"]);
 }

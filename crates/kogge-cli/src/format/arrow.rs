@@ -10,7 +10,7 @@ use crate::table::batch::{Head, Rest, Table, TableReader, TableWriter, TextHead,
 use crate::table::bridge::{lines_to_batch, with_columns};
 use crate::table::column::Column;
 use crate::table::select::Selection;
-use arrow_array::RecordBatch;
+use arrow_array::{ArrayRef, RecordBatch};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
@@ -233,15 +233,14 @@ impl TableWriter for ArrowWriter {
 pub struct Cells<'a>(Vec<ArrayFormatter<'a>>);
 
 impl<'a> Cells<'a> {
-    /// The cells of this batch.
+    /// The cells of these columns.
     ///
     /// # Errors
     ///
     /// If a column's type has no text.
-    pub fn new(batch: &'a RecordBatch) -> Result<Self> {
+    pub fn new(columns: &'a [ArrayRef]) -> Result<Self> {
         let options = FormatOptions::new().with_null("");
-        let cells =
-            batch.columns().iter().map(|column| ArrayFormatter::try_new(column.as_ref(), &options));
+        let cells = columns.iter().map(|column| ArrayFormatter::try_new(column.as_ref(), &options));
         let cells = cells.collect::<Result<_, _>>();
         cells.map(Self).map_err(|error| Error::mismatch(format!("a column has no text: {error}")))
     }

@@ -5,6 +5,7 @@
 //! pipe. Empty cells are nulls.
 
 use super::Format;
+use super::arrow::Cells;
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
 use crate::input::Input;
@@ -13,9 +14,12 @@ use crate::output::{Output, Writer};
 use crate::table::batch::{
     Batch, Head, Lines, Rest, Source, Table, TableReader, TableWriter, TextHead, Whole,
 };
+use crate::table::bridge::to_array;
 use crate::table::column::Column;
 use crate::table::select::Selection;
 use crate::text::{Text, read_bool, read_element, write_element};
+use arrow_array::ArrayRef;
+use arrow_schema::DataType;
 use csv::{ByteRecord, ReaderBuilder};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -461,21 +465,30 @@ pub struct CsvWriter {
     newline: &'static [u8],
     /// What separates the cells of lines that come, if that must change.
     foreign: Option<u8>,
+    /// What the new columns mean in Arrow, where that is more than a number.
+    meanings: Vec<Option<DataType>>,
     text: Vec<u8>,
 }
 
 impl CsvWriter {
-    /// Writes the header line; `names` are the new columns.
+    /// Writes the header line; `columns` are the new ones and what they mean.
     pub fn new(
-        writer: Writer,
-        name: String,
+        output: &Output,
         format: Format,
         whole: &Whole,
-        names: &[String],
+        columns: Vec<(&str, Option<DataType>)>,
     ) -> Result<Self> {
         let delimiter = format.delimiter();
-        let mut this =
-            Self { writer, name, delimiter, newline: b"\n", foreign: None, text: Vec::new() };
+        let (names, meanings): (Vec<&str>, _) = columns.into_iter().unzip();
+        let mut this = Self {
+            writer: output.writer()?,
+            name: output.name.clone(),
+            delimiter,
+            newline: b"\n",
+            foreign: None,
+            meanings,
+            text: Vec::new(),
+        };
         match whole {
             Whole::Text(head) if head.delimiter == delimiter => {
                 this.newline = head.newline;
@@ -521,28 +534,44 @@ impl CsvWriter {
         Ok(())
     }
 
-    fn end_row(&mut self, row: usize, scanned: &[Column]) {
-        for column in scanned {
+    /// Adds the scanned cells of a row; `dated` are those of the columns with a meaning.
+    fn end_row(&mut self, row: usize, scanned: &[Column], dated: &Cells) -> Result<()> {
+        let mut date = String::new();
+        let mut at = 0;
+        for (i, column) in scanned.iter().enumerate() {
             self.text.push(self.delimiter);
-            if let Some(element) = column.get(row) {
+            if self.meanings[i].is_some() {
+                dated.write(at, row, &mut date)?;
+                quote(date.as_bytes(), self.delimiter, &mut self.text);
+                at += 1;
+            } else if let Some(element) = column.get(row) {
                 write_element(column.dtype, element, &mut self.text);
             }
         }
         self.text.extend_from_slice(self.newline);
+        Ok(())
+    }
+
+    /// The scanned columns that are more than numbers, as Arrow has them.
+    fn dated(&self, scanned: &[Column]) -> Result<Vec<ArrayRef>> {
+        let columns = scanned.iter().zip(&self.meanings);
+        columns.filter_map(|(column, meaning)| Some(to_array(column, meaning.as_ref()?))).collect()
     }
 }
 
 impl TableWriter for CsvWriter {
     fn write(&mut self, rest: Rest, scanned: &[Column]) -> Result<()> {
+        let dated = self.dated(scanned)?;
+        let dated = Cells::new(&dated)?;
         match rest {
             Rest::Lines(lines) => {
                 for (row, line) in lines.iter().enumerate() {
                     self.add_line(line)?;
-                    self.end_row(row, scanned);
+                    self.end_row(row, scanned, &dated)?;
                 }
             }
             Rest::Arrow(batch) => {
-                let cells = super::arrow::Cells::new(&batch)?;
+                let cells = Cells::new(batch.columns())?;
                 let mut cell = String::new();
                 for row in 0..batch.num_rows() {
                     for column in 0..batch.num_columns() {
@@ -552,7 +581,7 @@ impl TableWriter for CsvWriter {
                         cells.write(column, row, &mut cell)?;
                         quote(cell.as_bytes(), self.delimiter, &mut self.text);
                     }
-                    self.end_row(row, scanned);
+                    self.end_row(row, scanned, &dated)?;
                 }
             }
         }

@@ -144,10 +144,11 @@ impl Results {
 
     fn writer(&self, job: &Job, output: &Output, whole: &Whole) -> Result<Box<dyn TableWriter>> {
         let format = job.output_format;
-        let name = output.name.clone();
+        let meanings =
+            self.specs().zip(&self.sources).map(|(spec, sources)| meaning(spec, &sources[0]));
         if format.is_text() {
-            let writer = CsvWriter::new(output.writer()?, name, format, whole, &self.names)?;
-            return Ok(Box::new(writer));
+            let columns = self.names.iter().map(String::as_str).zip(meanings).collect();
+            return Ok(Box::new(CsvWriter::new(output, format, whole, columns)?));
         }
         if format.is_array() {
             let types: Vec<_> = self.specs().map(|spec| spec.types.output).collect();
@@ -162,28 +163,23 @@ impl Results {
         };
         let mut fields: Vec<Field> =
             schema.fields().iter().map(|field| field.as_ref().clone()).collect();
-        for ((spec, sources), name) in self.specs().zip(&self.sources).zip(&self.names) {
-            fields.push(Field::new(name, self.data_type(spec, &sources[0])?, true));
+        for ((spec, meaning), name) in self.specs().zip(meanings).zip(&self.names) {
+            let dtype = spec.types.output;
+            let none =
+                || Error::mismatch(format!("tables have no {dtype}")).hint("try --dtype f32");
+            let data_type = meaning.or_else(|| data_type(dtype)).ok_or_else(none)?;
+            fields.push(Field::new(name, data_type, true));
         }
         let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
         let batches = match format {
-            Format::Parquet => parquet::writer(output.writer()?, &name, &schema)?,
-            _ => ArrowWriter::ipc(output.writer()?, &name, format, &schema)?,
+            Format::Parquet => parquet::writer(output.writer()?, &output.name, &schema)?,
+            _ => ArrowWriter::ipc(output.writer()?, &output.name, format, &schema)?,
         };
-        Ok(Box::new(ArrowWriter::new(batches, name, schema, text)))
+        Ok(Box::new(ArrowWriter::new(batches, output.name.clone(), schema, text)))
     }
 
     fn specs(&self) -> impl Iterator<Item = &Spec> {
         self.scans.iter().map(ColumnScan::spec)
-    }
-
-    /// Dates stay dates; places are numbers.
-    fn data_type(&self, spec: &Spec, source: &Source) -> Result<DataType> {
-        let kept = source.meaning.clone().filter(|_| spec.types.output == source.dtype);
-        let kept = kept.filter(|_| !matches!(spec.op, Op::ArgMin | Op::ArgMax));
-        let output = spec.types.output;
-        let none = || Error::mismatch(format!("tables have no {output}")).hint("try --dtype f32");
-        kept.or_else(|| data_type(output)).ok_or_else(none)
     }
 
     /// What was done; with keys there is a total for each run, and so none for the column.
@@ -198,6 +194,12 @@ impl Results {
         };
         self.scans.iter().zip(&self.sources).zip(&self.names).map(scanned).collect()
     }
+}
+
+/// What a scanned column means in Arrow: dates stay dates, places are numbers.
+fn meaning(spec: &Spec, source: &Source) -> Option<DataType> {
+    let places = matches!(spec.op, Op::ArgMin | Op::ArgMax);
+    source.meaning.clone().filter(|_| spec.types.output == source.dtype && !places)
 }
 
 fn default_name(op: Op, sources: &[Source]) -> String {
