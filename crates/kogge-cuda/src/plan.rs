@@ -186,6 +186,11 @@ mod tests {
     fn rings_fit_every_device() {
         for device in [A100, H100, RTX] {
             for element in [1, 2, 3, 4, 8, 12, 16, 32] {
+                if element == 32 && device == RTX {
+                    // A tile of 64 KiB has no second stage there.
+                    assert!(plan(&problem(1 << 30, element), device, &Tuning::default()).is_err());
+                    continue;
+                }
                 let plan = plan(&problem(1 << 30, element), device, &Tuning::default()).unwrap();
                 let ring = rounds(&plan);
                 assert!(plan.shared_bytes <= device.shared_bytes, "{device:?} {element}");
