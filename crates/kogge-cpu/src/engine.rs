@@ -107,7 +107,8 @@ where
         };
         plan(&problem, Machine { threads: rayon::current_num_threads() })
     });
-    if const { T::SAME && U::SAME } && same::<T, U, A>() && request.direction == Direction::Forward {
+    if const { T::SAME && U::SAME } && same::<T, U, A>() && request.direction == Direction::Forward
+    {
         let (from, to) = (from.cast::<A>(), to.cast::<A>());
         // SAFETY: passed on; both `T` and `U` are `A`.
         return unsafe {
