@@ -4,7 +4,7 @@ mod common;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use arrow_array::{Array, Int64Array, RecordBatch};
+use arrow_array::{Int64Array, RecordBatch};
 use common::{Place, shared};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::fs::File;

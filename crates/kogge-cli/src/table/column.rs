@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn nulls_from_anywhere() {
         let mut column = Column::new(Dtype::I32);
-        let mut push = |column: &mut Column, x: i32| {
+        let push = |column: &mut Column, x: i32| {
             assert!(column.push_with(|element| {
                 element.copy_from_slice(&x.to_ne_bytes());
                 true
