@@ -146,7 +146,6 @@ impl Bench {
                 assert_eq!(status, 0, "CUB");
             })
         });
-        drop(call);
         self.cub = Some(library);
         time
     }

@@ -194,7 +194,7 @@ mod tests {
                 let plan = plan(&problem(1 << 30, element), device, &Tuning::default()).unwrap();
                 let ring = rounds(&plan);
                 assert!(plan.shared_bytes <= device.shared_bytes, "{device:?} {element}");
-                assert!(ring.ahead < ring.stages && ring.stages % ring.groups == 0);
+                assert!(ring.ahead < ring.stages && ring.stages.is_multiple_of(ring.groups));
                 assert!(plan.threads <= 1024 && plan.grid == device.multiprocessors);
                 assert_eq!(ring.bulk, device.compute >= (9, 0));
             }

@@ -15,6 +15,10 @@ pub use verdict::{Tolerance, Verdict};
 use kogge_core::device::{DeviceOperator, DeviceType, Error, cuda, ir::Type, wgsl};
 use kogge_core::{Element, bytemuck};
 
+type WriteCuda = dyn Fn(&str) -> Result<String, Error> + Sync + Send;
+type WriteWgsl = dyn Fn(wgsl::Options<'_>) -> Result<wgsl::Source, Error> + Sync + Send;
+type Combine = dyn Fn(&[u8], &[u8]) -> Vec<u8> + Sync + Send;
+
 /// One operator on one type, with its type gone.
 pub struct Case {
     /// A name that is an identifier in every language.
@@ -25,9 +29,9 @@ pub struct Case {
     pub tolerance: Tolerance,
     /// How far off floats may be in WGSL.
     pub wgsl_tolerance: Tolerance,
-    cuda: Box<dyn Fn(&str) -> Result<String, Error> + Sync + Send>,
-    wgsl: Box<dyn Fn(wgsl::Options<'_>) -> Result<wgsl::Source, Error> + Sync + Send>,
-    combine: Box<dyn Fn(&[u8], &[u8]) -> Vec<u8> + Sync + Send>,
+    cuda: Box<WriteCuda>,
+    wgsl: Box<WriteWgsl>,
+    combine: Box<Combine>,
     identity: Vec<u8>,
 }
 

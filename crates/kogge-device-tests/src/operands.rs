@@ -73,7 +73,7 @@ fn moderate(scalar: Scalar, random: &mut Random) -> u64 {
 
 fn specials(scalar: Scalar) -> Vec<u64> {
     match scalar {
-        Scalar::F32 => singles().map(|bits| u64::from(bits)).to_vec(),
+        Scalar::F32 => singles().map(u64::from).to_vec(),
         Scalar::F64 => doubles().to_vec(),
         _ => {
             let width = scalar.bits();

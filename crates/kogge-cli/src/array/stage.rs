@@ -60,14 +60,14 @@ impl<'a> Stage<'a> {
                 let Layout { n, inner, .. } = self.layout;
                 let slab = n * inner;
                 let shape = [piece.window.len() / slab, n, inner].map(|axis| axis as usize);
-                self.into_spare(&mut piece, |stage, input, output| {
+                self.through_spare(&mut piece, |stage, input, output| {
                     stage.line.scan_slabs(shape, input, output)
                 })?;
             }
             Way::Columns(_) => {
                 let window = piece.window;
                 self.start_columns(&window);
-                self.into_spare(&mut piece, |stage, input, output| {
+                self.through_spare(&mut piece, |stage, input, output| {
                     stage.scan_rows(&window, input, output);
                     Ok(())
                 })?;
@@ -107,7 +107,7 @@ impl<'a> Stage<'a> {
         if self.spec.in_place() {
             return self.line.scan_in_place(index, piece.data.bytes_mut());
         }
-        self.into_spare(piece, |stage, input, output| stage.line.scan_into(index, input, output))
+        self.through_spare(piece, |stage, input, output| stage.line.scan_into(index, input, output))
     }
 
     fn start_columns(&mut self, window: &Window) {
@@ -142,7 +142,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Runs a step from `data` to `spare`, and makes its output the data.
-    fn into_spare(
+    fn through_spare(
         &mut self,
         piece: &mut Piece,
         step: impl FnOnce(&mut Self, &[u8], &mut [u8]) -> Result<()>,

@@ -95,9 +95,9 @@ impl Header {
 
     fn checked_bytes(&self) -> Option<u64> {
         // A zero hides no overflow beside it: numpy refuses such shapes, too.
-        let axes = self.shape.iter().map(|&axis| axis.max(1));
-        let bytes =
-            axes.fold(Some(self.dtype.size() as u64), |bytes, axis| bytes?.checked_mul(axis))?;
+        let mut axes = self.shape.iter().map(|&axis| axis.max(1));
+        let size = self.dtype.size() as u64;
+        let bytes = axes.try_fold(size, |bytes, axis| bytes.checked_mul(axis))?;
         i64::try_from(bytes).ok()?;
         Some(if self.shape.contains(&0) { 0 } else { bytes })
     }

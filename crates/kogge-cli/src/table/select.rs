@@ -24,7 +24,7 @@ impl Selection {
         };
         let this = Self { columns: find_all(&args.column)?, keys: find_all(&args.by)? };
         let arity = args.op.arity();
-        if this.columns.len() % arity != 0 || (this.columns.is_empty() && arity > 1) {
+        if !this.columns.len().is_multiple_of(arity) || (this.columns.is_empty() && arity > 1) {
             let what = format!("the operator {} takes {arity} columns", args.op.name());
             return Err(Error::usage(what).hint("give --column twice: first a, then b"));
         }

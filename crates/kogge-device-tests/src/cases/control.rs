@@ -71,8 +71,9 @@ fn Structs(left: Packed, right: Packed) -> Packed {
     }
 }
 
-/// Loops over constant ranges of several kinds, and indices past the end.
+/// Loops over constant ranges of several kinds, an empty one too, and indices past the end.
 #[operator(identity = 0)]
+#[allow(clippy::reversed_empty_ranges)]
 fn Loops(left: u32, right: u32) -> u32 {
     let mut sum = left;
     for i in 0..TURNS {
@@ -84,6 +85,7 @@ fn Loops(left: u32, right: u32) -> u32 {
     for i in 250..=255u8 {
         sum ^= i as u32;
     }
+    #[allow(clippy::reversed_empty_ranges)] // never entered, on any engine
     for _ in 3..3 {
         sum = 0;
     }

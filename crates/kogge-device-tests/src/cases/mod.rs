@@ -2,6 +2,9 @@
 //!
 //! Most are no monoids: what is compared is `combine`, whatever it means.
 
+// `on!` pushes one case for each type.
+#![allow(clippy::vec_init_then_push)]
+
 mod built_in;
 mod casts;
 mod control;

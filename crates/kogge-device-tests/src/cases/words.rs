@@ -1,5 +1,8 @@
 //! Every word of the language, for every type that it takes.
 
+// Literals that have to be rounded are what is tested.
+#![allow(clippy::excessive_precision)]
+
 use super::on;
 use crate::{Case, Tolerance};
 use kogge_core::device::lang::{Float, Integer, Signed};
@@ -95,7 +98,7 @@ macro_rules! floats {
         /// Literals that round, and constants of every kind.
         #[operator(identity = 0.0)]
         fn $constants(left: $float, right: $float) -> $float {
-            let literals = left * 0.1 + right * 1e-3 - 16777217.0 + 3.4028234e38 * -1.17549435e-38;
+            let literals = left * 0.1 + right * 1e-3 - 16777217.0 + 3.4028234e38 * -1.175_494_4e-38;
             let named = $float::EPSILON * $float::MAX + std::$float::consts::PI;
             if left < $float::NEG_INFINITY || right == $float::INFINITY { $float::NAN }
             else if left == -0.0 { $float::MIN_POSITIVE / 4.0 }

@@ -321,8 +321,13 @@ fn outputs(trace: &Trace, columns: usize) -> (String, Vec<Output>) {
             Event::Barrier { .. } => {}
         }
     }
-    let prefixes =
-        |elements: &[Output]| elements.iter().filter(|o| matches!(o, Output::Covers(0, _))).count();
+    // A scan's value at i covers a run from element 0, or nothing where it is exclusive and i is 0.
+    let proper = |&(at, output): &(usize, &Output)| match output {
+        Output::Covers(first, _) => *first == 0,
+        Output::Identity => at == 0,
+        _ => false,
+    };
+    let prefixes = |elements: &[Output]| elements.iter().enumerate().filter(proper).count();
     let is_input = |array: u32| trace.arrays[array as usize].input;
     let best = contents
         .into_iter()

@@ -76,10 +76,10 @@ impl Lower<'_> {
 
     fn compound_struct(&mut self, op: Binary, place: &Place, right: &Val) -> Result<Val> {
         let name = format!("operator{}=", spelling(op));
-        if let Ty::Struct(id) = place.ty {
-            if !self.methods(id, &name).is_empty() {
-                return self.method(place.clone(), id, &name, None, vec![right.clone()]);
-            }
+        if let Ty::Struct(id) = place.ty
+            && !self.methods(id, &name).is_empty()
+        {
+            return self.method(place.clone(), id, &name, None, vec![right.clone()]);
         }
         let left = self.load(place)?;
         let v = self.binary(op, &left, right)?;

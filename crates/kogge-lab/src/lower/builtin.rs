@@ -49,10 +49,10 @@ impl Lower<'_> {
         if let Some(v) = self.group_function(name, arguments)? {
             return Ok(Some(v));
         }
-        if let Some(vector) = name.strip_prefix("make_") {
-            if let Some(ty) = self.vector_type(vector) {
-                return self.make_vector(&ty, arguments).map(Some);
-            }
+        if let Some(vector) = name.strip_prefix("make_")
+            && let Some(ty) = self.vector_type(vector)
+        {
+            return self.make_vector(&ty, arguments).map(Some);
         }
         self.mathematics(name, arguments)
     }
@@ -184,12 +184,12 @@ impl Lower<'_> {
                 | AtomicOp::Or
                 | AtomicOp::Xor
         );
-        if let (true, [operand]) = (combines && !self.has_operator && self.work == 0, operands) {
-            if operand.taint.data || !operand.taint.variables.is_empty() {
-                let at = self.emit(Ins { x: 0, ..Ins::new(Op::Work) })?;
-                let taint = operand.taint.clone();
-                self.taints.candidate(at, &taint, &Taint::data());
-            }
+        if let (true, [operand]) = (combines && !self.has_operator && self.work == 0, operands)
+            && (operand.taint.data || !operand.taint.variables.is_empty())
+        {
+            let at = self.emit(Ins { x: 0, ..Ins::new(Op::Work) })?;
+            let taint = operand.taint.clone();
+            self.taints.candidate(at, &taint, &Taint::data());
         }
         Ok(Val::register(Ty::Scalar(ty), d, Taint::default()))
     }
@@ -495,12 +495,11 @@ impl Lower<'_> {
 
     pub(super) fn call_numeric_limits(&mut self, path: &Path) -> Result<Val> {
         let argument = path.parts[0].arguments.as_ref().and_then(|a| a.first());
-        if let Some(crate::lang::ast::TemplateArgument::Type(ty)) = argument {
-            if let (Ty::Scalar(s), _) = self.resolve(ty)? {
-                if let Some(v) = self.numeric_limit(s, path.last()) {
-                    return Ok(v);
-                }
-            }
+        if let Some(crate::lang::ast::TemplateArgument::Type(ty)) = argument
+            && let (Ty::Scalar(s), _) = self.resolve(ty)?
+            && let Some(v) = self.numeric_limit(s, path.last())
+        {
+            return Ok(v);
         }
         Err(self.unknown("the limit", path))
     }

@@ -40,12 +40,12 @@ impl Lower<'_> {
                 if let Some(group) = self.group_of(object) {
                     return self.group_call(group, &part.name, arguments);
                 }
-                if let ExprKind::Call(inner, none) = &object.kind {
-                    if let (ExprKind::Name(path), true) = (&inner.kind, none.is_empty()) {
-                        let known = self.named.contains_key(path.last());
-                        if let (Some(group), false) = (Self::group_factory(path.last()), known) {
-                            return self.group_call(group, &part.name, arguments);
-                        }
+                if let ExprKind::Call(inner, none) = &object.kind
+                    && let (ExprKind::Name(path), true) = (&inner.kind, none.is_empty())
+                {
+                    let known = self.named.contains_key(path.last());
+                    if let (Some(group), false) = (Self::group_factory(path.last()), known) {
+                        return self.group_call(group, &part.name, arguments);
                     }
                 }
                 self.call_member(object, part, *arrow, arguments)
@@ -75,19 +75,12 @@ impl Lower<'_> {
             return self.call_object(place, arguments);
         }
         // Within a method, its siblings come first.
-        if let Some(this) = self.frame().this.clone() {
-            if let Ty::Struct(id) = this.ty {
-                if !self.methods(id, &part.name).is_empty() {
-                    let arguments = self.arguments(arguments)?;
-                    return self.method_call(
-                        this,
-                        id,
-                        &part.name,
-                        part.arguments.as_deref(),
-                        arguments,
-                    );
-                }
-            }
+        if let Some(this) = self.frame().this.clone()
+            && let Ty::Struct(id) = this.ty
+            && !self.methods(id, &part.name).is_empty()
+        {
+            let arguments = self.arguments(arguments)?;
+            return self.method_call(this, id, &part.name, part.arguments.as_deref(), arguments);
         }
         let named = self.named.get(&part.name).cloned().unwrap_or_default();
         let device: Vec<_> = named.into_iter().map(|f| (None, f)).collect();
@@ -221,14 +214,14 @@ impl Lower<'_> {
     /// An overloaded operator: a method of the first operand or a function.
     pub(super) fn overloaded(&mut self, name: &str, operands: &[Val]) -> Result<Val> {
         let argument = |v: &Val| Argument { value: v.clone(), place: None };
-        if let Some((first, rest)) = operands.split_first() {
-            if let Ty::Struct(id) = first.ty {
-                let fits = |f: &Arc<Function>| f.parameters.len() == rest.len();
-                if self.methods(id, name).iter().any(|(_, f)| fits(f)) {
-                    let object = self.materialise(first.clone())?;
-                    let rest = rest.iter().map(argument).collect();
-                    return self.method_call(object, id, name, None, rest);
-                }
+        if let Some((first, rest)) = operands.split_first()
+            && let Ty::Struct(id) = first.ty
+        {
+            let fits = |f: &Arc<Function>| f.parameters.len() == rest.len();
+            if self.methods(id, name).iter().any(|(_, f)| fits(f)) {
+                let object = self.materialise(first.clone())?;
+                let rest = rest.iter().map(argument).collect();
+                return self.method_call(object, id, name, None, rest);
             }
         }
         let named = self.named.get(name).cloned().unwrap_or_default();
@@ -431,10 +424,10 @@ impl Lower<'_> {
         isolated: bool,
     ) -> Result<Symbol> {
         let Argument { value, place } = argument;
-        if let (TypeExpr::Reference(_), Some(place)) = (&parameter.ty, &place) {
-            if place.ty == ty {
-                return Ok(Symbol::Variable(place.clone(), None));
-            }
+        if let (TypeExpr::Reference(_), Some(place)) = (&parameter.ty, &place)
+            && place.ty == ty
+        {
+            return Ok(Symbol::Variable(place.clone(), None));
         }
         if let Ty::Group(_) = ty {
             return Ok(Symbol::Variable(Self::group_place(value.ty), None));

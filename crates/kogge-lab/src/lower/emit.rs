@@ -80,10 +80,10 @@ impl Lower<'_> {
 
     /// `d = a op b` into a fresh register, folded where both are constants.
     pub(super) fn op(&mut self, op: Op, x: u8, a: &Val, b: &Val, ty: Ty) -> Result<Val> {
-        if let (Some(a), Some(b)) = (a.constant, b.constant) {
-            if let Some(value) = alu(op, x, a, b) {
-                return Ok(Val::constant(ty, value));
-            }
+        if let (Some(a), Some(b)) = (a.constant, b.constant)
+            && let Some(value) = alu(op, x, a, b)
+        {
+            return Ok(Val::constant(ty, value));
         }
         let (ra, rb) = (self.register(a)?, self.register(b)?);
         let d = self.temp(1)?;

@@ -159,10 +159,10 @@ impl Lower<'_> {
             return Ok(None);
         }
         let owner = Path { parts: owner.to_vec(), pos: path.pos };
-        if let (Ty::Struct(id), _) = self.resolve(&crate::lang::ast::TypeExpr::Named(owner))? {
-            if let Some(Symbol::Constant(value, ty)) = self.structs[id].scope.get(&last.name) {
-                return Ok(Some(Val::constant(Ty::Scalar(*ty), *value)));
-            }
+        if let (Ty::Struct(id), _) = self.resolve(&crate::lang::ast::TypeExpr::Named(owner))?
+            && let Some(Symbol::Constant(value, ty)) = self.structs[id].scope.get(&last.name)
+        {
+            return Ok(Some(Val::constant(Ty::Scalar(*ty), *value)));
         }
         Ok(None)
     }
@@ -400,10 +400,10 @@ impl Lower<'_> {
                 self.address_of(&place)
             }
             Unary::Dereference => {
-                if let ExprKind::This = operand.kind {
-                    if let Some(place) = self.frame().this.clone() {
-                        return self.read(&place);
-                    }
+                if let ExprKind::This = operand.kind
+                    && let Some(place) = self.frame().this.clone()
+                {
+                    return self.read(&place);
                 }
                 let pointer = self.rvalue(operand)?;
                 self.pos = pos;

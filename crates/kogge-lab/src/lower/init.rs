@@ -18,15 +18,15 @@ impl Lower<'_> {
             Storage::Device => return self.refuse("`__device__` variables within functions"),
             Storage::Static | Storage::Auto => {}
         }
-        if let Some(init) = &v.init {
-            if self.declare_group(v, init)? {
-                return Ok(());
-            }
+        if let Some(init) = &v.init
+            && self.declare_group(v, init)?
+        {
+            return Ok(());
         }
-        if let TypeExpr::Reference(_) = v.ty {
-            if self.declare_reference(v)? {
-                return Ok(());
-            }
+        if let TypeExpr::Reference(_) = v.ty
+            && self.declare_reference(v)?
+        {
+            return Ok(());
         }
         let is_auto = contains_auto(&v.ty);
         let (ty, volatile, early) = if is_auto {
@@ -318,10 +318,11 @@ impl Lower<'_> {
         let Ty::Struct(id) = *ty else {
             return self.refuse("this construction");
         };
-        if let [one] = arguments {
-            if !matches!(one.kind, ExprKind::List(_)) && self.type_of(one)? == *ty {
-                return self.rvalue(one);
-            }
+        if let [one] = arguments
+            && !matches!(one.kind, ExprKind::List(_))
+            && self.type_of(one)? == *ty
+        {
+            return self.rvalue(one);
         }
         let place = self.fresh_object(ty.clone())?;
         let decl = self.structs[id].decl.clone();

@@ -92,10 +92,10 @@ impl Lower<'_> {
     fn global(&mut self, v: &crate::lang::ast::Variable) -> Result<Global> {
         self.pos = v.pos;
         let (mut ty, _) = self.resolve(&v.ty)?;
-        if let (Ty::Array(element, 0), Some(Init::Value(e))) = (&ty, &v.init) {
-            if let ExprKind::List(members) = &e.kind {
-                ty = Ty::Array(element.clone(), members.len() as u64);
-            }
+        if let (Ty::Array(element, 0), Some(Init::Value(e))) = (&ty, &v.init)
+            && let ExprKind::List(members) = &e.kind
+        {
+            ty = Ty::Array(element.clone(), members.len() as u64);
         }
         let bytes = self.size_of(&ty);
         if bytes > 1 << 28 || bytes == 0 {

@@ -84,12 +84,11 @@ impl Names {
                 self.expression(a);
             }
             ExprKind::Unary(_, a) | ExprKind::Cast(_, a) => {
-                if let ExprKind::Cast(ty, inner) = &e.kind {
-                    if let crate::lang::ast::TypeExpr::Reference(_) = **ty {
-                        if let Some(name) = root(inner) {
-                            self.addressed.insert(name);
-                        }
-                    }
+                if let ExprKind::Cast(ty, inner) = &e.kind
+                    && let crate::lang::ast::TypeExpr::Reference(_) = **ty
+                    && let Some(name) = root(inner)
+                {
+                    self.addressed.insert(name);
                 }
                 self.expression(a);
             }

@@ -156,10 +156,10 @@ impl Lower<'_> {
                 if let Some(name) = path.simple() {
                     let index = f.template.iter().position(|p| p.name == *name);
                     let is_type = type_parameters(f).any(|n| n == name);
-                    if let (Some(i), true) = (index, is_type) {
-                        if bound[i].is_none() {
-                            bound[i] = Some(Symbol::Type(from.clone(), false));
-                        }
+                    if let (Some(i), true) = (index, is_type)
+                        && bound[i].is_none()
+                    {
+                        bound[i] = Some(Symbol::Type(from.clone(), false));
                     }
                     return;
                 }
@@ -194,10 +194,10 @@ impl Lower<'_> {
             TemplateArgument::Type(_) => return,
         };
         let Some(name) = path.simple() else { return };
-        if let Some(i) = f.template.iter().position(|p| p.name == *name) {
-            if bound[i].is_none() {
-                bound[i] = Some(symbol.clone());
-            }
+        if let Some(i) = f.template.iter().position(|p| p.name == *name)
+            && bound[i].is_none()
+        {
+            bound[i] = Some(symbol.clone());
         }
     }
 }

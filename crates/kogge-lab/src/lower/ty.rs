@@ -338,10 +338,11 @@ impl Lower<'_> {
         scope: Scope,
     ) -> Result<Ty> {
         // Within the struct its name alone means this instance.
-        if arguments.is_none() && !decl.template.is_empty() {
-            if let Some(Symbol::Type(ty, _)) = self.lookup(&decl.name) {
-                return Ok(ty.clone());
-            }
+        if arguments.is_none()
+            && !decl.template.is_empty()
+            && let Some(Symbol::Type(ty, _)) = self.lookup(&decl.name)
+        {
+            return Ok(ty.clone());
         }
         let (scope, symbols) = self.bind(&decl.template, arguments.unwrap_or(&[]), scope)?;
         let words: Vec<String> = symbols.iter().map(|s| self.describe_symbol(s)).collect();

@@ -444,7 +444,7 @@ impl Machine<'_> {
         region.labels.insert(t.offset, label & 0xffff_ffff);
         // Further leaves of a struct are the same element.
         let (_, element) = self.object_name(t.space, t.object);
-        if t.within % element.max(1) != 0 {
+        if !t.within.is_multiple_of(element.max(1)) {
             return;
         }
         let at = self.moment(c, lane, pc);

@@ -81,6 +81,7 @@ impl Shadow {
     }
 
     #[inline]
+    #[allow(clippy::if_same_then_else)] // each condition is a case of its own
     pub(super) fn read(
         &mut self,
         at: (u32, u32),
@@ -210,10 +211,10 @@ impl Shadow {
             let side = self.side(i);
             if mode.reads {
                 time.acquire(&side.release, mode.needs_fence);
-                if let Some((block, release)) = &side.release_block {
-                    if *block == me.block {
-                        time.acquire(release, mode.needs_fence);
-                    }
+                if let Some((block, release)) = &side.release_block
+                    && *block == me.block
+                {
+                    time.acquire(release, mode.needs_fence);
                 }
                 side.strong_read = now;
             }

@@ -128,7 +128,7 @@ impl<'a> Session<'a> {
     pub(crate) fn count_elements(&mut self, address: u64, size: u32) {
         let index = (super::address::unpack(address).0 as usize).wrapping_sub(1);
         let Some(array) = self.arrays.get_mut(index) else { return };
-        if size > 1 && size % array.element.max(1) == 0 {
+        if size > 1 && size.is_multiple_of(array.element.max(1)) {
             array.element = size;
             let len = self.memory[index].bytes.len() / size as usize;
             if let (Some(recorder), Some(traced)) = (&mut self.recorder, array.traced) {

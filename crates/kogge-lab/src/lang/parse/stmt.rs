@@ -88,10 +88,10 @@ impl Parser {
         if self.peek().is_name() && self.ahead(1).is(":") && !self.ahead(1).is("::") {
             return self.refuse("labels");
         }
-        if self.at_type() {
-            if let Some(variables) = self.try_declaration(pos)? {
-                return Ok(StmtKind::Declare(variables));
-            }
+        if self.at_type()
+            && let Some(variables) = self.try_declaration(pos)?
+        {
+            return Ok(StmtKind::Declare(variables));
         }
         let value = self.expression()?;
         self.expect(";")?;
