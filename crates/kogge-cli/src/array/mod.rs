@@ -32,6 +32,10 @@ const PIECES: usize = 4;
 
 /// Scans an array into an array, or into lines of text.
 pub fn scan(job: &Job, mut reader: ArrayReader) -> Result<()> {
+    if reader.is_endless() && job.args.reverse {
+        // The end of a pipe must be known before its windows are.
+        reader = reader.into_positioned()?;
+    }
     let spec = job.spec(reader.header.dtype)?;
     if spec.op.arity() > 1 {
         return Err(Error::mismatch(format!("{} takes two columns of a table", spec.op.name()))

@@ -98,7 +98,8 @@ impl Spec {
 
     /// Whether the output can take the place of the input.
     pub fn in_place(&self) -> bool {
-        self.op.arity() == 1 && self.types.element == self.types.output
+        let places = matches!(self.op, Op::ArgMin | Op::ArgMax);
+        self.op.arity() == 1 && self.types.element == self.types.output && !places
     }
 
     /// Whether the sequence is read from its end.

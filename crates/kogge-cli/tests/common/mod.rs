@@ -75,7 +75,8 @@ impl Place {
         for says in says {
             assert!(stderr.contains(says), "{arguments}: {stderr}");
         }
-        assert_eq!(stderr.matches("error:").count(), 1, "{arguments}: {stderr}");
+        let errors = stderr.lines().filter(|line| line.starts_with("error:")).count();
+        assert_eq!(errors, 1, "{arguments}: {stderr}");
         assert_eq!(self.names(), before, "{arguments} left files behind");
     }
 }
