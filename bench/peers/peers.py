@@ -219,6 +219,14 @@ def stretch(contender, calls):
     return time.perf_counter_ns() - start
 
 
+def enough(contender):
+    """Calls that fill a stretch, so that neither the clock nor the crossing counts."""
+    calls = 1
+    while (took := stretch(contender, calls)) < STRETCH_NS and calls < 100_000:
+        calls = max(2 * calls, min(10 * calls, calls * STRETCH_NS // max(1, took)))
+    return calls
+
+
 def quantile(times, q):
     place = q * (len(times) - 1)
     low = int(place)
@@ -228,8 +236,8 @@ def quantile(times, q):
 
 def interleaved(contenders, seconds, rounds):
     """Times contenders in turn, round after round; as measure.rs does."""
-    once = [max(1, stretch(one, 2) // 2) for one in contenders]
-    calls = [min(100_000, max(1, STRETCH_NS // t)) for t in once]
+    calls = [enough(one) for one in contenders]
+    once = [max(1, stretch(one, n) // n) for one, n in zip(contenders, calls)]
     kogge = next(t for one, t in zip(contenders, once) if one.role == "kogge")
     times = [[] for _ in contenders]
     start, round_ = time.perf_counter(), 0
