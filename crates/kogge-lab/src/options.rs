@@ -96,7 +96,8 @@ impl Default for Device {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Budget {
     /// Thread-instructions of the simulated machine, over all launches. A
-    /// warp's instruction counts as that of 8 threads at least: it takes as long.
+    /// warp's instruction counts as that of 8 threads at least, a barrier or
+    /// shuffle 8-fold, an atomic or fence 32-fold: they take as long.
     pub instructions: u64,
     /// Bytes of host memory for arrays, their shadows, registers and the trace.
     pub memory: u64,

@@ -99,7 +99,7 @@ fn expectations_compare() {
     assert!(check("inclusive-sum:x:y", x.clone().into(), left.clone().into()).is_ok());
     let mut lost = left;
     for v in &mut lost[500..] {
-        *v -= 0.1;
+        *v -= 1.0;
     }
     let wrong = check("inclusive-sum:x:y", x.into(), lost.into()).unwrap_err();
     assert_eq!((wrong.index, wrong.count), (500, 500));

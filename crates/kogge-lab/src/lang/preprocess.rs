@@ -122,7 +122,9 @@ impl Preprocessor {
     }
 
     fn reading(&self) -> bool {
-        self.groups.iter().all(|(g, _)| matches!(g, Group::Taken))
+        // Within a group that is not read, every group is done.
+        let innermost = self.groups.last();
+        innermost.is_none_or(|(g, _)| matches!(g, Group::Taken))
     }
 
     fn directive(&mut self, line: &[Token], pos: Pos) -> Result<(), Diagnostic> {

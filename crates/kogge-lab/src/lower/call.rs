@@ -122,6 +122,10 @@ impl Lower<'_> {
         let Ty::Struct(id) = ty else {
             return Err(self.unknown("the function", path));
         };
+        if let Some(Symbol::Type(ty, _)) = self.structs[id].scope.get(&method.name) {
+            let ty = ty.clone();
+            return self.construct(&ty, arguments);
+        }
         let place = self.fresh_object(Ty::Struct(id))?;
         let values = self.arguments(arguments)?;
         self.pos = path.pos;

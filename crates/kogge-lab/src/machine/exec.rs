@@ -184,7 +184,7 @@ impl Machine<'_> {
             self.counts.warp_instructions += 1;
             self.counts.thread_instructions += active;
             *used += 1;
-            let cost = active.max(MIN_COST);
+            let cost = active.max(MIN_COST) * expense(ins.op);
             if self.fuel < cost {
                 write_back(c.warp, g);
                 return Some(Stop::Spent);
@@ -485,6 +485,15 @@ impl Machine<'_> {
     /// The place in the trace that an element of an array is.
     pub(super) fn element_place(array: u32, block: u32, index: u32) -> Place {
         Place::Element { array, block, index }
+    }
+}
+
+/// How much longer an instruction takes here than an addition.
+const fn expense(op: Op) -> u64 {
+    match op {
+        Op::Atomic | Op::Fence => 32,
+        Op::SyncThreads | Op::GridSync | Op::SyncWarp | Op::Shuffle | Op::Vote => 8,
+        _ => 1,
     }
 }
 

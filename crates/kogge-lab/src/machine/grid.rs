@@ -386,13 +386,17 @@ impl Grid<'_, '_> {
         }
         self.check_grid_barrier();
         let mut known = Rc::<Clock>::default();
+        let mut seen = known.clone();
         let (mut clock, mut level) = (0, 0);
         for b in &self.resident {
             for w in &b.warps {
                 for lane in lanes(w.live) {
                     clock = clock.max(w.time[lane].clock);
                     level = level.max(w.time[lane].level);
-                    join(&mut known, &w.time[lane].known);
+                    if !Rc::ptr_eq(&seen, &w.time[lane].known) {
+                        join(&mut known, &w.time[lane].known);
+                        seen = w.time[lane].known.clone();
+                    }
                 }
             }
         }
@@ -520,14 +524,21 @@ fn pass(block: &mut Block) -> u32 {
     let info = &mut block.info;
     let mut known = Rc::<Clock>::default();
     let mut fenced = Rc::<Clock>::default();
+    let mut seen = known.clone();
     let (mut clock, mut level) = (0, 0);
     for w in &block.warps {
         for lane in lanes(w.at_block) {
             let time = &w.time[lane];
             clock = clock.max(time.clock);
             level = level.max(time.level);
-            join(&mut known, &time.known);
-            join(&mut fenced, time.fenced());
+            // Most threads share one clock: comparing it again costs the most.
+            if !Rc::ptr_eq(&seen, &time.known) {
+                join(&mut known, &time.known);
+                seen = time.known.clone();
+            }
+            if !Rc::ptr_eq(&fenced, time.fenced()) {
+                join(&mut fenced, time.fenced());
+            }
             if time.has_fence() {
                 let me = me(info, w.rank(lane));
                 join(&mut fenced, &time.released(&me, false));

@@ -375,7 +375,8 @@ impl Parser {
     /// `T(x)`, `T{x}`, or a static member `T::name`.
     fn construct(&mut self, pos: Pos) -> Result<Expr, Diagnostic> {
         let specifiers = self.specifiers()?;
-        if self.is("(") {
+        let qualified = matches!(&specifiers.ty, TypeExpr::Named(path) if path.parts.len() > 1);
+        if self.is("(") && !qualified {
             let arguments = self.arguments()?;
             return Ok(at(pos, ExprKind::Construct(Box::new(specifiers.ty), arguments)));
         }
