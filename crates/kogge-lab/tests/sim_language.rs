@@ -91,7 +91,7 @@ fn structs_methods_and_operators() {
         __host__ __device__ Pair operator+(const Pair &x, const Pair &y) { Pair r; r.a = x.a * y.a; r.b = x.b * y.a + y.b; return r; }
         template <typename T> struct Max { __device__ __forceinline__ T operator()(T a, T b) const { return a > b ? a : b; } };
         struct Counter { int n; int data[3]; __device__ Counter(int start) : n(start) { data[0] = 1; data[1] = 2; data[2] = 3; }
-            __device__ int next() { return n++ + data[n % 3]; } static __device__ int twice(int x) { return 2 * x; } };
+            __device__ int next() { int old = n++; return old + data[n % 3]; } static __device__ int twice(int x) { return 2 * x; } };
         enum Mode { OFF, ON = 5, AUTO };
         union Bits { float f; unsigned u; };
     ";
@@ -103,7 +103,7 @@ fn structs_methods_and_operators() {
         Bits bits; bits.f = 1.0f; out[8] = bits.u == 0x3f800000u; p = q; p.a = 7; out[9] = (int)(p.a + q.a);
         out[10] = sizeof(Pair) + sizeof(float4);
     ";
-    assert_eq!(evaluate(prelude, body, 11), [8, 17, 9, 6, 6, 42, 11, 6, 1, 11, 24]);
+    assert_eq!(evaluate(prelude, body, 11), [8, 17, 9, 7, 6, 42, 11, 6, 1, 11, 24]);
 }
 
 #[test]
