@@ -2,7 +2,7 @@
 //!
 //! A macro sees tokens, not types. So it does what tokens allow: it checks that a function stays
 //! within the operator language and makes two things of it, node by node in one walk
-//! ([`language`]): Rust, in which arithmetic is calls into `kogge::device::lang`, and the same tree as
+//! (`language`): Rust, in which arithmetic is calls into `kogge::device::lang`, and the same tree as
 //! data. Types are found later, by `rustc` in the Rust and by unification in the data. What isn't in
 //! the language is refused here, at its token, with what to write instead.
 //!
