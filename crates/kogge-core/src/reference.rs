@@ -1,6 +1,6 @@
 //! The scalar meaning of a scan: slow, short, and the judge of every engine.
 //!
-//! It follows [`Order`](crate::Order) level by level, allocating as it likes. Engines must give the
+//! It follows [`Order`] level by level, allocating as it likes. Engines must give the
 //! same bits. Work is O(n log 32), memory O(n).
 
 use crate::{Element, Kind, Operator, Order};
