@@ -66,4 +66,43 @@ pub enum Error {
         /// The strides.
         strides: Vec<isize>,
     },
+    /// There are no offsets, not even the first 0.
+    #[error("the offsets are empty; give one more than there are segments, starting with 0")]
+    NoOffsets,
+    /// The offsets don't start at the first element.
+    #[error("the first offset is {offset}; offsets start at 0")]
+    FirstOffset {
+        /// The first offset.
+        offset: String,
+    },
+    /// An offset is smaller than the one before.
+    #[error("offset {index} is {offset}, below {before} before it; offsets never fall")]
+    OffsetOrder {
+        /// Which one.
+        index: usize,
+        /// The offset.
+        offset: String,
+        /// The offset before it.
+        before: String,
+    },
+    /// The segments don't cover the input.
+    #[error(
+        "the segments cover {segments} elements but the input has {input}; give one flag or key per element, or a last offset that is the number of elements"
+    )]
+    SegmentsMismatch {
+        /// Elements in all segments.
+        segments: usize,
+        /// Elements of the input.
+        input: usize,
+    },
+    /// Initial values or totals aren't one per line or segment.
+    #[error("there are {given} {what} for {parts}; give one for each")]
+    PerPart {
+        /// "initial values" or "totals".
+        what: &'static str,
+        /// How many were given.
+        given: usize,
+        /// How many lines or segments there are, with the word.
+        parts: String,
+    },
 }

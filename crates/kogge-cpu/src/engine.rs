@@ -154,6 +154,6 @@ pub(crate) unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
 }
 
 /// Whether all three are one type. `SAME` alone can't be relied on: anybody may set it.
-fn same<T: 'static, U: 'static, A: 'static>() -> bool {
+pub(crate) fn same<T: 'static, U: 'static, A: 'static>() -> bool {
     TypeId::of::<T>() == TypeId::of::<A>() && TypeId::of::<U>() == TypeId::of::<A>()
 }

@@ -14,6 +14,7 @@ mod arch;
 mod engine;
 mod lines;
 mod plan;
+mod segments;
 mod sync;
 mod tuning;
 
@@ -21,3 +22,7 @@ pub use arch::Level;
 pub use engine::{Request, scan_in_place, scan_into};
 pub use lines::{Axis, scan_lines};
 pub use plan::{Machine, Plan, plan};
+pub use segments::{
+    Flags, Heads, Keys, Listed, Marked, Offset, Offsets, PerSegment, SegmentPlan, Segments, Starts,
+    by_heads, by_key, by_offsets, plan_segments, scan_segments_in_place, scan_segments_into,
+};

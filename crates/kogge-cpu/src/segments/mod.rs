@@ -1,0 +1,390 @@
+//! Scans of many segments that lie one after another, each with the bits of a scan of its own.
+//!
+//! Threads share out the elements, not the segments: a piece of the elements brings with it the
+//! segments that start there. Whoever has a piece goes on to the end of its last segment, unless
+//! that is far away; such long segments are left for later and scanned by all threads, one after
+//! another. So a million short segments and a single long one both keep every thread busy.
+//!
+//! Segments up to a row go through one loop compiled for the SIMD level, without a call each.
+
+mod plan;
+mod short;
+mod starts;
+
+pub use plan::{SegmentPlan, plan_segments};
+pub use starts::{
+    Flags, Heads, Keys, Listed, Marked, Offset, Offsets, Segments, Starts, by_heads, by_key,
+    by_offsets,
+};
+
+use crate::engine::{Request, scan_raw};
+use crate::plan::{Machine, Plan, plan};
+use kogge_core::{Accumulate, Element, Error, Operator, Problem};
+use rayon::prelude::*;
+use short::{BATCH, Batch};
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+/// What each segment has of its own: its initial value, instead of the request's, and its total.
+#[derive(Debug)]
+pub struct PerSegment<'a, A> {
+    /// One initial value per segment.
+    pub inits: Option<&'a [A]>,
+    /// A place for the total of each segment: the fold of its initial value and its elements; the
+    /// identity where there is neither.
+    pub totals: Option<&'a mut [A]>,
+}
+
+impl<A> Default for PerSegment<'_, A> {
+    fn default() -> Self {
+        Self { inits: None, totals: None }
+    }
+}
+
+/// Scans each segment of `input` into the same places of `output`.
+///
+/// O(n) work, one pass over the data; counting the segments of flags or keys, which only initial
+/// values and totals need, is a second pass over these alone.
+///
+/// # Errors
+///
+/// If lengths or numbers of segments don't match, or offsets aren't in order. Nothing is written
+/// then.
+pub fn scan_segments_into<T, U, A, O, S>(
+    request: &Request<'_, O, A>,
+    segments: &S,
+    per: PerSegment<'_, A>,
+    input: &[T],
+    output: &mut [U],
+) -> Result<(), Error>
+where
+    T: Accumulate<A>,
+    U: Accumulate<A>,
+    A: Element,
+    O: Operator<A>,
+    S: Segments,
+{
+    if input.len() != output.len() {
+        return Err(Error::LengthMismatch { input: input.len(), output: output.len() });
+    }
+    let (from, to) = (input.as_ptr(), output.as_mut_ptr());
+    // SAFETY: the slices are borrowed for the call, one of them exclusively, and as long as each
+    // other.
+    unsafe { scan_segments(request, segments, per, from, to, input.len(), false) }
+}
+
+/// Scans each segment of `data` in place.
+///
+/// # Errors
+///
+/// As for [`scan_segments_into`].
+pub fn scan_segments_in_place<T, A, O, S>(
+    request: &Request<'_, O, A>,
+    segments: &S,
+    per: PerSegment<'_, A>,
+    data: &mut [T],
+) -> Result<(), Error>
+where
+    T: Accumulate<A>,
+    A: Element,
+    O: Operator<A>,
+    S: Segments,
+{
+    let to = data.as_mut_ptr();
+    // SAFETY: the slice is borrowed exclusively for the call.
+    unsafe { scan_segments(request, segments, per, to.cast_const(), to, data.len(), true) }
+}
+
+/// # Safety
+///
+/// `len` elements must be readable at `from` and writable at `to`, by this call alone; the two are
+/// equal if `in_place`, else don't overlap.
+unsafe fn scan_segments<T, U, A, O, S>(
+    request: &Request<'_, O, A>,
+    segments: &S,
+    per: PerSegment<'_, A>,
+    from: *const T,
+    to: *mut U,
+    len: usize,
+    in_place: bool,
+) -> Result<(), Error>
+where
+    T: Accumulate<A>,
+    U: Accumulate<A>,
+    A: Element,
+    O: Operator<A>,
+    S: Segments,
+{
+    segments.check()?;
+    if segments.elements() != len {
+        return Err(Error::SegmentsMismatch { segments: segments.elements(), input: len });
+    }
+    let problem = Problem {
+        len: len as u64,
+        element_bytes: size_of::<T>(),
+        output_bytes: size_of::<U>(),
+        accumulator_bytes: size_of::<A>(),
+        kind: request.kind,
+        direction: request.direction,
+        in_place,
+    };
+    let plan = match request.plan {
+        Some(plan) => SegmentPlan::from_plan(plan, &problem),
+        None => plan_segments(&problem, Machine { threads: rayon::current_num_threads() }),
+    };
+    let pieces = Pieces { len, size: plan.piece };
+    let counted = per.inits.is_some() || per.totals.is_some();
+    let numbers = if counted { numbers(segments, &pieces) } else { vec![] };
+    if counted {
+        let parts = *numbers.last().expect("the number of segments");
+        check_parts("initial values", per.inits.map(<[A]>::len), parts)?;
+        check_parts("totals", per.totals.as_ref().map(|totals| totals.len()), parts)?;
+    }
+    let totals = per.totals.map(<[A]>::as_mut_ptr);
+    let job = Job { request, segments, from, to, len, in_place, inits: per.inits, totals, plan };
+    // SAFETY: the memory by contract; numbers were counted, so initial values and totals exist.
+    unsafe { job.run(&pieces, &numbers) };
+    Ok(())
+}
+
+fn check_parts(what: &'static str, given: Option<usize>, parts: usize) -> Result<(), Error> {
+    match given {
+        Some(given) if given != parts => {
+            Err(Error::PerPart { what, given, parts: format!("{parts} segment(s)") })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The elements, cut into pieces that threads take.
+struct Pieces {
+    len: usize,
+    size: usize,
+}
+
+impl Pieces {
+    /// How many there are; one of nothing, since empty segments may start at the end.
+    fn count(&self) -> usize {
+        self.len.div_ceil(self.size).max(1)
+    }
+
+    /// The places where segments of this piece start. The last takes those that start at the end.
+    fn starts(&self, piece: usize) -> Range<usize> {
+        let start = piece * self.size;
+        start..if piece + 1 == self.count() { self.len + 1 } else { start + self.size }
+    }
+}
+
+/// The number of the first segment of each piece, and of all segments at last.
+fn numbers<S: Segments>(segments: &S, pieces: &Pieces) -> Vec<usize> {
+    let bounds = (0..pieces.count()).map(|piece| pieces.starts(piece));
+    if segments.before(0).is_some() {
+        let ends = bounds.map(|bounds| bounds.end);
+        let before = |place| segments.before(place).expect("offsets know");
+        return std::iter::once(0).chain(ends.map(before)).collect();
+    }
+    let bounds: Vec<Range<usize>> = bounds.collect();
+    let counts: Vec<usize> = bounds.into_par_iter().map(|bounds| segments.count(bounds)).collect();
+    let mut through = 0;
+    let running = counts.into_iter().map(|count| {
+        through += count;
+        through
+    });
+    std::iter::once(0).chain(running).collect()
+}
+
+/// What all pieces have in common.
+struct Job<'a, 'b, T, U, A, O, S> {
+    request: &'a Request<'b, O, A>,
+    segments: &'a S,
+    from: *const T,
+    to: *mut U,
+    len: usize,
+    in_place: bool,
+    inits: Option<&'a [A]>,
+    totals: Option<*mut A>,
+    plan: SegmentPlan,
+}
+
+// SAFETY: segments are distinct places with distinct numbers, and each is scanned by one call; the
+// caller of `scan_segments` vouches for the memory.
+unsafe impl<T: Element, U: Element, A: Element, O: Operator<A>, S: Segments> Sync
+    for Job<'_, '_, T, U, A, O, S>
+{
+}
+
+/// What became of a piece.
+struct Done {
+    /// Where its first segment starts.
+    first: Option<usize>,
+    /// Start and number of a segment that was left for later: its end is too far away.
+    long: Option<(usize, usize)>,
+}
+
+impl<T, U, A, O, S> Job<'_, '_, T, U, A, O, S>
+where
+    T: Accumulate<A>,
+    U: Accumulate<A>,
+    A: Element,
+    O: Operator<A>,
+    S: Segments,
+{
+    /// # Safety
+    ///
+    /// `numbers` must be that of the segments, or empty where neither initial values nor totals are
+    /// wanted, of which there must be one per segment; the memory as for [`scan_segments`].
+    unsafe fn run(&self, pieces: &Pieces, numbers: &[usize]) {
+        let piece = |piece| {
+            let number = numbers.get(piece).copied().unwrap_or(0);
+            // SAFETY: passed on.
+            unsafe { self.piece(pieces.starts(piece), number) }
+        };
+        if pieces.count() == 1 {
+            piece(0);
+            return;
+        }
+        let done: Vec<Done> = (0..pieces.count()).into_par_iter().map(piece).collect();
+        let mut end = self.len;
+        for done in done.iter().rev() {
+            if let Some((start, number)) = done.long {
+                // SAFETY: passed on.
+                unsafe { self.one(start..end, number, self.plan.threads) };
+            }
+            end = done.first.unwrap_or(end);
+        }
+    }
+
+    /// Scans the segments that start in these places, but for the last if its end is far away.
+    ///
+    /// # Safety
+    ///
+    /// As for [`run`](Self::run); `number` is that of the first of them.
+    unsafe fn piece(&self, places: Range<usize>, number: usize) -> Done {
+        let mut starts = self.segments.starts(places.start);
+        let Some(first) = starts.next_below(places.end) else {
+            return Done { first: None, long: None };
+        };
+        let mut batch = Bounds::new(self, first, number);
+        while let Some(start) = starts.next_below(places.end) {
+            // SAFETY: passed on.
+            unsafe { batch.push(start) };
+        }
+        let reach = self.len.min(places.end.saturating_add(self.plan.alone));
+        let end = starts.next_below(reach).or((reach == self.len).then_some(reach));
+        // SAFETY: passed on.
+        let long = unsafe {
+            if let Some(end) = end {
+                batch.push(end);
+            }
+            batch.flush();
+            end.is_none().then_some((batch.starts[0], batch.number))
+        };
+        Done { first: Some(first), long }
+    }
+
+    /// Scans one segment on up to so many threads.
+    ///
+    /// # Safety
+    ///
+    /// As for [`run`](Self::run); nobody else may scan it.
+    unsafe fn one(&self, places: Range<usize>, number: usize, threads: usize) {
+        let init = self.init(number);
+        let problem = Problem {
+            len: places.len() as u64,
+            element_bytes: size_of::<T>(),
+            output_bytes: size_of::<U>(),
+            accumulator_bytes: size_of::<A>(),
+            kind: self.request.kind,
+            direction: self.request.direction,
+            in_place: self.in_place,
+        };
+        let stream = self.plan.stream && places.len() >= self.plan.piece;
+        let plan = match self.request.plan {
+            Some(plan) => Plan { threads: threads.min(plan.threads), ..plan },
+            None => Plan { stream, ..plan(&problem, Machine { threads }) },
+        };
+        let request = Request { init, plan: Some(plan), ..*self.request };
+        // SAFETY: the places are in bounds, and this call's alone by contract.
+        unsafe {
+            let (from, to) = (self.from.add(places.start), self.to.add(places.start));
+            let total = scan_raw(&request, from, to, places.len(), self.in_place);
+            self.put_total(number, total);
+        }
+    }
+
+    fn init(&self, number: usize) -> Option<A> {
+        self.inits.map_or(self.request.init, |inits| Some(inits[number]))
+    }
+
+    /// # Safety
+    ///
+    /// If totals are wanted there must be a segment of this number, and nobody else may write its.
+    unsafe fn put_total(&self, number: usize, total: Option<A>) {
+        if let Some(totals) = self.totals {
+            let total = total.unwrap_or_else(|| self.request.operator.identity());
+            // SAFETY: there is a place per segment.
+            unsafe { totals.add(number).write(total) };
+        }
+    }
+}
+
+/// The bounds of segments that follow one another, until there are enough for a batch.
+struct Bounds<'a, 'b, 'c, T, U, A, O, S> {
+    job: &'a Job<'b, 'c, T, U, A, O, S>,
+    /// Where they start; the last ends where the next begins.
+    starts: [usize; BATCH + 1],
+    count: usize,
+    /// The number of the first.
+    number: usize,
+    /// Room for a row of accumulators.
+    stage: Vec<MaybeUninit<A>>,
+}
+
+impl<'a, 'b, 'c, T, U, A, O, S> Bounds<'a, 'b, 'c, T, U, A, O, S>
+where
+    T: Accumulate<A>,
+    U: Accumulate<A>,
+    A: Element,
+    O: Operator<A>,
+    S: Segments,
+{
+    fn new(job: &'a Job<'b, 'c, T, U, A, O, S>, first: usize, number: usize) -> Self {
+        Self { job, starts: [first; BATCH + 1], count: 0, number, stage: short::stage::<T, A>() }
+    }
+
+    /// Takes in the end of a segment, where the next one starts.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Job::run`].
+    #[inline(always)]
+    unsafe fn push(&mut self, end: usize) {
+        self.count += 1;
+        self.starts[self.count] = end;
+        if self.count == BATCH {
+            // SAFETY: passed on.
+            unsafe { self.flush() };
+        }
+    }
+
+    /// Scans the segments whose ends are known.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Job::run`].
+    unsafe fn flush(&mut self) {
+        if self.count > 0 {
+            let batch = Batch {
+                job: self.job,
+                bounds: &self.starts[..=self.count],
+                number: self.number,
+                stage: self.stage.as_mut_ptr().cast(),
+            };
+            // SAFETY: the segments are this thread's; the stage is short's own.
+            self.job.request.level.run(batch);
+            self.number += self.count;
+            self.starts[0] = self.starts[self.count];
+            self.count = 0;
+        }
+    }
+}

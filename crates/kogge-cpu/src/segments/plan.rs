@@ -1,0 +1,85 @@
+//! From the shape of a segmented problem to a plan, without touching data or machine.
+
+use crate::plan::{Machine, Plan};
+use crate::tuning;
+use kogge_core::Problem;
+use std::fmt;
+
+/// Pieces a thread should find at least, so that all end at about the same time.
+const PIECES_PER_THREAD: usize = 8;
+
+/// How segments will be scanned. Nothing in it changes the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SegmentPlan {
+    /// Threads that take part; 1 is the calling thread alone.
+    pub threads: usize,
+    /// Elements in a piece; its segments are those that start there.
+    pub piece: usize,
+    /// Elements behind its piece that a thread scans of a segment; longer ones are scanned by all
+    /// threads.
+    pub alone: usize,
+    /// Whether values of long segments are stored past the caches.
+    pub stream: bool,
+}
+
+/// The plan for the segments of a problem, whatever their lengths.
+///
+/// ```
+/// use kogge_core::{Direction, Kind, Problem};
+/// use kogge_cpu::{Machine, plan_segments};
+///
+/// let problem = Problem {
+///     len: 1 << 26,
+///     element_bytes: 4,
+///     output_bytes: 4,
+///     accumulator_bytes: 4,
+///     kind: Kind::Inclusive,
+///     direction: Direction::Forward,
+///     in_place: false,
+/// };
+/// assert_eq!(
+///     plan_segments(&problem, Machine { threads: 8 }).to_string(),
+///     "8 threads, pieces of 32768 elements, segments over 1048576 by all threads, \
+///      long ones stored past the caches",
+/// );
+/// ```
+pub fn plan_segments(problem: &Problem, machine: Machine) -> SegmentPlan {
+    let len = usize::try_from(problem.len).unwrap_or(usize::MAX);
+    let bytes = problem.len.saturating_mul(problem.element_bytes.max(1) as u64);
+    let written = problem.len.saturating_mul(problem.output_bytes as u64);
+    let stream = !problem.in_place && written >= tuning::STREAM_BYTES;
+    let worth = usize::try_from(bytes / tuning::BYTES_PER_THREAD).unwrap_or(usize::MAX);
+    let threads = machine.threads.min(worth).max(1);
+    if threads == 1 {
+        return SegmentPlan { threads, piece: len.max(1), alone: len, stream };
+    }
+    let piece = (tuning::PIECE_BYTES as usize / problem.element_bytes.max(1)).max(1);
+    let alone = (len / (PIECES_PER_THREAD * threads)).max(piece);
+    SegmentPlan { threads, piece, alone, stream }
+}
+
+impl SegmentPlan {
+    /// As a plan for a flat scan has it.
+    pub(super) fn from_plan(plan: Plan, problem: &Problem) -> Self {
+        let len = usize::try_from(problem.len).unwrap_or(usize::MAX);
+        let piece = plan.tiles_per_piece.saturating_mul(problem.order().tile()).max(1);
+        match plan.threads {
+            0 | 1 => Self { threads: 1, piece: len.max(1), alone: len, stream: plan.stream },
+            threads => Self { threads, piece, alone: piece, stream: plan.stream },
+        }
+    }
+}
+
+impl fmt::Display for SegmentPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.threads {
+            1 => write!(f, "the calling thread")?,
+            n => write!(
+                f,
+                "{n} threads, pieces of {} elements, segments over {} by all threads",
+                self.piece, self.alone
+            )?,
+        }
+        if self.stream { write!(f, ", long ones stored past the caches") } else { Ok(()) }
+    }
+}

@@ -1,0 +1,345 @@
+//! Where segments start: given by offsets, by flags, or where a key changes.
+//!
+//! The engine asks one thing only, where the next segment starts, so that nothing need be counted
+//! or written down before the scan. Flags and keys are looked at 64 at a time and kept as a bit
+//! mask: neither short segments nor long ones cost a branch an element.
+
+use kogge_core::Error;
+use std::ops::Range;
+
+/// A sequence cut into segments that lie one after another.
+pub trait Segments: Sync {
+    /// What walks along the starts.
+    type Starts<'a>: Starts
+    where
+        Self: 'a;
+
+    /// Elements in all segments together.
+    fn elements(&self) -> usize;
+
+    /// The starts from a place on.
+    fn starts(&self, from: usize) -> Self::Starts<'_>;
+
+    /// How many segments start before a place, if that can be told without counting them.
+    fn before(&self, place: usize) -> Option<usize>;
+
+    /// Whether the segments are well formed; asked before anything else.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with them.
+    fn check(&self) -> Result<(), Error>;
+
+    /// How many segments start in these places.
+    fn count(&self, places: Range<usize>) -> usize {
+        let mut starts = self.starts(places.start);
+        std::iter::from_fn(|| starts.next_below(places.end)).count()
+    }
+}
+
+/// The starts of segments, in order.
+pub trait Starts {
+    /// Moves past the next start if that is below `limit`, and gives it. Limits never fall.
+    fn next_below(&mut self, limit: usize) -> Option<usize>;
+}
+
+/// An integer that offsets are given in.
+pub trait Offset: Copy + Ord + Sync + std::fmt::Display {
+    /// As an index; saturates, and what is negative becomes the largest.
+    fn index(self) -> usize;
+}
+
+macro_rules! offset {
+    ($($type:ty),+) => {$(
+        impl Offset for $type {
+            #[inline(always)]
+            fn index(self) -> usize {
+                usize::try_from(self).unwrap_or(usize::MAX)
+            }
+        }
+    )+};
+}
+offset!(u32, u64, usize, i32, i64);
+
+/// Segment `j` holds the elements `offsets[j]..offsets[j + 1]`, as in the CSR format of sparse
+/// matrices; some may be empty.
+#[derive(Clone, Copy, Debug)]
+pub struct Offsets<'a, I>(&'a [I]);
+
+/// Segments by offsets, one more than there are segments: the first is 0, the last the number of
+/// elements, and none is below the one before.
+///
+/// ```
+/// use kogge_cpu::{Segments, by_offsets};
+///
+/// let rows = by_offsets(&[0u32, 2, 2, 5]);
+/// assert_eq!((rows.elements(), rows.before(5)), (5, Some(3)));
+/// ```
+pub fn by_offsets<I: Offset>(offsets: &[I]) -> Offsets<'_, I> {
+    Offsets(offsets)
+}
+
+impl<I: Offset> Segments for Offsets<'_, I> {
+    type Starts<'a>
+        = Listed<'a, I>
+    where
+        Self: 'a;
+
+    fn elements(&self) -> usize {
+        self.0.last().map_or(0, |last| last.index())
+    }
+
+    fn starts(&self, from: usize) -> Listed<'_, I> {
+        let starts = self.0.split_last().map_or(&[][..], |(_, starts)| starts);
+        Listed { rest: &starts[starts.partition_point(|start| start.index() < from)..] }
+    }
+
+    fn before(&self, place: usize) -> Option<usize> {
+        let starts = self.0.len().saturating_sub(1);
+        Some(self.0[..starts].partition_point(|start| start.index() < place))
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        match self.0.first() {
+            None => return Err(Error::NoOffsets),
+            Some(first) if first.index() != 0 => {
+                return Err(Error::FirstOffset { offset: first.to_string() });
+            }
+            Some(_) => {}
+        }
+        match self.0.windows(2).position(|pair| pair[1] < pair[0]) {
+            None => Ok(()),
+            Some(at) => Err(Error::OffsetOrder {
+                index: at + 1,
+                offset: self.0[at + 1].to_string(),
+                before: self.0[at].to_string(),
+            }),
+        }
+    }
+}
+
+/// Starts that are written down.
+#[derive(Clone, Debug)]
+pub struct Listed<'a, I> {
+    rest: &'a [I],
+}
+
+impl<I: Offset> Starts for Listed<'_, I> {
+    #[inline(always)]
+    fn next_below(&mut self, limit: usize) -> Option<usize> {
+        let (first, rest) = self.rest.split_first()?;
+        let start = first.index();
+        if start >= limit {
+            return None;
+        }
+        self.rest = rest;
+        Some(start)
+    }
+}
+
+/// A segment starts at each set flag, and at the first element in any case.
+#[derive(Clone, Copy, Debug)]
+pub struct Heads<'a>(&'a [bool]);
+
+/// Segments by head flags, one an element: a segment starts where the flag is set, and at the first
+/// element in any case.
+pub fn by_heads(flags: &[bool]) -> Heads<'_> {
+    Heads(flags)
+}
+
+/// A segment is a run of equal keys.
+#[derive(Clone, Copy, Debug)]
+pub struct Keys<'a, K>(&'a [K]);
+
+/// Segments by key, one an element: a segment is a run of equal keys. A key that isn't equal to
+/// itself, as NaN, is a segment by itself.
+pub fn by_key<K: PartialEq + Sync>(keys: &[K]) -> Keys<'_, K> {
+    Keys(keys)
+}
+
+/// Flags that are looked at 64 at a time.
+pub trait Flags {
+    /// How many there are.
+    fn len(&self) -> usize;
+
+    /// Writes a 1 for each set flag of `places`, at most 64 of them, and a 0 for the others.
+    fn look(&self, places: Range<usize>, flags: &mut [u8; 64]);
+}
+
+impl Flags for Heads<'_> {
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    #[inline(always)]
+    fn look(&self, places: Range<usize>, flags: &mut [u8; 64]) {
+        for (flag, &head) in flags.iter_mut().zip(&self.0[places.clone()]) {
+            *flag = head.into();
+        }
+        flags[0] |= u8::from(places.start == 0);
+    }
+}
+
+impl<K: PartialEq> Flags for Keys<'_, K> {
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    #[inline(always)]
+    fn look(&self, places: Range<usize>, flags: &mut [u8; 64]) {
+        let first = usize::from(places.start == 0);
+        flags[0] = 1;
+        let (keys, before) = (&self.0[places.start + first..places.end], places.start + first - 1);
+        for ((flag, key), left) in flags[first..].iter_mut().zip(keys).zip(&self.0[before..]) {
+            *flag = (key != left).into();
+        }
+    }
+}
+
+macro_rules! flagged {
+    ($($type:ty, $($parameter:ident)?;)+) => {$(
+        impl<$($parameter: PartialEq + Sync)?> Segments for $type {
+            type Starts<'a>
+                = Marked<'a, Self>
+            where
+                Self: 'a;
+
+            fn elements(&self) -> usize {
+                self.0.len()
+            }
+
+            fn starts(&self, from: usize) -> Marked<'_, Self> {
+                Marked { flags: self, block: from..from, mask: 0 }
+            }
+
+            fn before(&self, _place: usize) -> Option<usize> {
+                None
+            }
+
+            fn check(&self) -> Result<(), Error> {
+                Ok(())
+            }
+        }
+    )+};
+}
+
+flagged! {
+    Heads<'_>,;
+    Keys<'_, K>, K;
+}
+
+/// Starts that are found by looking at flags.
+#[derive(Clone, Debug)]
+pub struct Marked<'a, F> {
+    flags: &'a F,
+    /// The places that were looked at last.
+    block: Range<usize>,
+    /// One bit for each of them that is still to come.
+    mask: u64,
+}
+
+impl<F: Flags> Starts for Marked<'_, F> {
+    #[inline(always)]
+    fn next_below(&mut self, limit: usize) -> Option<usize> {
+        while self.mask == 0 {
+            if self.block.end >= limit.min(self.flags.len()) {
+                return None;
+            }
+            self.look();
+        }
+        let start = self.block.start + self.mask.trailing_zeros() as usize;
+        if start >= limit {
+            return None;
+        }
+        self.mask &= self.mask - 1;
+        Some(start)
+    }
+}
+
+impl<F: Flags> Marked<'_, F> {
+    /// Looks at the next block.
+    #[inline]
+    fn look(&mut self) {
+        let end = self.flags.len().min(self.block.end + 64);
+        self.block = self.block.end..end;
+        let mut flags = [0; 64];
+        self.flags.look(self.block.clone(), &mut flags);
+        self.mask = mask(&flags);
+    }
+}
+
+/// One bit for each byte that is 1.
+#[inline(always)]
+fn mask(flags: &[u8; 64]) -> u64 {
+    let mut mask = 0;
+    for (i, eight) in flags.chunks_exact(8).enumerate() {
+        let eight = u64::from_le_bytes(eight.try_into().expect("eight bytes"));
+        // Byte k moves bit k to bit 56 + k; no two products meet.
+        mask |= (eight.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * i);
+    }
+    mask
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(segments: &impl Segments, from: usize, limits: &[usize]) -> Vec<usize> {
+        let mut starts = segments.starts(from);
+        let mut found = Vec::new();
+        for &limit in limits {
+            found.extend(std::iter::from_fn(|| starts.next_below(limit)));
+        }
+        found
+    }
+
+    #[test]
+    fn masks_have_a_bit_for_each_byte() {
+        for i in 0..64 {
+            let mut flags = [0; 64];
+            flags[i] = 1;
+            assert_eq!(mask(&flags), 1 << i);
+            assert_eq!(mask(&flags.map(|flag| 1 - flag)), !(1 << i));
+        }
+    }
+
+    #[test]
+    fn the_three_kinds_agree() {
+        let lens = [3usize, 1, 70, 64, 1, 1, 128, 5, 200, 2];
+        let starts: Vec<usize> = (0..lens.len()).map(|j| lens[..j].iter().sum()).collect();
+        let n: usize = lens.iter().sum();
+        let offsets: Vec<u32> = starts.iter().chain([&n]).map(|&start| start as u32).collect();
+        let heads: Vec<bool> = (0..n).map(|i| i > 0 && starts.contains(&i)).collect();
+        let keys: Vec<u8> =
+            lens.iter().enumerate().flat_map(|(j, &len)| vec![j as u8 % 2; len]).collect();
+        for from in 0..=n {
+            let want: Vec<usize> = starts.iter().copied().filter(|&start| start >= from).collect();
+            let limits: Vec<usize> = (from..=n + 1).step_by(1 + from % 90).chain([n]).collect();
+            assert_eq!(all(&by_offsets(&offsets), from, &limits), want);
+            assert_eq!(all(&by_heads(&heads), from, &limits), want);
+            assert_eq!(all(&by_key(&keys), from, &limits), want);
+            assert_eq!(by_key(&keys).count(from..n), want.len());
+            assert_eq!(by_offsets(&offsets).before(from), Some(starts.len() - want.len()));
+        }
+    }
+
+    #[test]
+    fn empty_segments_start_where_the_next_one_does() {
+        let offsets = [0i64, 0, 2, 2, 2, 3, 3];
+        assert_eq!(all(&by_offsets(&offsets), 0, &[3]), [0, 0, 2, 2, 2]);
+        assert_eq!(all(&by_offsets(&offsets), 2, &[4]), [2, 2, 2, 3]);
+        assert_eq!(by_offsets(&offsets).elements(), 3);
+    }
+
+    #[test]
+    fn bad_offsets_are_named() {
+        assert_eq!(by_offsets::<u32>(&[]).check(), Err(Error::NoOffsets));
+        assert_eq!(by_offsets(&[1, 2]).check(), Err(Error::FirstOffset { offset: "1".into() }));
+        assert_eq!(by_offsets(&[-1, 2]).check(), Err(Error::FirstOffset { offset: "-1".into() }));
+        let falls = Error::OffsetOrder { index: 2, offset: "2".into(), before: "5".into() };
+        assert_eq!(by_offsets(&[0, 5, 2]).check(), Err(falls));
+        assert_eq!(by_offsets(&[0]).check(), Ok(()));
+    }
+}
