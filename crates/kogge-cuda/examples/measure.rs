@@ -5,11 +5,10 @@
 //! the fixed order's before it is timed. Between two runs 256 MiB are written, so that nothing lies in L2. Medians.
 
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, result, sys};
+use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use kogge_core::ops::{Affine, Compose, MatMul, Matrix2, Max, Sum};
-use kogge_core::{Accumulate, Direction, Kind, bf16, bytemuck, f16};
-use kogge_cuda::{
-    Device, DeviceElement, DeviceOperator, Init, Kernel, Scan, Tuning, Workspace, cudarc,
-};
+use kogge_core::{Accumulate, Direction, Element, Kind, bf16, bytemuck, f16};
+use kogge_cuda::{Device, Init, Kernel, Scan, Tuning, Workspace, cudarc};
 use libloading::Library;
 use serde_json::json;
 use std::sync::Arc;
@@ -62,7 +61,7 @@ impl Bench {
         mib: f64,
     ) where
         T: DeviceElement + Accumulate<A>,
-        A: DeviceElement,
+        A: Element + DeviceType,
         O: DeviceOperator<A>,
     {
         if !Self::wanted(name) {
@@ -156,7 +155,7 @@ impl Bench {
 fn agree<T, A, O>(operator: &O, kind: Kind, direction: Direction, input: &[T], got: &[u8]) -> bool
 where
     T: Accumulate<A>,
-    A: DeviceElement,
+    A: Element + DeviceType,
     O: DeviceOperator<A>,
 {
     let mut values = vec![T::zeroed(); input.len()];

@@ -1,7 +1,7 @@
 // Between what is stored and what is combined. Widening is exact; narrowing rounds floats to nearest
 // even, wraps integers, and saturates from float to integer (NaN to 0), as Rust's `as` does.
 //
-// The hardware's conversions lose the payload of a NaN, so NaNs of f16 and bf16 go by hand.
+// The hardware's conversions between floats lose the payload of a NaN, so NaNs go by hand.
 
 struct f16 {
     u16 bits;
@@ -18,6 +18,17 @@ KOGGE_DEVICE u32 float_bits(float value) {
 KOGGE_DEVICE float float_of_bits(u32 bits) {
     float value;
     memcpy(&value, &bits, 4);
+    return value;
+}
+
+KOGGE_DEVICE u64 double_bits(double value) {
+    u64 bits;
+    memcpy(&bits, &value, 8);
+    return bits;
+}
+KOGGE_DEVICE double double_of_bits(u64 bits) {
+    double value;
+    memcpy(&value, &bits, 8);
     return value;
 }
 
@@ -60,6 +71,49 @@ struct Convert<bf16, float> {
         return {value != value ? nan : brain_of_float(value)};
     }
 };
+
+template <>
+struct Convert<double, float> {
+    static __device__ __forceinline__ double of(float value) {
+        u32 bits = float_bits(value);
+        u64 nan = (u64)(bits & 0x80000000) << 32 | 0x7ff8000000000000 | (u64)(bits & 0x7fffff) << 29;
+        return value != value ? double_of_bits(nan) : (double)value;
+    }
+};
+template <>
+struct Convert<float, double> {
+    static __device__ __forceinline__ float of(double value) {
+        u64 bits = double_bits(value);
+        u32 nan = (u32)(bits >> 32 & 0x80000000) | 0x7fc00000 | (u32)(bits >> 29 & 0x7fffff);
+        return value != value ? float_of_bits(nan) : (float)value;
+    }
+};
+// Halves by way of `float`. Down, what lies between two floats goes to the odd one, so that rounding twice
+// is as good as once (Boldo and Melquiond, 2008).
+template <class Half>
+struct WidenHalf {
+    static __device__ __forceinline__ double of(Half half) {
+        return Convert<double, float>::of(Convert<float, Half>::of(half));
+    }
+};
+template <class Half>
+struct NarrowToHalf {
+    static __device__ __forceinline__ Half of(double value) {
+        float nearest = Convert<float, double>::of(value);
+        double back = (double)nearest;
+        bool beyond = (double_bits(back) & ~0ull >> 1) > (double_bits(value) & ~0ull >> 1);
+        float odd = float_of_bits((float_bits(nearest) - (beyond ? 1 : 0)) | 1);
+        return Convert<Half, float>::of(back == value || value != value ? nearest : odd);
+    }
+};
+template <>
+struct Convert<double, f16> : WidenHalf<f16> {};
+template <>
+struct Convert<double, bf16> : WidenHalf<bf16> {};
+template <>
+struct Convert<f16, double> : NarrowToHalf<f16> {};
+template <>
+struct Convert<bf16, double> : NarrowToHalf<bf16> {};
 
 #define KOGGE_SATURATE(To, From, LOW, HIGH)                         \
     template <>                                                     \

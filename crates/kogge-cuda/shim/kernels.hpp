@@ -2,6 +2,7 @@
 // device.cuh, whose place device.hpp takes.
 #pragma once
 #include "device.hpp"
+#include "intrinsics.hpp"
 
 #include "../kernels/order.cuh"
 #include "../kernels/value.cuh"
@@ -15,18 +16,6 @@
 #include "../kernels/look_ahead.cuh"
 #include "../kernels/segment_scan.cuh"
 #include "../kernels/round_scan.cuh"
-#include "../kernels/ops/arithmetic.cuh"
-#include "../kernels/ops/affine.cuh"
-#include "../kernels/ops/all.cuh"
-#include "../kernels/ops/any.cuh"
-#include "../kernels/ops/bit_and.cuh"
-#include "../kernels/ops/bit_or.cuh"
-#include "../kernels/ops/bit_xor.cuh"
-#include "../kernels/ops/flagged.cuh"
-#include "../kernels/ops/indexed.cuh"
-#include "../kernels/ops/last_valid.cuh"
-#include "../kernels/ops/matrix2.cuh"
-#include "../kernels/ops/max.cuh"
-#include "../kernels/ops/min.cuh"
-#include "../kernels/ops/product.cuh"
-#include "../kernels/ops/sum.cuh"
+
+// The operators' generated text, written by the test (tests/shim.rs).
+#include "operators.hpp"

@@ -3,32 +3,6 @@
 #pragma once
 #include "kernels.hpp"
 
-// x ∘ y = 3x + y isn't associative: its value tells the brackets.
-template <class T>
-struct Brackets {
-    typedef T Element;
-    static T identity() { return 0; }
-    static T combine(T left, T right) { return add(multiply((T)3, left), right); }
-};
-struct Triple {
-    u32 x, y, z;
-};
-struct TripleBrackets {
-    typedef Triple Element;
-    static Triple identity() { return {0, 0, 0}; }
-    static Triple combine(Triple l, Triple r) { return {3 * l.x + r.x, 5 * l.y + r.y, l.z * 7 + r.z + l.x}; }
-};
-struct Bytes3 {
-    u8 x, y, z;
-};
-struct Bytes3Brackets {
-    typedef Bytes3 Element;
-    static Bytes3 identity() { return {0, 0, 0}; }
-    static Bytes3 combine(Bytes3 l, Bytes3 r) {
-        return {(u8)(3 * l.x + r.x), (u8)(5 * l.y + r.y), (u8)(l.z * 7 + r.z + l.x)};
-    }
-};
-
 template <class S>
 struct DefaultFold {
     typedef LeftFold<S> Type;
@@ -54,20 +28,23 @@ struct Specimen {
 };
 
 // name, operator, input, output, accumulator, bulk, stages, groups, reducers, ahead, packed
-#define SPECIMENS(X)                                                                       \
-    X(brackets_i64, Brackets<long long>, long long, long long, long long, true, 6, 2, 4, 2, false)   \
-    X(brackets_i32_old, Brackets<int>, int, int, int, false, 3, 1, 2, 1, false)                      \
-    X(sum_f32, Sum<float>, float, float, float, true, 6, 2, 4, 2, false)                             \
-    X(sum_i8, Sum<int>, signed char, signed char, signed char, true, 6, 2, 4, 2, true)               \
-    X(sum_i16, Sum<int>, short, short, short, true, 4, 1, 8, 3, true)                                \
-    X(brackets_u8_u32, Brackets<u32>, u8, u32, u32, true, 3, 1, 4, 1, false)                         \
-    X(sum_f16, Sum<float>, f16, f16, float, true, 6, 2, 4, 2, false)                                 \
-    X(sum_bf16, Sum<float>, bf16, bf16, float, false, 4, 2, 4, 2, false)                             \
-    X(compose_f32, Compose<float>, Affine<float>, Affine<float>, Affine<float>, true, 6, 2, 4, 2, false)          \
-    X(matmul_f32, MatMul<float>, Matrix2<float>, Matrix2<float>, Matrix2<float>, true, 6, 2, 1, 2, false)         \
-    X(matmul_f64, MatMul<double>, Matrix2<double>, Matrix2<double>, Matrix2<double>, true, 3, 1, 4, 1, false)     \
-    X(triple, TripleBrackets, Triple, Triple, Triple, true, 6, 2, 4, 2, false)                       \
-    X(bytes3, Bytes3Brackets, Bytes3, Bytes3, Bytes3, false, 4, 2, 4, 2, false)
+#define SPECIMENS(X)                                                                                          \
+    X(brackets_i64, BracketsI64, long long, long long, long long, true, 6, 2, 4, 2, false)                    \
+    X(brackets_i32_old, BracketsI32, int, int, int, false, 3, 1, 2, 1, false)                                 \
+    X(sum_f32, SumF32, float, float, float, true, 6, 2, 4, 2, false)                                          \
+    X(sum_i8, SumI8, signed char, signed char, signed char, true, 6, 2, 4, 2, true)                           \
+    X(sum_i16, SumI16, short, short, short, true, 4, 1, 8, 3, true)                                           \
+    X(brackets_u8_u32, BracketsU32, u8, u32, u32, true, 3, 1, 4, 1, false)                                    \
+    X(sum_f16, SumF32, f16, f16, float, true, 6, 2, 4, 2, false)                                              \
+    X(sum_bf16, SumF32, bf16, bf16, float, false, 4, 2, 4, 2, false)                                          \
+    X(max_f16_in_f64, MaxF64, f16, f16, double, true, 4, 2, 4, 2, false)                                      \
+    X(sum_bf16_in_f64, SumF64, bf16, bf16, double, true, 4, 2, 4, 2, false)                                   \
+    X(max_f32_in_f64, MaxF64, float, float, double, true, 4, 2, 4, 2, false)                                  \
+    X(compose_f32, ComposeF32, ComposeF32::Element, ComposeF32::Element, ComposeF32::Element, true, 6, 2, 4, 2, false) \
+    X(matmul_f32, MatMulF32, MatMulF32::Element, MatMulF32::Element, MatMulF32::Element, true, 6, 2, 1, 2, false)      \
+    X(matmul_f64, MatMulF64, MatMulF64::Element, MatMulF64::Element, MatMulF64::Element, true, 3, 1, 4, 1, false)      \
+    X(triple, OfTriple, OfTriple::Element, OfTriple::Element, OfTriple::Element, true, 6, 2, 4, 2, false)     \
+    X(bytes3, OfBytes3, OfBytes3::Element, OfBytes3::Element, OfBytes3::Element, false, 4, 2, 4, 2, false)
 
 // A scan of a request; the kernel's launch is chosen by `rounds`.
 struct Request {

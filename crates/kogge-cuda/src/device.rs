@@ -1,13 +1,12 @@
 //! A GPU: found, asked what it can do, and given kernels.
 
 use crate::launch::Module;
-use crate::{
-    Arch, Capability, DeviceElement, DeviceOperator, Error, Scan, Specification, Tuning, Workspace,
-};
+use crate::{Arch, Capability, Error, Scan, Specification, Tuning, Workspace};
 use crate::{cache, compile, plan, source};
 use cudarc::driver::sys::{self, CUdevice_attribute_enum as Attribute};
 use cudarc::driver::{CudaContext, CudaStream};
-use kogge_core::{Accumulate, Direction, Kind, Problem};
+use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
+use kogge_core::{Accumulate, Direction, Element, Kind, Problem};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -134,7 +133,7 @@ impl Device {
     where
         T: DeviceElement + Accumulate<A>,
         U: DeviceElement + Accumulate<A>,
-        A: DeviceElement,
+        A: Element + DeviceType,
         O: DeviceOperator<A>,
     {
         let problem = Problem {
@@ -147,7 +146,7 @@ impl Device {
             in_place: false,
         };
         let plan = plan(&problem, self.capability, &self.tuning)?;
-        let text = source::<T, U, A, O>(operator, Specification { kind, direction }, &plan);
+        let text = source::<T, U, A, O>(operator, Specification { kind, direction }, &plan)?;
         let module = self.module(text, plan.shared_bytes)?;
         Scan::new(problem, plan, module)
     }

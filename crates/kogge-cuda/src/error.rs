@@ -34,6 +34,9 @@ pub enum Error {
         /// NVRTC's messages.
         log: String,
     },
+    /// The operator can't be written as CUDA C++.
+    #[error(transparent)]
+    Operator(#[from] kogge_core::device::Error),
     /// No kernel takes this problem.
     #[error("{0}")]
     Unsupported(String),

@@ -12,7 +12,6 @@
 mod cache;
 mod compile;
 mod device;
-mod element;
 mod error;
 mod launch;
 mod operator;
@@ -25,9 +24,8 @@ mod workspace;
 pub use compile::{Arch, compile};
 pub use cudarc;
 pub use device::Device;
-pub use element::{DeviceElement, DeviceType};
 pub use error::Error;
-pub use operator::{DeviceOperator, OperatorSource};
+pub use operator::{OperatorSource, PRELUDE, operator_source};
 pub use plan::{Capability, Kernel, Plan, Ring, plan};
 pub use scan::{Init, Scan};
 pub use source::{Specification, source};

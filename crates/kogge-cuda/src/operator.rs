@@ -1,177 +1,92 @@
-//! Operators as CUDA C++ knows them.
-//!
-//! The text is a struct with `typedef … Element`, `static __device__ Element identity()` and
-//! `static __device__ Element combine(Element left, Element right)`. It may use the fixed-width names
-//! `u8`…`u64` and `KOGGE_DEVICE` functions, and no header.
+//! Operators and elements as the kernels take them: the text that kogge-core generates, within a struct
+//! that a template can be given.
 
-use crate::element::flag_name;
-use crate::{DeviceElement, DeviceType};
-use kogge_core::Operator;
-use kogge_core::ops::{
-    Affine, All, Any, ArgMax, ArgMin, BitAnd, BitOr, BitXor, Compose, Flagged, Indexed, LastValid,
-    MatMul, Matrix2, Max, Min, Padded, Product, Segmented, Sum,
-};
-use std::borrow::Cow;
+use crate::Error;
+use kogge_core::Element;
+use kogge_core::device::ir::{Block, Expr, Function, Scalar, Type, Word};
+use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType, Storage, cuda};
 
-/// An operator's text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What the operator language's words mean in CUDA C++; goes before the operators, once.
+pub use kogge_core::device::cuda::PRELUDE;
+
+/// An operator's text, and what its tree tells about speed.
+#[derive(Clone, Debug, PartialEq)]
 pub struct OperatorSource {
-    /// Definitions that the struct needs, itself among them.
-    pub text: Cow<'static, str>,
-    /// The struct's name, template arguments and all.
-    pub name: String,
-    /// Whether it adds integers, so that small ones can be added four at a time. `false` is always
-    /// right.
-    pub adds_integers: bool,
+    /// The definition of the struct by which kernels know it. Follows [`PRELUDE`].
+    pub text: String,
+    /// Whether it adds integers narrower than a word. The struct adds them as `int`, whose low bits are
+    /// the same, and whole words of them can be added at once.
+    pub adds_narrow_integers: bool,
 }
 
-/// An operator that kernels can apply, with the bits that its `combine` gives on the CPU.
+/// The text of an operator as a struct `name` with `Element`, `identity` and `combine`.
 ///
-/// A NaN that arithmetic makes is a NaN on both; its payload is the machine's.
-pub trait DeviceOperator<A: DeviceElement>: Operator<A> {
-    /// Its text.
-    fn device_source(&self) -> OperatorSource;
-}
-
-const ARITHMETIC: &str = include_str!("../kernels/ops/arithmetic.cuh");
-
-macro_rules! text {
-    ($file:literal) => {
-        concat!(
-            include_str!("../kernels/ops/arithmetic.cuh"),
-            include_str!(concat!("../kernels/ops/", $file))
-        )
-        .into()
-    };
-}
-
-macro_rules! numeric {
-    ($($operator:ident, $file:literal;)+) => {$(
-        impl<A: DeviceElement> DeviceOperator<A> for $operator
-        where
-            $operator: Operator<A>,
-        {
-            fn device_source(&self) -> OperatorSource {
-                let name = format!(concat!(stringify!($operator), "<{}>"), A::device_type().name);
-                OperatorSource { text: text!($file), name, adds_integers: false }
-            }
-        }
-    )+};
-}
-
-numeric! {
-    Product, "product.cuh";
-    Min, "min.cuh";
-    Max, "max.cuh";
-    BitAnd, "bit_and.cuh";
-    BitOr, "bit_or.cuh";
-    BitXor, "bit_xor.cuh";
-    All, "all.cuh";
-    Any, "any.cuh";
-}
-
-impl<A: DeviceElement> DeviceOperator<A> for Sum
+/// # Errors
+///
+/// [`Error::Operator`] if the operator calls itself.
+pub fn operator_source<A, O>(operator: &O, name: &str) -> Result<OperatorSource, Error>
 where
-    Sum: Operator<A>,
+    A: Element + DeviceType,
+    O: DeviceOperator<A>,
 {
-    /// Small integers are added as `int`: the low bits are the same.
-    fn device_source(&self) -> OperatorSource {
-        let DeviceType { name, .. } = A::device_type();
-        let adds_integers =
-            matches!(&*name, "signed char" | "unsigned char" | "short" | "unsigned short");
-        let name = if adds_integers { "Sum<int>".into() } else { format!("Sum<{name}>") };
-        OperatorSource { text: text!("sum.cuh"), name, adds_integers }
-    }
+    let (function, identity) = (operator.function(), operator.identity().device_value());
+    let adds_narrow_integers = adds_narrow_integers(&function);
+    let function = if adds_narrow_integers { addition_of_int(&function) } else { function };
+    let definition = cuda::definition(&function, &identity, name)?;
+    let text = format!(
+        "{definition}struct {name} {{
+    typedef kogge::{name}::Element Element;
+    static __device__ __forceinline__ Element identity() {{ return kogge::{name}::identity(); }}
+    static __device__ __forceinline__ Element combine(Element left, Element right) {{
+        return kogge::{name}::combine(left, right);
+    }}
+}};
+"
+    );
+    Ok(OperatorSource { text, adds_narrow_integers })
 }
 
-impl<T: DeviceElement> DeviceOperator<Affine<T>> for Compose
+/// Whether `combine` is `left + right` of 8 or 16 bits.
+fn adds_narrow_integers(function: &Function) -> bool {
+    let Type::Scalar(scalar) = function.result else { return false };
+    let [left, right] = function.parameters.as_slice() else { return false };
+    let Block { statements, value: Some(value) } = &function.body else { return false };
+    let Expr::Word(Word::Add, operands) = &**value else { return false };
+    let named = |expr: &Expr, name| *expr == Expr::Variable(name);
+    scalar.is_integer()
+        && scalar.bits() < 32
+        && statements.is_empty()
+        && named(&operands[0], left.name)
+        && named(&operands[1], right.name)
+}
+
+/// The same function, on `int`. Addition and narrowing can change places, modulo 2^8 or 2^16.
+fn addition_of_int(function: &Function) -> Function {
+    let int = || Type::Scalar(Scalar::I32);
+    let mut wide = Function { result: int(), ..function.clone() };
+    wide.parameters.iter_mut().for_each(|parameter| parameter.ty = int());
+    wide
+}
+
+/// What kernels call the type of an element: `operator` is the struct of the operator on `A`.
+///
+/// # Errors
+///
+/// [`Error::Unsupported`] if the element is neither `A` nor a number.
+pub(crate) fn type_name<T, A>(operator: &str) -> Result<String, Error>
 where
-    Compose: Operator<Affine<T>>,
-    Affine<T>: DeviceElement,
+    T: DeviceElement,
+    A: DeviceElement,
 {
-    fn device_source(&self) -> OperatorSource {
-        let name = format!("Compose<{}>", <T as DeviceElement>::device_type().name);
-        OperatorSource { text: text!("affine.cuh"), name, adds_integers: false }
-    }
-}
-
-impl<T: DeviceElement> DeviceOperator<Matrix2<T>> for MatMul
-where
-    MatMul: Operator<Matrix2<T>>,
-    Matrix2<T>: DeviceElement,
-{
-    fn device_source(&self) -> OperatorSource {
-        let name = format!("MatMul<{}>", <T as DeviceElement>::device_type().name);
-        OperatorSource { text: text!("matrix2.cuh"), name, adds_integers: false }
-    }
-}
-
-macro_rules! indexed {
-    ($($operator:ident),+) => {$(
-        impl<T: DeviceElement + Padded> DeviceOperator<Indexed<T>> for $operator
-        where
-            $operator: Operator<Indexed<T>>,
-            Indexed<T>: DeviceElement,
-        {
-            fn device_source(&self) -> OperatorSource {
-                let name = format!(concat!(stringify!($operator), "<{}>"), <T as DeviceElement>::device_type().name);
-                OperatorSource { text: text!("indexed.cuh"), name, adds_integers: false }
-            }
-        }
-    )+};
-}
-
-indexed!(ArgMin, ArgMax);
-
-macro_rules! last_valid {
-    ($($float:ty),+) => {$(
-        impl DeviceOperator<$float> for LastValid {
-            fn device_source(&self) -> OperatorSource {
-                let name = format!("LastValid<{}>", <$float>::device_type().name);
-                OperatorSource { text: text!("last_valid.cuh"), name, adds_integers: false }
-            }
-        }
-    )+};
-}
-
-last_valid!(f32, f64);
-
-impl<T: DeviceElement + Padded> DeviceOperator<Flagged<T>> for LastValid
-where
-    LastValid: Operator<Flagged<T>>,
-    Flagged<T>: DeviceElement,
-{
-    fn device_source(&self) -> OperatorSource {
-        let name = format!(
-            "LastFlagged<{}, {}>",
-            <T as DeviceElement>::device_type().name,
-            flag_name(size_of::<T>())
-        );
-        OperatorSource { text: text!("flagged.cuh"), name, adds_integers: false }
-    }
-}
-
-impl<T, O> DeviceOperator<Flagged<T>> for Segmented<O>
-where
-    T: DeviceElement + Padded,
-    O: DeviceOperator<T>,
-    Segmented<O>: Operator<Flagged<T>>,
-    Flagged<T>: DeviceElement,
-{
-    fn device_source(&self) -> OperatorSource {
-        let inner = self.0.device_source();
-        // The inner operator must keep the value's own type within the pair.
-        let name = if inner.adds_integers {
-            format!("Sum<{}>", <T as DeviceElement>::device_type().name)
-        } else {
-            inner.name
-        };
-        let own = if inner.text.starts_with(ARITHMETIC) { "" } else { ARITHMETIC };
-        let flagged = include_str!("../kernels/ops/flagged.cuh");
-        OperatorSource {
-            text: format!("{own}{}{flagged}", inner.text).into(),
-            name: format!("Segmented<{name}, {}>", flag_name(size_of::<T>())),
-            adds_integers: false,
-        }
+    match T::storage() {
+        Storage::Type(Type::Scalar(scalar)) => Ok(format!("kogge::{}", scalar.name())),
+        Storage::F16 => Ok("f16".into()),
+        Storage::Bf16 => Ok("bf16".into()),
+        storage if storage == A::storage() => Ok(format!("{operator}::Element")),
+        _ => Err(Error::Unsupported(format!(
+            "elements `{}` accumulated in `{}`: on a GPU only numbers can be widened",
+            std::any::type_name::<T>(),
+            std::any::type_name::<A>(),
+        ))),
     }
 }

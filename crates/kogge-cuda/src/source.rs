@@ -1,7 +1,9 @@
 //! The text that is compiled: the kernels, the operator, and the one struct that joins them.
 
-use crate::{DeviceElement, DeviceOperator, Kernel, Plan, Ring};
-use kogge_core::{Accumulate, Direction, Kind};
+use crate::operator::{PRELUDE, operator_source, type_name};
+use crate::{Error, Kernel, Plan, Ring};
+use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
+use kogge_core::{Accumulate, Direction, Element, Kind};
 
 const KERNELS: [&str; 13] = [
     include_str!("../kernels/device.cuh"),
@@ -21,6 +23,8 @@ const KERNELS: [&str; 13] = [
 
 /// The kernel's name in the compiled program.
 pub(crate) const ENTRY: &str = "kogge_scan";
+/// What kernels know the operator by.
+const OPERATOR: &str = "Operator";
 
 /// What a kernel is made for, beside its plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,22 +36,23 @@ pub struct Specification {
 }
 
 /// The CUDA C++ text of the kernel for elements `T`, written as `U`, combined as `A`.
-pub fn source<T, U, A, O>(operator: &O, specification: Specification, plan: &Plan) -> String
+///
+/// # Errors
+///
+/// As [`operator_source`]; [`Error::Unsupported`] if `T` or `U` is neither `A` nor a number.
+pub fn source<T, U, A, O>(
+    operator: &O,
+    specification: Specification,
+    plan: &Plan,
+) -> Result<String, Error>
 where
     T: DeviceElement + Accumulate<A>,
     U: DeviceElement + Accumulate<A>,
-    A: DeviceElement,
+    A: Element + DeviceType,
     O: DeviceOperator<A>,
 {
-    let operator = operator.device_source();
-    let [input, output, accumulator] = [T::device_type(), U::device_type(), A::device_type()];
-    let mut definitions: Vec<&str> = [&input, &output, &accumulator]
-        .iter()
-        .map(|t| &*t.definition)
-        .filter(|d| !d.is_empty())
-        .collect();
-    definitions.dedup();
-    let packed = operator.adds_integers && size_of::<T>() == size_of::<A>();
+    let operator = operator_source(operator, OPERATOR)?;
+    let packed = operator.adds_narrow_integers && size_of::<T>() == size_of::<A>();
     let fold = if packed { "PackedSum" } else { "LeftFold" };
     let unused = Ring { bulk: false, stages: 2, groups: 1, reducers: 4, ahead: 1 };
     let (ring, kernel, shared, bounds) = match plan.kernel {
@@ -57,10 +62,10 @@ where
     let Ring { bulk, stages, groups, reducers, ahead } = ring;
     let exclusive = specification.kind == Kind::Exclusive;
     let reverse = specification.direction == Direction::Reverse;
-    format!(
-        "{kernels}{definitions}{text}
+    Ok(format!(
+        "{kernels}{PRELUDE}{text}
 struct Scan {{
-    typedef {name} Op;
+    typedef {OPERATOR} Op;
     typedef {input} Input;
     typedef {output} Output;
     typedef {accumulator} Accumulator;
@@ -77,15 +82,13 @@ extern \"C\" __global__ void __launch_bounds__({bounds})
 }}
 ",
         kernels = KERNELS.concat(),
-        definitions = definitions.concat(),
         text = operator.text,
-        name = operator.name,
-        input = input.name,
-        output = output.name,
-        accumulator = accumulator.name,
+        input = type_name::<T, A>(OPERATOR)?,
+        output = type_name::<U, A>(OPERATOR)?,
+        accumulator = type_name::<A, A>(OPERATOR)?,
         shared_bytes = plan.shared_bytes,
         input_bytes = size_of::<T>(),
         output_bytes = size_of::<U>(),
         accumulator_bytes = size_of::<A>(),
-    )
+    ))
 }

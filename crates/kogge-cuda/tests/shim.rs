@@ -8,30 +8,73 @@
 mod common;
 
 use common::{Random, boundary_lengths, expected};
-use kogge_core::ops::{Affine, Compose, MatMul, Matrix2, Sum};
+use kogge_core::ops::{Affine, Compose, MatMul, Matrix2, Max, Sum};
 use kogge_core::{
-    Accumulate, Direction, Element, Kind, Operator, Order, bf16, bytemuck, element, f16, from_fn,
+    Accumulate, Direction, Element, Kind, Operator, Order, bf16, bytemuck, f16, operator,
 };
+use kogge_cuda::{PRELUDE, operator_source};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 
-#[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[derive(Clone, Copy, Debug, PartialEq, Element)]
 #[repr(C)]
 struct Triple {
     x: u32,
     y: u32,
     z: u32,
 }
-#[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[derive(Clone, Copy, Debug, PartialEq, Element)]
 #[repr(C)]
 struct Bytes3 {
     x: u8,
     y: u8,
     z: u8,
 }
-element!(Triple, Bytes3);
+
+// Operators that aren't associative: their value tells the brackets.
+#[operator(identity = 0)]
+fn BracketsI64(left: i64, right: i64) -> i64 {
+    left * 3 + right
+}
+#[operator(identity = 0)]
+fn BracketsI32(left: i32, right: i32) -> i32 {
+    left * 3 + right
+}
+#[operator(identity = 0)]
+fn BracketsU32(left: u32, right: u32) -> u32 {
+    left * 3 + right
+}
+#[operator(identity = Triple { x: 0, y: 0, z: 0 })]
+fn OfTriple(left: Triple, right: Triple) -> Triple {
+    Triple { x: left.x * 3 + right.x, y: left.y * 5 + right.y, z: left.z * 7 + right.z + left.x }
+}
+#[operator(identity = Bytes3 { x: 0, y: 0, z: 0 })]
+fn OfBytes3(left: Bytes3, right: Bytes3) -> Bytes3 {
+    Bytes3 { x: left.x * 3 + right.x, y: left.y * 5 + right.y, z: left.z * 7 + right.z + left.x }
+}
+
+/// The operators as the engine hands them to NVRTC.
+fn operators() -> Result<String, kogge_cuda::Error> {
+    Ok([
+        operator_source::<i64, _>(&BracketsI64, "BracketsI64")?,
+        operator_source::<i32, _>(&BracketsI32, "BracketsI32")?,
+        operator_source::<u32, _>(&BracketsU32, "BracketsU32")?,
+        operator_source::<f32, _>(&Sum, "SumF32")?,
+        operator_source::<f64, _>(&Sum, "SumF64")?,
+        operator_source::<i8, _>(&Sum, "SumI8")?,
+        operator_source::<i16, _>(&Sum, "SumI16")?,
+        operator_source::<f64, _>(&Max, "MaxF64")?,
+        operator_source::<Affine<f32>, _>(&Compose, "ComposeF32")?,
+        operator_source::<Matrix2<f32>, _>(&MatMul, "MatMulF32")?,
+        operator_source::<Matrix2<f64>, _>(&MatMul, "MatMulF64")?,
+        operator_source::<Triple, _>(&OfTriple, "OfTriple")?,
+        operator_source::<Bytes3, _>(&OfBytes3, "OfBytes3")?,
+    ]
+    .iter()
+    .fold(PRELUDE.to_owned(), |text, operator| text + &operator.text))
+}
 
 /// The shim's program, built once. `KOGGE_KERNELS` names another folder of kernels and shim, in which
 /// a fault has been planted.
@@ -42,9 +85,17 @@ fn program() -> &'static Path {
             .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
         let folder = tempfile::tempdir().expect("a folder for the shim").keep();
         let program = folder.join("shim");
+        let operators = operators().expect("the operators' text");
+        std::fs::write(folder.join("operators.hpp"), operators).expect("room for the text");
         let mut build = Command::new(compiler());
         build.args(["-std=c++20", "-O1", "-mcx16", "-ffp-contract=off", "-Wno-unknown-pragmas"]);
-        build.arg("-pthread").arg("-o").arg(&program).arg(sources.join("shim/main.cpp"));
+        build
+            .arg("-pthread")
+            .arg("-I")
+            .arg(&folder)
+            .arg("-o")
+            .arg(&program)
+            .arg(sources.join("shim/main.cpp"));
         assert!(build.status().expect("a C++ compiler runs").success(), "the shim compiles");
         program
     })
@@ -210,14 +261,14 @@ fn wild_float(random: &mut Random) -> f32 {
 
 #[test]
 fn brackets_i64() {
-    let operator = from_fn(0i64, |x: i64, y: i64| x.wrapping_mul(3).wrapping_add(y));
-    Case { name: "brackets_i64", operator, init: 41i64 }.sweep::<i64, i64>(|r| r.next() as i64);
+    Case { name: "brackets_i64", operator: BracketsI64, init: 41i64 }
+        .sweep::<i64, i64>(|r| r.next() as i64);
 }
 
 #[test]
 fn brackets_i32_without_bulk_copies() {
-    let operator = from_fn(0i32, |x: i32, y: i32| x.wrapping_mul(3).wrapping_add(y));
-    Case { name: "brackets_i32_old", operator, init: -9i32 }.sweep::<i32, i32>(|r| r.next() as i32);
+    Case { name: "brackets_i32_old", operator: BracketsI32, init: -9i32 }
+        .sweep::<i32, i32>(|r| r.next() as i32);
 }
 
 #[test]
@@ -237,8 +288,8 @@ fn sum_i16() {
 
 #[test]
 fn brackets_u8_in_u32() {
-    let operator = from_fn(0u32, |x: u32, y: u32| x.wrapping_mul(3).wrapping_add(y));
-    Case { name: "brackets_u8_u32", operator, init: 5u32 }.sweep::<u8, u32>(|r| r.next() as u8);
+    Case { name: "brackets_u8_u32", operator: BracketsU32, init: 5u32 }
+        .sweep::<u8, u32>(|r| r.next() as u8);
 }
 
 #[test]
@@ -251,6 +302,32 @@ fn sum_f16() {
 fn sum_bf16() {
     Case { name: "sum_bf16", operator: Sum, init: 0.3f32 }
         .sweep::<bf16, bf16>(|r| bf16::from_f32(wild_float(r)));
+}
+
+/// Floats that conversions must take care of: NaNs with a payload, zeros, values that round.
+fn hurting(random: &mut Random) -> f32 {
+    match random.below(300) {
+        0 => f32::from_bits(0xffc0_0000 | random.below(1 << 22) as u32),
+        1 => f32::from_bits(0x7f80_0001 | random.below(1 << 22) as u32),
+        _ => wild_float(random),
+    }
+}
+
+#[test]
+fn max_f16_in_f64() {
+    Case { name: "max_f16_in_f64", operator: Max, init: 0.1f64 }
+        .sweep::<f16, f16>(|r| f16::from_f32(hurting(r)));
+}
+
+#[test]
+fn sum_bf16_in_f64() {
+    Case { name: "sum_bf16_in_f64", operator: Sum, init: 0.1f64 }
+        .sweep::<bf16, bf16>(|r| bf16::from_f32(wild_float(r)));
+}
+
+#[test]
+fn max_f32_in_f64() {
+    Case { name: "max_f32_in_f64", operator: Max, init: 0.1f64 }.sweep::<f32, f32>(hurting);
 }
 
 #[test]
@@ -279,24 +356,20 @@ fn matmul_f64() {
 
 #[test]
 fn elements_of_twelve_bytes() {
-    let operator = from_fn(Triple { x: 0, y: 0, z: 0 }, |l: Triple, r: Triple| Triple {
-        x: l.x.wrapping_mul(3).wrapping_add(r.x),
-        y: l.y.wrapping_mul(5).wrapping_add(r.y),
-        z: l.z.wrapping_mul(7).wrapping_add(r.z).wrapping_add(l.x),
-    });
-    Case { name: "triple", operator, init: Triple { x: 1, y: 2, z: 3 } }.sweep::<Triple, Triple>(
-        |r| Triple { x: r.next() as u32, y: r.next() as u32, z: r.next() as u32 },
-    );
+    Case { name: "triple", operator: OfTriple, init: Triple { x: 1, y: 2, z: 3 } }
+        .sweep::<Triple, Triple>(|r| Triple {
+            x: r.next() as u32,
+            y: r.next() as u32,
+            z: r.next() as u32,
+        });
 }
 
 #[test]
 fn elements_of_three_bytes() {
-    let operator = from_fn(Bytes3 { x: 0, y: 0, z: 0 }, |l: Bytes3, r: Bytes3| Bytes3 {
-        x: l.x.wrapping_mul(3).wrapping_add(r.x),
-        y: l.y.wrapping_mul(5).wrapping_add(r.y),
-        z: l.z.wrapping_mul(7).wrapping_add(r.z).wrapping_add(l.x),
-    });
-    Case { name: "bytes3", operator, init: Bytes3 { x: 1, y: 2, z: 3 } }.sweep::<Bytes3, Bytes3>(
-        |r| Bytes3 { x: r.next() as u8, y: r.next() as u8, z: r.next() as u8 },
-    );
+    Case { name: "bytes3", operator: OfBytes3, init: Bytes3 { x: 1, y: 2, z: 3 } }
+        .sweep::<Bytes3, Bytes3>(|r| Bytes3 {
+            x: r.next() as u8,
+            y: r.next() as u8,
+            z: r.next() as u8,
+        });
 }

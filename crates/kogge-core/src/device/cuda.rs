@@ -1,6 +1,6 @@
 //! Operators as CUDA C++.
 
-use super::ir::{Function, Scalar, Type, Word};
+use super::ir::{Function, Scalar, Type, Value, Word};
 use super::writer::{Dialect, Names, Program, field_name, sized};
 use super::{DeviceOperator, DeviceType, Error};
 use std::fmt::Write as _;
@@ -14,32 +14,37 @@ pub const PRELUDE: &str = include_str!("lang.cuh");
 /// `Element identity()` and `Element combine(Element left, Element right)`, all `__device__`. It
 /// starts with [`PRELUDE`], so it stands alone, and several operators can share a translation unit.
 ///
-/// Errors: [`Error::Recursion`] if a `#[device]` function calls itself through another one.
+/// # Errors
+///
+/// [`Error::Recursion`] if a `#[device]` function calls itself through another one.
 pub fn source<A, O>(operator: &O, name: &str) -> Result<String, Error>
 where
     A: DeviceType + crate::Element,
     O: DeviceOperator<A>,
 {
-    write(&operator.function(), &A::device_type(), operator.identity(), name)
+    let (function, identity) = (operator.function(), operator.identity().device_value());
+    Ok(format!("{PRELUDE}\n{}", definition(&function, &identity, name)?))
 }
 
-fn write(
-    function: &Function,
-    ty: &Type,
-    identity: impl DeviceType,
-    name: &str,
-) -> Result<String, Error> {
+/// The part of [`source()`] that follows the [`PRELUDE`], of an operator that is at hand as data: its
+/// `combine` and its identity, a value of the function's result type.
+///
+/// # Errors
+///
+/// As [`source()`].
+pub fn definition(function: &Function, identity: &Value, name: &str) -> Result<String, Error> {
+    let ty = &function.result;
     let mut cuda = Cuda::default();
     let mut program = Program::new(&mut cuda);
     let combine = program.function(function)?;
-    let identity = program.value(ty, &identity.device_value())?;
+    let identity = program.value(ty, identity)?;
     let element = {
         let Program { dialect, names, .. } = &mut program;
         dialect.type_name(ty, names)?
     };
     let functions = program.text;
     Ok(format!(
-        "{PRELUDE}\nnamespace kogge {{\nnamespace {name} {{\n\n{}{functions}\
+        "namespace kogge {{\nnamespace {name} {{\n\n{}{functions}\
          typedef {element} Element;\n\
          static_assert(sizeof(Element) == {}, \"laid out as in Rust\");\n\n\
          KOGGE_FN Element identity() {{\n    return {identity};\n}}\n\n\

@@ -49,11 +49,13 @@ mod error;
 mod infer;
 pub mod ir;
 pub mod lang;
+mod storage;
 mod types;
 pub mod wgsl;
 mod writer;
 
 pub use error::Error;
+pub use storage::{DeviceElement, Storage};
 pub use types::DeviceType;
 
 use crate::Operator;
