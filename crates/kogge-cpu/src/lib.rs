@@ -13,6 +13,7 @@ mod algorithm;
 mod arch;
 mod engine;
 mod lines;
+mod parts;
 mod plan;
 mod segments;
 mod sync;
@@ -21,8 +22,9 @@ mod tuning;
 pub use arch::Level;
 pub use engine::{Request, scan_in_place, scan_into};
 pub use lines::{Axis, scan_lines};
+pub use parts::PerPart;
 pub use plan::{Machine, Plan, plan};
 pub use segments::{
-    Flags, Heads, Keys, Listed, Marked, Offset, Offsets, PerSegment, SegmentPlan, Segments, Starts,
-    by_heads, by_key, by_offsets, plan_segments, scan_segments_in_place, scan_segments_into,
+    Flags, Heads, Keys, Listed, Marked, Offset, Offsets, SegmentPlan, Segments, Starts, by_heads,
+    by_key, by_offsets, plan_segments, scan_segments_in_place, scan_segments_into,
 };

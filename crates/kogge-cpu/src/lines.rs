@@ -8,8 +8,9 @@
 
 use crate::algorithm::io::{Columns, Io};
 use crate::engine::{Request, run, scan_raw};
+use crate::parts::{Parts, PerPart};
 use crate::plan::{Machine, Plan, plan};
-use kogge_core::{Accumulate, Direction, Element, Operator, Problem};
+use kogge_core::{Accumulate, Direction, Element, Error, Operator, Problem};
 use rayon::prelude::*;
 use std::marker::PhantomData;
 
@@ -55,8 +56,12 @@ impl<A: Element<Accumulator = A>, O: Operator<A>, const N: usize> Operator<[A; N
     }
 }
 
-/// Scans every line along `line`; the other axes are `outer`. `from` and `to` are the elements with
-/// index 0 on all axes.
+/// Scans every line along `line`; the other axes are `outer`, and their indices number the lines,
+/// the last axis fastest. `from` and `to` are the elements with index 0 on all axes.
+///
+/// # Errors
+///
+/// If there isn't one initial value, or one place for a total, per line. Nothing is written then.
 ///
 /// # Safety
 ///
@@ -65,54 +70,98 @@ impl<A: Element<Accumulator = A>, O: Operator<A>, const N: usize> Operator<[A; N
 /// equal too (`in_place`), else the two arrays don't overlap.
 pub unsafe fn scan_lines<T, U, A, O>(
     request: &Request<'_, O, A>,
+    per: PerPart<'_, A>,
     from: *const T,
     to: *mut U,
     line: Axis,
     outer: &[Axis],
     in_place: bool,
-) where
+) -> Result<(), Error>
+where
     T: Accumulate<A>,
     U: Accumulate<A>,
     A: Element<Accumulator = A>,
     O: Operator<A>,
 {
-    if line.len == 0 || outer.iter().any(|axis| axis.len == 0) {
-        return;
+    let mut outer = numbered(outer);
+    let lines = match outer.iter().any(|axis| axis.len == 0) {
+        true => 0,
+        false => outer.iter().fold(1usize, |lines, axis| lines.saturating_mul(axis.len)),
+    };
+    per.check(lines, "line(s)")?;
+    let totals = per.totals.is_some();
+    let parts = per.share(request.init);
+    if lines == 0 || line.len == 0 {
+        // SAFETY: there are so many lines, as `check` saw, and nobody else puts their totals.
+        let put = |line| unsafe { parts.put_total(request.operator, line, parts.init(line)) };
+        (0..if totals { lines } else { 0 }).for_each(put);
+        return Ok(());
     }
-    let array = Array { request, from, to, line, in_place };
-    let (mut outer, mut together) = (outer.to_vec(), None);
+    let mut array = Array { request, parts, from, to, line, beside: 0, in_place };
+    let mut together = None;
     if line.strides != [1, 1] && size_of::<A>() <= WIDEST {
         // Lines side by side in memory go together.
-        let beside = outer.iter().position(|axis| axis.strides == [1, 1] && axis.len > 1);
-        together = beside.map(|axis| outer.swap_remove(axis).len);
+        let beside = outer.iter().position(|axis| axis.strides[..2] == [1, 1] && axis.len > 1);
+        together = beside.map(|axis| outer.swap_remove(axis));
     }
     // SAFETY: passed on.
     unsafe {
         match together {
             None => array.for_each(&outer, 1, |place, threads| array.single(place, threads)),
-            Some(beside) => {
-                let groups = beside / TOGETHER;
-                let group = |n, width| Axis { len: n, strides: [width as isize; 2] };
-                let full: Vec<Axis> =
+            Some(Outer { len, strides: [.., number] }) => {
+                array.beside = number;
+                let groups = len / TOGETHER;
+                let group = |n, width: usize| {
+                    let width = width as isize;
+                    Outer { len: n, strides: [width, width, width * number] }
+                };
+                let full: Vec<Outer> =
                     outer.iter().copied().chain([group(groups, TOGETHER)]).collect();
                 array.for_each(&full, TOGETHER, |place, threads| array.sixteen(place, threads));
                 let done = (groups * TOGETHER) as isize;
-                let rest: Vec<Axis> =
-                    outer.iter().copied().chain([group(beside % TOGETHER, 1)]).collect();
-                array.for_each(&rest, 1, |[from, to], threads| {
-                    array.single([from + done, to + done], threads)
+                let rest: Vec<Outer> =
+                    outer.iter().copied().chain([group(len % TOGETHER, 1)]).collect();
+                array.for_each(&rest, 1, |[from, to, line], threads| {
+                    array.single([from + done, to + done, line + done * number], threads)
                 });
             }
         }
     }
+    Ok(())
+}
+
+/// An axis across the lines: the strides of the input, of the output, and of the lines' numbers.
+#[derive(Clone, Copy)]
+struct Outer {
+    len: usize,
+    strides: [isize; 3],
+}
+
+/// The axes across the lines, with numbers that count the last one fastest.
+fn numbered(axes: &[Axis]) -> Vec<Outer> {
+    let mut number = 1isize;
+    let mut outer: Vec<Outer> = axes
+        .iter()
+        .rev()
+        .map(|&Axis { len, strides: [from, to] }| {
+            let axis = Outer { len, strides: [from, to, number] };
+            number = number.saturating_mul(len as isize);
+            axis
+        })
+        .collect();
+    outer.reverse();
+    outer
 }
 
 /// What all lines have in common.
 struct Array<'a, 'b, T, U, A, O> {
     request: &'a Request<'b, O, A>,
+    parts: Parts<'a, A>,
     from: *const T,
     to: *mut U,
     line: Axis,
+    /// From the number of a line to that of the line beside it.
+    beside: isize,
     in_place: bool,
 }
 
@@ -126,9 +175,9 @@ where
     A: Element<Accumulator = A>,
     O: Operator<A>,
 {
-    /// Calls `scan` for every index of the axes, with the offsets of input and output and with the
-    /// threads a call may use; `width` lines a call.
-    fn for_each(&self, axes: &[Axis], width: usize, scan: impl Fn([isize; 2], usize) + Sync) {
+    /// Calls `scan` for every index of the axes, with the offsets of input and output, the line's
+    /// number, and the threads a call may use; `width` lines a call.
+    fn for_each(&self, axes: &[Outer], width: usize, scan: impl Fn([isize; 3], usize) + Sync) {
         let count: usize = axes.iter().map(|axis| axis.len).product();
         let threads = rayon::current_num_threads();
         let elements = self.line.len.saturating_mul(width);
@@ -165,22 +214,18 @@ where
     /// # Safety
     ///
     /// The line must exist, and be this call's alone.
-    unsafe fn single(&self, [from, to]: [isize; 2], threads: usize) {
+    unsafe fn single(&self, [from, to, line]: [isize; 3], threads: usize) {
         let plan = self.plan(1, threads);
         // SAFETY: the line's places are in bounds by contract.
         unsafe {
             if self.line.strides == [1, 1] {
-                let request = Request { plan: Some(plan), ..*self.request };
-                scan_raw(
-                    &request,
-                    self.from.offset(from),
-                    self.to.offset(to),
-                    self.line.len,
-                    self.in_place,
-                );
+                let init = self.parts.init(line as usize);
+                let request = Request { plan: Some(plan), init, ..*self.request };
+                let (from, to) = (self.from.offset(from), self.to.offset(to));
+                let total = scan_raw(&request, from, to, self.line.len, self.in_place);
+                self.parts.put_total(request.operator, line as usize, total);
             } else {
-                let io = self.columns::<1>([from, to]);
-                self.run::<1, _>(io, plan);
+                self.run::<1, _>(self.columns::<1>([from, to]), line, plan);
             }
         }
     }
@@ -190,25 +235,42 @@ where
     /// # Safety
     ///
     /// The lines must exist, and be this call's alone.
-    unsafe fn sixteen(&self, place: [isize; 2], threads: usize) {
+    unsafe fn sixteen(&self, [from, to, line]: [isize; 3], threads: usize) {
+        let plan = self.plan(TOGETHER, threads);
         // SAFETY: passed on.
-        unsafe { self.run::<TOGETHER, _>(self.columns(place), self.plan(TOGETHER, threads)) }
+        unsafe { self.run::<TOGETHER, _>(self.columns([from, to]), line, plan) }
     }
 
+    /// `N` lines, the first of which has this number.
+    ///
     /// # Safety
     ///
-    /// The memory of `io` must be this call's alone.
-    unsafe fn run<const N: usize, I: Io<[A; N]>>(&self, io: I, plan: Plan) {
+    /// The memory of `io` must be this call's alone, and so the totals of the lines.
+    unsafe fn run<const N: usize, I: Io<[A; N]>>(&self, io: I, line: isize, plan: Plan) {
+        let number = |n: usize| (line + n as isize * self.beside) as usize;
+        let init = self.parts.init(number(0)).map(|first| {
+            let mut init = [first; N];
+            for (n, init) in init.iter_mut().enumerate().skip(1) {
+                *init = self.parts.init(number(n)).unwrap_or(first);
+            }
+            init
+        });
         let request = Request {
             operator: &Across(self.request.operator),
             kind: self.request.kind,
             direction: Direction::Forward,
-            init: self.request.init.map(|init| [init; N]),
+            init,
             level: self.request.level,
             plan: None,
         };
         // SAFETY: passed on.
-        unsafe { run(&request, io, self.line.len, plan, self.in_place) };
+        unsafe {
+            let total = run(&request, io, self.line.len, plan, self.in_place);
+            for n in 0..N {
+                let total = total.map(|total| total[n]);
+                self.parts.put_total(self.request.operator, number(n), total);
+            }
+        }
     }
 
     /// `N` lines from these offsets on; the direction is in the strides.
@@ -231,8 +293,8 @@ where
 }
 
 /// The offsets of the `index`-th place of the axes, the last axis fastest.
-fn offsets(axes: &[Axis], mut index: usize) -> [isize; 2] {
-    let mut offsets = [0, 0];
+fn offsets(axes: &[Outer], mut index: usize) -> [isize; 3] {
+    let mut offsets = [0; 3];
     for axis in axes.iter().rev() {
         let i = (index % axis.len) as isize;
         index /= axis.len;

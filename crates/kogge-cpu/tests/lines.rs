@@ -5,7 +5,7 @@ mod common;
 use common::{Random, bracket, same_bits};
 use kogge_core::ops::Sum;
 use kogge_core::{Accumulate, Direction, Element, Kind, Operator, Order, from_fn, reference};
-use kogge_cpu::{Axis, Level, Request, scan_lines};
+use kogge_cpu::{Axis, Level, PerPart, Request, scan_lines};
 use std::fmt::Debug;
 
 /// Elements along an axis and the step between them; offsets of index 0 in front.
@@ -58,9 +58,14 @@ fn at(start: usize, i: usize, stride: isize) -> usize {
     start.checked_add_signed(i as isize * stride).expect("a place")
 }
 
-/// All lines along every axis, into another array and in place.
-fn check<T, U, A, O>(shape: &Shape, request: &Request<'_, O, A>, make: impl FnMut(usize) -> T)
-where
+/// All lines along every axis, into another array and in place; where `own` makes them, with an
+/// initial value for each and its total.
+fn check<T, U, A, O>(
+    shape: &Shape,
+    request: &Request<'_, O, A>,
+    make: impl FnMut(usize) -> T,
+    own: Option<fn(usize) -> A>,
+) where
     T: Accumulate<A> + Debug,
     U: Accumulate<A> + Debug,
     A: Element<Accumulator = A> + Debug,
@@ -72,21 +77,27 @@ where
         let (mut output, mut data) = (vec![U::zeroed(); input.len()], input.clone());
         let from = input.as_ptr().wrapping_add(shape.offset);
         let to = output.as_mut_ptr().wrapping_add(shape.offset);
+        let lines = shape.lines(axis);
+        let inits: Option<Vec<A>> = own.map(|own| (0..lines.len()).map(own).collect());
+        let mut totals = vec![A::zeroed(); if own.is_some() { lines.len() } else { 0 }];
+        let per = PerPart { inits: inits.as_deref(), totals: None };
         // SAFETY: a shape permutes the places of its array; the arrays are this call's.
-        unsafe { scan_lines::<T, U, A, O>(request, from, to, line, &outer, false) };
+        unsafe { scan_lines::<T, U, A, O>(request, per, from, to, line, &outer, false) }.unwrap();
         let to = data.as_mut_ptr().wrapping_add(shape.offset);
+        let totals_wanted = own.is_some().then_some(&mut totals[..]);
+        let per = PerPart { inits: inits.as_deref(), totals: totals_wanted };
         // SAFETY: as above.
-        unsafe { scan_lines::<T, T, A, O>(request, to, to, line, &outer, true) };
-        for places in shape.lines(axis) {
+        unsafe { scan_lines::<T, T, A, O>(request, per, to, to, line, &outer, true) }.unwrap();
+        for (number, places) in lines.iter().enumerate() {
             let mut elements: Vec<A> = places.iter().map(|&place| input[place].widen()).collect();
             let reverse = request.direction == Direction::Reverse;
             let order = Order::of::<T>();
             if reverse {
                 elements.reverse();
             }
-            let mut want =
-                reference::scan(&elements, request.operator, order, request.kind, request.init)
-                    .values;
+            let init = inits.as_ref().map_or(request.init, |inits| Some(inits[number]));
+            let whole = reference::scan(&elements, request.operator, order, request.kind, init);
+            let mut want = whole.values;
             if reverse {
                 want.reverse();
             }
@@ -97,6 +108,9 @@ where
             let got: Vec<T> = places.iter().map(|&place| data[place]).collect();
             let narrow: Vec<T> = want.iter().map(|&value| T::narrow(value)).collect();
             same_bits(&format!("in place, {name}"), &got, &narrow);
+            if own.is_some() {
+                same_bits(&format!("total, {name}"), &totals[number..=number], &[whole.total]);
+            }
         }
     }
 }
@@ -123,7 +137,9 @@ fn brackets_along_every_axis() {
             level: *Level::available().last().unwrap(),
             ..Request::new(&operator)
         };
-        check::<u32, u32, u32, _>(&shape, &request, |i| Random(i as u64).next() as u32);
+        let make = |i| Random(i as u64).next() as u32;
+        check::<u32, u32, u32, _>(&shape, &request, make, None);
+        check::<u32, u32, u32, _>(&shape, &request, make, Some(|line| 3 * line as u32 + 1));
     }
 }
 
@@ -131,7 +147,8 @@ fn brackets_along_every_axis() {
 fn wider_accumulators_along_every_axis() {
     for shape in shapes() {
         let request = Request { init: Some(0.25), ..Request::new(&Sum) };
-        check::<f32, f64, f64, _>(&shape, &request, |i| Random(i as u64).float() as f32);
+        let make = |i| Random(i as u64).float() as f32;
+        check::<f32, f64, f64, _>(&shape, &request, make, Some(|line| line as f64 + 0.1));
     }
 }
 
@@ -143,8 +160,29 @@ fn kibibytes_along_every_axis() {
     let operator =
         from_fn([0; 128], |x: Page, y: Page| std::array::from_fn(|i| bracket(x[i], y[127 - i])));
     let shape = Shape::row_major(if cfg!(miri) { &[2, 16] } else { &[40, 35] });
-    check::<Page, Page, Page, _>(&shape, &Request::new(&operator), |i| {
+    let make = |i| {
         let mut random = Random(i as u64);
         std::array::from_fn(|_| random.next())
-    });
+    };
+    check::<Page, Page, Page, _>(&shape, &Request::new(&operator), make, None);
+}
+
+#[test]
+fn lines_without_elements_have_totals() {
+    let request = Request { init: Some(7), ..Request::new(&Sum) };
+    let (line, outer) = Shape::row_major(&[2, 0, 3]).engine(1);
+    let mut totals = [0; 6];
+    let per = PerPart { inits: Some(&[1, 2, 3, 4, 5, 6]), totals: Some(&mut totals) };
+    let to = [0i32; 0].as_mut_ptr();
+    // SAFETY: no element is reached.
+    unsafe { scan_lines::<i32, i32, i32, _>(&request, per, to, to, line, &outer, true) }.unwrap();
+    assert_eq!(totals, [1, 2, 3, 4, 5, 6]);
+    let per = PerPart { inits: Some(&[1, 2]), totals: None };
+    // SAFETY: as above.
+    let error =
+        unsafe { scan_lines::<i32, i32, i32, _>(&request, per, to, to, line, &outer, true) };
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "there are 2 initial values for 6 line(s); give one for each",
+    );
 }

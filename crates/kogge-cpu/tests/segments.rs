@@ -9,8 +9,8 @@ use kogge_core::{
     Accumulate, Direction, Element, Error, Kind, Operator, Order, bytemuck, f16, from_fn, reference,
 };
 use kogge_cpu::{
-    Level, PerSegment, Plan, Request, Segments, by_heads, by_key, by_offsets,
-    scan_segments_in_place, scan_segments_into,
+    Level, PerPart, Plan, Request, Segments, by_heads, by_key, by_offsets, scan_segments_in_place,
+    scan_segments_into,
 };
 use std::fmt::Debug;
 
@@ -112,14 +112,14 @@ fn check_segments<T, U, A, O, S>(
         let mut output = vec![U::zeroed(); input.len()];
         bytemuck::cast_slice_mut::<U, u8>(&mut output).fill(0xa5);
         let mut got = vec![A::zeroed(); lens.len()];
-        let per = PerSegment { inits, totals: own.then_some(&mut got[..]) };
+        let per = PerPart { inits, totals: own.then_some(&mut got[..]) };
         scan_segments_into(request, segments, per, input, &mut output).unwrap();
         same_bits(&name, &output, &values);
         if own {
             same_bits(&format!("totals of {name}"), &got, &totals);
         }
         let mut data = input.to_vec();
-        let per = PerSegment { inits, totals: own.then_some(&mut got[..]) };
+        let per = PerPart { inits, totals: own.then_some(&mut got[..]) };
         scan_segments_in_place(request, segments, per, &mut data).unwrap();
         let (values, totals) = want::<T, T, A, O>(request, lens, inits, input);
         same_bits(&format!("in place {name}"), &data, &values);
@@ -225,7 +225,7 @@ fn keys_are_compared_as_their_type_does() {
     let keys = [0.0, -0.0, f32::NAN, f32::NAN, 1.0, 1.0];
     let mut values = [1u8; 6];
     let request = Request::<_, u8>::new(&Sum);
-    scan_segments_in_place(&request, &by_key(&keys), PerSegment::default(), &mut values).unwrap();
+    scan_segments_in_place(&request, &by_key(&keys), PerPart::default(), &mut values).unwrap();
     assert_eq!(values, [1, 2, 1, 1, 1, 2]);
 }
 
@@ -234,33 +234,33 @@ fn what_does_not_fit_is_refused_and_nothing_written() {
     let request = Request::<_, i32>::new(&Sum);
     let mut values = [1, 2, 3];
     let mut totals = [0; 3];
-    let mut refused = |segments: &dyn Fn(&mut [i32], PerSegment<'_, i32>) -> Result<(), Error>,
-                       per: PerSegment<'_, i32>| {
+    let mut refused = |segments: &dyn Fn(&mut [i32], PerPart<'_, i32>) -> Result<(), Error>,
+                       per: PerPart<'_, i32>| {
         let error = segments(&mut values, per).unwrap_err();
         assert_eq!(values, [1, 2, 3]);
         error.to_string()
     };
-    let short = |data: &mut [i32], per: PerSegment<'_, i32>| {
+    let short = |data: &mut [i32], per: PerPart<'_, i32>| {
         scan_segments_in_place(&request, &by_offsets(&[0, 2]), per, data)
     };
     assert_eq!(
-        refused(&short, PerSegment::default()),
+        refused(&short, PerPart::default()),
         "the segments cover 2 elements but the input has 3; give one flag or key per element, or \
          a last offset that is the number of elements",
     );
-    let falling = |data: &mut [i32], per: PerSegment<'_, i32>| {
+    let falling = |data: &mut [i32], per: PerPart<'_, i32>| {
         scan_segments_in_place(&request, &by_offsets(&[0, 2, 1, 3]), per, data)
     };
     assert_eq!(
-        refused(&falling, PerSegment::default()),
+        refused(&falling, PerPart::default()),
         "offset 2 is 1, below 2 before it; offsets never fall",
     );
-    let keys = |data: &mut [i32], per: PerSegment<'_, i32>| {
+    let keys = |data: &mut [i32], per: PerPart<'_, i32>| {
         scan_segments_in_place(&request, &by_key(&[1, 1, 2]), per, data)
     };
-    let per = PerSegment { inits: None, totals: Some(&mut totals) };
+    let per = PerPart { inits: None, totals: Some(&mut totals) };
     assert_eq!(refused(&keys, per), "there are 3 totals for 2 segment(s); give one for each");
-    let per = PerSegment { inits: Some(&[1]), totals: None };
+    let per = PerPart { inits: Some(&[1]), totals: None };
     assert_eq!(
         refused(&keys, per),
         "there are 1 initial values for 2 segment(s); give one for each",
@@ -291,7 +291,7 @@ fn large_inputs_on_a_pool() {
     for threads in [1, 2, 5] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let (mut output, mut got) = (vec![0f32; n], vec![0f32; lens.len()]);
-        let per = PerSegment { inits: None, totals: Some(&mut got) };
+        let per = PerPart { inits: None, totals: Some(&mut got) };
         pool.install(|| {
             scan_segments_into(&request, &by_offsets(&offsets), per, &input, &mut output).unwrap()
         });

@@ -1,7 +1,7 @@
 //! Scans along an axis of an N-dimensional array.
 
 use crate::{Accumulate, Element, Error, Layout, Operator, Scan};
-use kogge_cpu::{Axis, scan_lines};
+use kogge_cpu::{Axis, PerPart, scan_lines};
 
 impl<T, O, A> Scan<T, O, A>
 where
@@ -9,6 +9,11 @@ where
     O: Operator<A>,
     A: Element<Accumulator = A>,
 {
+    /// The scan of every line along an axis of an array: see [`LineScan`].
+    pub fn lines(&self, axis: usize) -> LineScan<'_, T, O, A> {
+        LineScan { scan: self, axis, per: PerPart::default() }
+    }
+
     /// Scans every line along an axis of an array, any strides, into another of the same shape.
     /// Each line has the bits of a scan of its own. O(n) work, nothing is transposed in memory.
     ///
@@ -38,20 +43,7 @@ where
         output_layout: &Layout,
         axis: usize,
     ) -> Result<(), Error> {
-        input_layout.check(input.len())?;
-        output_layout.check(output.len())?;
-        output_layout.check_distinct()?;
-        let (line, outer) = axes(input_layout, output_layout, axis)?;
-        if input_layout.is_empty() {
-            return Ok(());
-        }
-        // Not pointers to the rest of the slice: negative strides lead back to its beginning.
-        let from = input.as_ptr().wrapping_add(input_layout.offset);
-        let to = output.as_mut_ptr().wrapping_add(output_layout.offset);
-        // SAFETY: both layouts were checked against their slices, the output's against overlap;
-        // the slices are borrowed for the call, the output exclusively.
-        unsafe { scan_lines(&self.request(), from, to, line, &outer, false) };
-        Ok(())
+        self.lines(axis).scan_into(input, input_layout, output, output_layout)
     }
 
     /// Scans every line along an axis of an array in place.
@@ -70,17 +62,90 @@ where
     /// # Ok::<_, kogge::Error>(())
     /// ```
     pub fn axis_in_place(&self, data: &mut [T], layout: &Layout, axis: usize) -> Result<(), Error> {
+        self.lines(axis).scan_in_place(data, layout)
+    }
+}
+
+/// A scan of every line along an axis, with an initial value and a total for each.
+///
+/// Lines are numbered by their indices on the other axes, the last axis fastest, whatever their
+/// order in memory.
+///
+/// ```
+/// use kogge::{Layout, Scan, ops::Sum};
+///
+/// let table = [1, 2, 3, //
+///              4, 5, 6];
+/// let rows = Layout::row_major(&[2, 3]);
+/// let (mut sums, mut totals) = ([0; 6], [0; 2]);
+/// let scan = Scan::new(Sum);
+/// scan.lines(1).inits(&[10, 20]).totals(&mut totals).scan_into(&table, &rows, &mut sums, &rows)?;
+/// assert_eq!(sums, [11, 13, 16, 24, 29, 35]);
+/// assert_eq!(totals, [16, 35]);
+/// # Ok::<_, kogge::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct LineScan<'a, T: Element, O, A> {
+    pub(crate) scan: &'a Scan<T, O, A>,
+    pub(crate) axis: usize,
+    pub(crate) per: PerPart<'a, A>,
+}
+
+impl<'a, T, O, A> LineScan<'a, T, O, A>
+where
+    T: Accumulate<A>,
+    O: Operator<A>,
+    A: Element<Accumulator = A>,
+{
+    /// One initial value per line, instead of the scan's own.
+    pub fn inits(self, inits: &'a [A]) -> Self {
+        Self { per: PerPart { inits: Some(inits), ..self.per }, ..self }
+    }
+
+    /// A place for the total of each line: the fold of its initial value and its elements; the
+    /// identity where there is neither.
+    pub fn totals(self, totals: &'a mut [A]) -> Self {
+        Self { per: PerPart { totals: Some(totals), ..self.per }, ..self }
+    }
+
+    /// Scans every line of an array into another of the same shape.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Scan::axis_into`], and if there isn't one initial value or total per line.
+    pub fn scan_into<U: Accumulate<A>>(
+        self,
+        input: &[T],
+        input_layout: &Layout,
+        output: &mut [U],
+        output_layout: &Layout,
+    ) -> Result<(), Error> {
+        input_layout.check(input.len())?;
+        output_layout.check(output.len())?;
+        output_layout.check_distinct()?;
+        let (line, outer) = axes(input_layout, output_layout, self.axis)?;
+        // Not pointers to the rest of the slice: negative strides lead back to its beginning.
+        let from = input.as_ptr().wrapping_add(input_layout.offset);
+        let to = output.as_mut_ptr().wrapping_add(output_layout.offset);
+        // SAFETY: both layouts were checked against their slices, the output's against overlap;
+        // the slices are borrowed for the call, the output exclusively.
+        unsafe { scan_lines(&self.scan.request(), self.per, from, to, line, &outer, false) }
+    }
+
+    /// Scans every line of an array in place.
+    ///
+    /// # Errors
+    ///
+    /// As for [`scan_into`](Self::scan_into).
+    pub fn scan_in_place(self, data: &mut [T], layout: &Layout) -> Result<(), Error> {
         layout.check(data.len())?;
         layout.check_distinct()?;
-        let (line, outer) = axes(layout, layout, axis)?;
-        if layout.is_empty() {
-            return Ok(());
-        }
+        let (line, outer) = axes(layout, layout, self.axis)?;
         let to = data.as_mut_ptr().wrapping_add(layout.offset);
+        let from = to.cast_const();
         // SAFETY: the layout was checked against the slice and against overlap; the slice is
         // borrowed exclusively for the call.
-        unsafe { scan_lines(&self.request(), to.cast_const(), to, line, &outer, true) };
-        Ok(())
+        unsafe { scan_lines(&self.scan.request(), self.per, from, to, line, &outer, true) }
     }
 }
 

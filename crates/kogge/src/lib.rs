@@ -14,7 +14,8 @@
 //!
 //! Allocating an output costs more than scanning into it (every new page faults), so loops should
 //! use the `_into` and `_in_place` forms. [`Scan`] offers the rest: an initial value, the reverse
-//! direction, a wider accumulator, an axis of an array, the total beside the output.
+//! direction, a wider accumulator, an axis of an array, segments by offsets, flags or keys, the total
+//! beside the output.
 //!
 //! # The same bits
 //!
@@ -49,8 +50,10 @@ mod layout;
 #[cfg(feature = "ndarray")]
 mod ndarray;
 mod scan;
+mod segments;
 mod stream;
 
+pub use axis::LineScan;
 pub use check::{Counterexample, Law, check_operator, check_operator_on};
 pub use functions::{
     exclusive_scan, exclusive_scan_in_place, exclusive_scan_into, inclusive_scan,
@@ -61,6 +64,8 @@ pub use kogge_core::{
     OrderedNumber, Stepper, bf16, bytemuck, device, element, f16, from_fn, operator, ops,
     reference,
 };
+pub use kogge_cpu::{Offset, Segments, by_heads, by_key, by_offsets};
 pub use layout::Layout;
 pub use scan::Scan;
+pub use segments::SegmentScan;
 pub use stream::Stream;

@@ -1,6 +1,6 @@
 //! Scans along the axes of `ndarray` views.
 
-use crate::{Accumulate, Element, Error, Operator, Scan};
+use crate::{Accumulate, Element, Error, LineScan, Operator, Scan};
 use kogge_cpu::{Axis, scan_lines};
 use ndarray::{ArrayView, ArrayViewMut, Dimension};
 
@@ -30,21 +30,10 @@ where
     pub fn view_into<U: Accumulate<A>, D: Dimension>(
         &self,
         input: ArrayView<'_, T, D>,
-        mut output: ArrayViewMut<'_, U, D>,
+        output: ArrayViewMut<'_, U, D>,
         axis: ndarray::Axis,
     ) -> Result<(), Error> {
-        if input.shape() != output.shape() {
-            let (input, output) = (input.shape().to_vec(), output.shape().to_vec());
-            return Err(Error::ShapeMismatch { input, output });
-        }
-        let strides = input.strides().iter().zip(output.strides());
-        let strides = strides.map(|(&input, &output)| [input, output]);
-        let (line, outer) = axes(input.shape(), strides, axis)?;
-        // SAFETY: views reach valid elements only, distinct ones if mutable, and are borrowed.
-        unsafe {
-            scan_lines(&self.request(), input.as_ptr(), output.as_mut_ptr(), line, &outer, false);
-        }
-        Ok(())
+        self.lines(axis.index()).view_into(input, output)
     }
 
     /// Scans every line along an axis of a view in place. Needs the feature `ndarray`.
@@ -64,15 +53,56 @@ where
     /// ```
     pub fn view_in_place<D: Dimension>(
         &self,
-        mut data: ArrayViewMut<'_, T, D>,
+        data: ArrayViewMut<'_, T, D>,
         axis: ndarray::Axis,
     ) -> Result<(), Error> {
+        self.lines(axis.index()).view_in_place(data)
+    }
+}
+
+impl<T, O, A> LineScan<'_, T, O, A>
+where
+    T: Accumulate<A>,
+    O: Operator<A>,
+    A: Element<Accumulator = A>,
+{
+    /// Scans every line of a view into another of the same shape. Needs the feature `ndarray`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Scan::view_into`], and if there isn't one initial value or total per line.
+    pub fn view_into<U: Accumulate<A>, D: Dimension>(
+        self,
+        input: ArrayView<'_, T, D>,
+        mut output: ArrayViewMut<'_, U, D>,
+    ) -> Result<(), Error> {
+        if input.shape() != output.shape() {
+            let (input, output) = (input.shape().to_vec(), output.shape().to_vec());
+            return Err(Error::ShapeMismatch { input, output });
+        }
+        let strides = input.strides().iter().zip(output.strides());
+        let strides = strides.map(|(&input, &output)| [input, output]);
+        let (line, outer) = axes(input.shape(), strides, self.axis)?;
+        let (from, to) = (input.as_ptr(), output.as_mut_ptr());
+        // SAFETY: views reach valid elements only, distinct ones if mutable, and are borrowed.
+        unsafe { scan_lines(&self.scan.request(), self.per, from, to, line, &outer, false) }
+    }
+
+    /// Scans every line of a view in place. Needs the feature `ndarray`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Scan::view_in_place`], and if there isn't one initial value or total per line.
+    pub fn view_in_place<D: Dimension>(
+        self,
+        mut data: ArrayViewMut<'_, T, D>,
+    ) -> Result<(), Error> {
         let strides = data.strides().iter().map(|&stride| [stride; 2]);
-        let (line, outer) = axes(data.shape(), strides, axis)?;
+        let (line, outer) = axes(data.shape(), strides, self.axis)?;
         let to = data.as_mut_ptr();
+        let from = to.cast_const();
         // SAFETY: a mutable view reaches valid, distinct elements, and is borrowed exclusively.
-        unsafe { scan_lines(&self.request(), to.cast_const(), to, line, &outer, true) };
-        Ok(())
+        unsafe { scan_lines(&self.scan.request(), self.per, from, to, line, &outer, true) }
     }
 }
 
@@ -80,7 +110,7 @@ where
 fn axes(
     shape: &[usize],
     strides: impl Iterator<Item = [isize; 2]>,
-    ndarray::Axis(axis): ndarray::Axis,
+    axis: usize,
 ) -> Result<(Axis, Vec<Axis>), Error> {
     let mut axes: Vec<Axis> =
         shape.iter().zip(strides).map(|(&len, strides)| Axis { len, strides }).collect();

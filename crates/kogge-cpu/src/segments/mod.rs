@@ -18,28 +18,13 @@ pub use starts::{
 };
 
 use crate::engine::{Request, scan_raw};
+use crate::parts::{Parts, PerPart};
 use crate::plan::{Machine, Plan, plan};
 use kogge_core::{Accumulate, Element, Error, Operator, Problem};
 use rayon::prelude::*;
 use short::{BATCH, Batch};
 use std::mem::MaybeUninit;
 use std::ops::Range;
-
-/// What each segment has of its own: its initial value, instead of the request's, and its total.
-#[derive(Debug)]
-pub struct PerSegment<'a, A> {
-    /// One initial value per segment.
-    pub inits: Option<&'a [A]>,
-    /// A place for the total of each segment: the fold of its initial value and its elements; the
-    /// identity where there is neither.
-    pub totals: Option<&'a mut [A]>,
-}
-
-impl<A> Default for PerSegment<'_, A> {
-    fn default() -> Self {
-        Self { inits: None, totals: None }
-    }
-}
 
 /// Scans each segment of `input` into the same places of `output`.
 ///
@@ -53,7 +38,7 @@ impl<A> Default for PerSegment<'_, A> {
 pub fn scan_segments_into<T, U, A, O, S>(
     request: &Request<'_, O, A>,
     segments: &S,
-    per: PerSegment<'_, A>,
+    per: PerPart<'_, A>,
     input: &[T],
     output: &mut [U],
 ) -> Result<(), Error>
@@ -81,7 +66,7 @@ where
 pub fn scan_segments_in_place<T, A, O, S>(
     request: &Request<'_, O, A>,
     segments: &S,
-    per: PerSegment<'_, A>,
+    per: PerPart<'_, A>,
     data: &mut [T],
 ) -> Result<(), Error>
 where
@@ -102,7 +87,7 @@ where
 unsafe fn scan_segments<T, U, A, O, S>(
     request: &Request<'_, O, A>,
     segments: &S,
-    per: PerSegment<'_, A>,
+    per: PerPart<'_, A>,
     from: *const T,
     to: *mut U,
     len: usize,
@@ -133,27 +118,15 @@ where
         None => plan_segments(&problem, Machine { threads: rayon::current_num_threads() }),
     };
     let pieces = Pieces { len, size: plan.piece };
-    let counted = per.inits.is_some() || per.totals.is_some();
-    let numbers = if counted { numbers(segments, &pieces) } else { vec![] };
-    if counted {
-        let parts = *numbers.last().expect("the number of segments");
-        check_parts("initial values", per.inits.map(<[A]>::len), parts)?;
-        check_parts("totals", per.totals.as_ref().map(|totals| totals.len()), parts)?;
+    let numbers = if per.is_some() { numbers(segments, &pieces) } else { vec![] };
+    if let Some(&count) = numbers.last() {
+        per.check(count, "segment(s)")?;
     }
-    let totals = per.totals.map(<[A]>::as_mut_ptr);
-    let job = Job { request, segments, from, to, len, in_place, inits: per.inits, totals, plan };
+    let parts = per.share(request.init);
+    let job = Job { request, segments, from, to, len, in_place, parts, plan };
     // SAFETY: the memory by contract; numbers were counted, so initial values and totals exist.
     unsafe { job.run(&pieces, &numbers) };
     Ok(())
-}
-
-fn check_parts(what: &'static str, given: Option<usize>, parts: usize) -> Result<(), Error> {
-    match given {
-        Some(given) if given != parts => {
-            Err(Error::PerPart { what, given, parts: format!("{parts} segment(s)") })
-        }
-        _ => Ok(()),
-    }
 }
 
 /// The elements, cut into pieces that threads take.
@@ -201,8 +174,7 @@ struct Job<'a, 'b, T, U, A, O, S> {
     to: *mut U,
     len: usize,
     in_place: bool,
-    inits: Option<&'a [A]>,
-    totals: Option<*mut A>,
+    parts: Parts<'a, A>,
     plan: SegmentPlan,
 }
 
@@ -288,7 +260,7 @@ where
     ///
     /// As for [`run`](Self::run); nobody else may scan it.
     unsafe fn one(&self, places: Range<usize>, number: usize, threads: usize) {
-        let init = self.init(number);
+        let init = self.parts.init(number);
         let problem = Problem {
             len: places.len() as u64,
             element_bytes: size_of::<T>(),
@@ -308,22 +280,7 @@ where
         unsafe {
             let (from, to) = (self.from.add(places.start), self.to.add(places.start));
             let total = scan_raw(&request, from, to, places.len(), self.in_place);
-            self.put_total(number, total);
-        }
-    }
-
-    fn init(&self, number: usize) -> Option<A> {
-        self.inits.map_or(self.request.init, |inits| Some(inits[number]))
-    }
-
-    /// # Safety
-    ///
-    /// If totals are wanted there must be a segment of this number, and nobody else may write its.
-    unsafe fn put_total(&self, number: usize, total: Option<A>) {
-        if let Some(totals) = self.totals {
-            let total = total.unwrap_or_else(|| self.request.operator.identity());
-            // SAFETY: there is a place per segment.
-            unsafe { totals.add(number).write(total) };
+            self.parts.put_total(self.request.operator, number, total);
         }
     }
 }

@@ -72,7 +72,7 @@ where
     #[inline(always)]
     unsafe fn row(&self, start: usize, len: usize, number: usize) {
         let (job, direction) = (self.job, self.job.request.direction);
-        let init = job.init(number);
+        let init = job.parts.init(number);
         // SAFETY: the segment's places are in bounds.
         unsafe {
             let (from, to) = (job.from.add(start), job.to.add(start));
@@ -85,7 +85,7 @@ where
                 let accumulator = PhantomData;
                 self.scan(Converted { from, to, len, direction, accumulator }, len, init)
             };
-            job.put_total(number, total);
+            job.parts.put_total(job.request.operator, number, total);
         }
     }
 

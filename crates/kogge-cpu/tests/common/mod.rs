@@ -69,16 +69,16 @@ pub fn lengths(order: Order) -> Vec<usize> {
     lengths
 }
 
-/// Few and short: Miri interprets, a thousand times slower. A whole segment only where that is 1,024
-/// elements or fewer; several tiles only where elements take 16 bytes or more.
+/// Few and short: Miri interprets, a thousand times slower. Batches of rows and what is left of them
+/// for all, whole segments where they have 512 elements or fewer; `threads.rs` crosses tiles.
 fn lengths_for_miri(order: Order) -> Vec<usize> {
     let row = order.row();
-    let mut lengths = vec![0, order.chunk() + 1, row + 1];
-    if order.chunk() <= 4 {
-        lengths.extend([5 * row + 3, order.segment() + 1]);
-    }
-    if order.chunk() == 1 {
-        lengths.push(order.tile() + row + 3);
+    let mut lengths = vec![0, order.chunk() + 1];
+    match order.chunk() {
+        1 => lengths.extend([row + 1, order.segment() + row + 1]),
+        2 => lengths.extend([5 * row + 3, order.segment() + 1]),
+        3..=5 => lengths.push(5 * row + 3),
+        _ => lengths.push(row + 3),
     }
     lengths
 }

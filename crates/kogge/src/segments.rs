@@ -1,0 +1,100 @@
+//! Scans of segments that lie one after another.
+
+use crate::{Accumulate, Element, Error, Operator, Scan};
+use kogge_cpu::{PerPart, Segments, scan_segments_in_place, scan_segments_into};
+
+impl<T, O, A> Scan<T, O, A>
+where
+    T: Accumulate<A>,
+    O: Operator<A>,
+    A: Element,
+{
+    /// The scan of every segment by itself: by offsets ([`by_offsets`](crate::by_offsets)), by head
+    /// flags ([`by_heads`](crate::by_heads)), or by runs of equal keys ([`by_key`](crate::by_key)).
+    pub fn segments<S: Segments>(&self, segments: S) -> SegmentScan<'_, T, O, A, S> {
+        SegmentScan { scan: self, segments, per: PerPart::default() }
+    }
+}
+
+/// A scan that starts anew with each segment, with an initial value and a total for each.
+///
+/// Each segment has the bits of a scan of its own. O(n) work in one pass over the data, shared out
+/// evenly whatever the lengths: a single long segment among many short ones is scanned by all
+/// threads.
+///
+/// ```
+/// use kogge::{Scan, by_key, by_offsets, ops::Sum};
+///
+/// let (shops, sales) = (["a", "a", "b", "b", "b"], [5, 1, 2, 2, 4]);
+/// assert_eq!(Scan::new(Sum).segments(by_key(&shops)).scan(&sales)?, [5, 6, 2, 4, 8]);
+///
+/// let mut totals = [0; 3];
+/// let rows = by_offsets(&[0u32, 2, 2, 5]);
+/// let scan = Scan::new(Sum).exclusive();
+/// let starts = scan.segments(rows).inits(&[100, 200, 300]).totals(&mut totals).scan(&sales)?;
+/// assert_eq!(starts, [100, 105, 300, 302, 304]);
+/// assert_eq!(totals, [106, 200, 308]);
+/// # Ok::<_, kogge::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct SegmentScan<'a, T: Element, O, A, S> {
+    scan: &'a Scan<T, O, A>,
+    segments: S,
+    per: PerPart<'a, A>,
+}
+
+impl<'a, T, O, A, S> SegmentScan<'a, T, O, A, S>
+where
+    T: Accumulate<A>,
+    O: Operator<A>,
+    A: Element,
+    S: Segments,
+{
+    /// One initial value per segment, instead of the scan's own.
+    pub fn inits(self, inits: &'a [A]) -> Self {
+        Self { per: PerPart { inits: Some(inits), ..self.per }, ..self }
+    }
+
+    /// A place for the total of each segment: the fold of its initial value and its elements; the
+    /// identity where there is neither. [`segment_count`](Self::segment_count) says how many.
+    pub fn totals(self, totals: &'a mut [A]) -> Self {
+        Self { per: PerPart { totals: Some(totals), ..self.per }, ..self }
+    }
+
+    /// How many segments there are; O(n) for flags and keys.
+    pub fn segment_count(&self) -> usize {
+        let end = self.segments.elements() + 1;
+        self.segments.before(end).unwrap_or_else(|| self.segments.count(0..end))
+    }
+
+    /// Scans into a new vector. Prefer [`scan_into`](Self::scan_into) in loops: fresh memory costs
+    /// more than the scan.
+    ///
+    /// # Errors
+    ///
+    /// As for [`scan_into`](Self::scan_into).
+    pub fn scan(self, input: &[T]) -> Result<Vec<T>, Error> {
+        let mut output = vec![T::zeroed(); input.len()];
+        self.scan_into(input, &mut output)?;
+        Ok(output)
+    }
+
+    /// Scans into a slice of the same length and of any type that holds the accumulator.
+    ///
+    /// # Errors
+    ///
+    /// If the lengths of input, output and segments differ, offsets aren't in order, or there isn't
+    /// one initial value or total per segment. Nothing is written then.
+    pub fn scan_into<U: Accumulate<A>>(self, input: &[T], output: &mut [U]) -> Result<(), Error> {
+        scan_segments_into(&self.scan.request(), &self.segments, self.per, input, output)
+    }
+
+    /// Scans in place.
+    ///
+    /// # Errors
+    ///
+    /// As for [`scan_into`](Self::scan_into).
+    pub fn scan_in_place(self, data: &mut [T]) -> Result<(), Error> {
+        scan_segments_in_place(&self.scan.request(), &self.segments, self.per, data)
+    }
+}
