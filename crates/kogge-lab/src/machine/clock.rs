@@ -74,9 +74,18 @@ impl Clock {
 
     /// Whether everything that `other` knows is known here.
     pub(super) fn covers(&self, other: &Self) -> bool {
-        other.blocks.iter().all(|&(b, c)| c <= Self::find(&self.blocks, b))
-            && other.threads.iter().all(|&(t, c)| c <= Self::find(&self.threads, t))
+        covers(&self.blocks, &other.blocks) && covers(&self.threads, &other.threads)
     }
+}
+
+/// Whether each of `low` is in `high`, with a clock no smaller: one walk along both, as a grid
+/// barrier asks this of every block about every block.
+fn covers(high: &[(u32, u32)], low: &[(u32, u32)]) -> bool {
+    let mut high = high.iter();
+    low.len() <= high.len()
+        && low
+            .iter()
+            .all(|&(id, clock)| high.find(|e| e.0 >= id).is_some_and(|e| e.0 == id && e.1 >= clock))
 }
 
 fn merge(into: &mut Vec<(u32, u32)>, from: &[(u32, u32)]) {
