@@ -26,6 +26,7 @@ typedef u64 Barrier;
 #define KOGGE_DEVICE static inline
 #define __device__
 #define __forceinline__ inline
+#define __noinline__ __attribute__((noinline))
 // Thread-local state is read afresh after every switch, so never kept across one by inlining.
 #define SHIM_APART __attribute__((noinline))
 

@@ -1,12 +1,12 @@
-//! NVRTC: from text to a cubin. Not to PTX, which a driver older than the compiler would refuse.
+//! From text to a cubin. Not to PTX, which a driver older than the compiler would refuse.
 
 use crate::Error;
-use cudarc::nvrtc::{result, sys};
+use crate::nvrtc::Nvrtc;
 use std::ffi::CString;
 use std::fmt;
 
 /// What to compile for: sm_80, sm_90, …
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Arch(pub u32);
 
 impl fmt::Display for Arch {
@@ -15,62 +15,47 @@ impl fmt::Display for Arch {
     }
 }
 
-/// Compiles text to a cubin; gives the messages too, which tell registers, spills and shared memory.
+/// A compiled kernel.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// The machine code, for one architecture and the newer ones of its generation.
+    pub cubin: Vec<u8>,
+    /// What the assembler tells: registers, stack, spills.
+    pub log: String,
+}
+
+/// Compiles text to a cubin, by NVRTC.
 ///
 /// Multiplications and additions are never fused behind the text's back.
 ///
 /// # Errors
 ///
 /// [`Error::NoCompiler`] without NVRTC, [`Error::Compile`] with its messages.
-pub fn compile(source: &str, arch: Arch) -> Result<(Vec<u8>, String), Error> {
-    // SAFETY: loading the library runs its initialisers, which have no requirements.
-    if !unsafe { sys::is_culib_present() } {
-        return Err(Error::NoCompiler);
-    }
-    let text = CString::new(source)
-        .map_err(|_| Error::Unsupported("the operator's text has a NUL in it".into()))?;
-    let program = Program(result::create_program(&text, Some(c"kogge.cu"))?);
+pub fn compile(source: &str, arch: Arch) -> Result<Compiled, Error> {
+    let nvrtc = Nvrtc::get()?;
+    let string = |text: &str| {
+        CString::new(text).map_err(|_| Error::Unsupported("the text has a NUL in it".into()))
+    };
+    let arch = arch.to_string();
     let options = [
-        format!("-arch={arch}"),
-        "-std=c++17".into(),
-        "-fmad=false".into(),
-        "-default-device".into(),
-        "--ptxas-options=-v".into(),
+        &*format!("-arch={arch}"),
+        "-std=c++17",
+        "-fmad=false",
+        "-default-device",
+        "--ptxas-options=-v",
     ];
-    // SAFETY: the program was created above and is destroyed once, by `Program`.
-    let outcome = unsafe { result::compile_program(program.0, &options) };
-    let log = program.log()?;
-    match outcome {
-        Ok(()) => Ok((program.cubin()?, log)),
-        Err(_) => Err(Error::Compile { arch: arch.to_string(), log }),
+    let options = options.into_iter().map(string).collect::<Result<Vec<_>, _>>()?;
+    match nvrtc.compile(&string(source)?, &options)? {
+        (Some(cubin), log) => Ok(Compiled { cubin, log }),
+        (None, log) => Err(Error::Compile { arch, log }),
     }
 }
 
-/// A program of NVRTC's, destroyed when dropped.
-struct Program(sys::nvrtcProgram);
-
-impl Program {
-    fn log(&self) -> Result<String, Error> {
-        // SAFETY: the program is alive.
-        let log = unsafe { result::get_program_log(self.0) }?;
-        let bytes: Vec<u8> = log.iter().map(|&c| c as u8).take_while(|&c| c != 0).collect();
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
-    }
-
-    fn cubin(&self) -> Result<Vec<u8>, Error> {
-        let mut size = 0;
-        // SAFETY: the program is alive and compiled; `size` is written.
-        unsafe { sys::nvrtcGetCUBINSize(self.0, &mut size) }.result()?;
-        let mut cubin = vec![0_u8; size];
-        // SAFETY: the buffer has the size that NVRTC gave.
-        unsafe { sys::nvrtcGetCUBIN(self.0, cubin.as_mut_ptr().cast()) }.result()?;
-        Ok(cubin)
-    }
-}
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        // SAFETY: created by NVRTC and destroyed here alone. A failure would leave it allocated.
-        let _ = unsafe { result::destroy_program(self.0) };
-    }
+/// The version of NVRTC that is there: major, minor.
+///
+/// # Errors
+///
+/// [`Error::NoCompiler`].
+pub fn compiler_version() -> Result<(u32, u32), Error> {
+    Ok(Nvrtc::get()?.version())
 }

@@ -169,7 +169,7 @@ impl Device {
         if let Some(cubin) = folder.and_then(|folder| cache::get(folder, text, arch)) {
             return Ok(cubin);
         }
-        let (cubin, _) = compile(text, arch)?;
+        let cubin = compile(text, arch)?.cubin;
         if let Some(folder) = folder {
             cache::put(folder, text, arch, &cubin);
         }

@@ -23,7 +23,7 @@ pub enum Error {
     DeviceTooOld(u32, u32),
     /// No compiler for a kernel that isn't in the cache.
     #[error(
-        "the kernel isn't in the cache and NVRTC (libnvrtc) was not found; install it from the CUDA toolkit or the Python package nvidia-cuda-nvrtc, and put it on the library path"
+        "the kernel isn't in the cache and NVRTC (libnvrtc) was not found; install it from the CUDA toolkit or the Python package nvidia-cuda-nvrtc, and put it on the library path or name it in KOGGE_NVRTC"
     )]
     NoCompiler,
     /// The operator's text doesn't compile.
@@ -65,12 +65,6 @@ pub enum Error {
     #[error("the CUDA driver reports: {0}")]
     Driver(#[from] cudarc::driver::DriverError),
     /// NVRTC itself fails.
-    #[error("NVRTC reports: {0:?}")]
-    Nvrtc(cudarc::nvrtc::result::NvrtcError),
-}
-
-impl From<cudarc::nvrtc::result::NvrtcError> for Error {
-    fn from(error: cudarc::nvrtc::result::NvrtcError) -> Self {
-        Self::Nvrtc(error)
-    }
+    #[error("NVRTC reports: {0}")]
+    Nvrtc(String),
 }

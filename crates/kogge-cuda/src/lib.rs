@@ -10,10 +10,12 @@
 //! The engine never leaves the order of `kogge-core`, and knows nothing of files.
 
 mod cache;
+pub mod catalogue;
 mod compile;
 mod device;
 mod error;
 mod launch;
+mod nvrtc;
 mod operator;
 mod plan;
 mod scan;
@@ -21,7 +23,7 @@ mod source;
 mod tuning;
 mod workspace;
 
-pub use compile::{Arch, compile};
+pub use compile::{Arch, Compiled, compile, compiler_version};
 pub use cudarc;
 pub use device::Device;
 pub use error::Error;

@@ -43,12 +43,15 @@ pub fn definition(function: &Function, identity: &Value, name: &str) -> Result<S
         dialect.type_name(ty, names)?
     };
     let functions = program.text;
+    // Kernels combine in dozens of places: in line, so much code takes seconds to compile and doesn't
+    // fit the GPU's instruction cache.
+    let inlining = if cuda.costly { "KOGGE_CALLED" } else { "KOGGE_FN" };
     Ok(format!(
         "namespace kogge {{\nnamespace {name} {{\n\n{}{functions}\
          typedef {element} Element;\n\
          static_assert(sizeof(Element) == {}, \"laid out as in Rust\");\n\n\
          KOGGE_FN Element identity() {{\n    return {identity};\n}}\n\n\
-         KOGGE_FN Element combine(Element left, Element right) {{\n    \
+         {inlining} Element combine(Element left, Element right) {{\n    \
          return {combine}(left, right);\n}}\n\n\
          }}  // namespace {name}\n}}  // namespace kogge\n",
         cuda.structs,
@@ -59,6 +62,8 @@ pub fn definition(function: &Function, identity: &Value, name: &str) -> Result<S
 #[derive(Default)]
 struct Cuda {
     structs: String,
+    /// Whether there is a word that takes dozens of instructions.
+    costly: bool,
 }
 
 impl Dialect for Cuda {
@@ -108,6 +113,8 @@ impl Dialect for Cuda {
     }
 
     fn word(&mut self, word: Word, _: &[Scalar], arguments: &[String]) -> Result<String, Error> {
+        use Word::{Div, Exp, Exp2, Ln, Log2, Powi, Rem, Sqrt};
+        self.costly |= matches!(word, Div | Rem | Sqrt | Exp | Ln | Exp2 | Log2 | Powi);
         Ok(format!("{}({})", word.name(), arguments.join(", ")))
     }
 

@@ -8,6 +8,7 @@
 #define KOGGE_LANG
 
 #define KOGGE_FN __device__ __forceinline__
+#define KOGGE_CALLED static __device__ __noinline__
 
 namespace kogge {
 
@@ -155,6 +156,32 @@ KOGGE_TO_INTEGER(u16, u16(0), u16(0xffff), 65536)
 KOGGE_TO_INTEGER(u32, 0u, 0xffffffffu, 4294967296ll)
 KOGGE_TO_INTEGER(u64, 0ull, 0xffffffffffffffffull, 18446744073709551616.0)
 
+// IEEE 754-2019 minimumNumber and maximumNumber of two numbers: one instruction, which orders zeros
+// too; C's fmin needn't. What becomes of a NaN is left open.
+#ifdef __CUDA_ARCH__
+#define KOGGE_EXTREMES(F, D)                                                  \
+    KOGGE_FN F lower(F a, F b) {                                              \
+        F x;                                                                  \
+        asm("min." #F " %0, %1, %2;" : "=" #D(x) : #D(a), #D(b));             \
+        return x;                                                             \
+    }                                                                         \
+    KOGGE_FN F higher(F a, F b) {                                             \
+        F x;                                                                  \
+        asm("max." #F " %0, %1, %2;" : "=" #D(x) : #D(a), #D(b));             \
+        return x;                                                             \
+    }
+#else
+// Equal values may be zeros of either sign: `|` keeps the minus, `&` drops it.
+#define KOGGE_EXTREMES(F, D)                                                  \
+    KOGGE_FN F lower(F a, F b) {                                              \
+        return a == b ? F##_from_bits(to_bits(a) | to_bits(b)) : a < b ? a : b; \
+    }                                                                         \
+    KOGGE_FN F higher(F a, F b) {                                             \
+        return a == b ? F##_from_bits(to_bits(a) & to_bits(b)) : a > b ? a : b; \
+    }
+#endif
+
+// Branches cost more than what they skip here, so values are chosen one after the other.
 #define KOGGE_FLOAT(F, BITS, SIGN, D, S)                                      \
     KOGGE_ORDER(F)                                                            \
     KOGGE_FN F add(F a, F b) { return __##D##add_rn(a, b); }                  \
@@ -169,26 +196,34 @@ KOGGE_TO_INTEGER(u64, 0ull, 0xffffffffffffffffull, 18446744073709551616.0)
     KOGGE_FN F ln(F x) { return ::log##S(x); }                                \
     KOGGE_FN F exp2(F x) { return ::exp2##S(x); }                             \
     KOGGE_FN F log2(F x) { return ::log2##S(x); }                             \
-    /* Equal values may be zeros of either sign: `|` keeps the minus, `&` drops it. */ \
+    KOGGE_EXTREMES(F, D)                                                      \
     KOGGE_FN F min(F a, F b) {                                                \
-        return a == b ? F##_from_bits(to_bits(a) | to_bits(b)) : a < b || b != b ? a : b; \
+        F x = lower(a, b);                                                    \
+        x = a != a ? b : x;                                                   \
+        return b != b ? a : x;                                                \
     }                                                                         \
     KOGGE_FN F max(F a, F b) {                                                \
-        return a == b ? F##_from_bits(to_bits(a) & to_bits(b)) : a > b || b != b ? a : b; \
+        F x = higher(a, b);                                                   \
+        x = a != a ? b : x;                                                   \
+        return b != b ? a : x;                                                \
     }                                                                         \
     KOGGE_FN F minimum(F a, F b) {                                            \
-        return a != a ? a : a == b ? F##_from_bits(to_bits(a) | to_bits(b)) : a < b ? a : b; \
+        F x = lower(a, b);                                                    \
+        x = b != b ? b : x;                                                   \
+        return a != a ? a : x;                                                \
     }                                                                         \
     KOGGE_FN F maximum(F a, F b) {                                            \
-        return a != a ? a : a == b ? F##_from_bits(to_bits(a) & to_bits(b)) : a > b ? a : b; \
+        F x = higher(a, b);                                                   \
+        x = b != b ? b : x;                                                   \
+        return a != a ? a : x;                                                \
     }                                                                         \
     KOGGE_FN bool precedes(F a, F b) {                                        \
-        bool zeros = a == b && (to_bits(a) & ~to_bits(b) & SIGN) != 0;        \
-        return a < b || zeros || (a != a && b == b);                          \
+        bool zeros = (a == b) & ((to_bits(a) & ~to_bits(b) & SIGN) != 0);     \
+        return (a < b) | zeros | ((a != a) & (b == b));                       \
     }                                                                         \
     KOGGE_FN bool exceeds(F a, F b) {                                         \
-        bool zeros = a == b && (to_bits(b) & ~to_bits(a) & SIGN) != 0;        \
-        return a > b || zeros || (a != a && b == b);                          \
+        bool zeros = (a == b) & ((to_bits(b) & ~to_bits(a) & SIGN) != 0);     \
+        return (a > b) | zeros | ((a != a) & (b == b));                       \
     }                                                                         \
     KOGGE_FN F powi(F x, i32 n) {                                             \
         F power = 1;                                                          \

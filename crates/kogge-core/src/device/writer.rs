@@ -339,6 +339,8 @@ impl<'f, D: Dialect> Body<'_, '_, 'f, D> {
                 let values = self.values(&arguments.iter().collect::<Vec<_>>())?;
                 self.program.dialect.word(*word, &types?, &values)?
             }
+            Expr::And(left, right) if cheap(right) => self.bitwise(Word::BitAnd, left, right)?,
+            Expr::Or(left, right) if cheap(right) => self.bitwise(Word::BitOr, left, right)?,
             Expr::And(left, right) => self.logical(left, right, "&&", false)?,
             Expr::Or(left, right) => self.logical(left, right, "||", true)?,
             Expr::Cast(value, to) => {
@@ -388,6 +390,12 @@ impl<'f, D: Dialect> Body<'_, '_, 'f, D> {
             _ => digits.parse::<f64>().map(f64::to_bits),
         };
         self.program.dialect.literal(scalar, bits.map_err(|_| self.untyped())?)
+    }
+
+    /// `&&` or `||` whose right operand costs less than a branch around it.
+    fn bitwise(&mut self, word: Word, left: &Expr, right: &Expr) -> Result<String, Error> {
+        let values = self.values(&[left, right])?;
+        self.program.dialect.word(word, &[Scalar::Bool; 2], &values)
     }
 
     /// `&&` or `||`; `decided` is the value of the left operand that decides.
@@ -528,6 +536,22 @@ fn is_place(expr: &Expr) -> bool {
     match expr {
         Expr::Variable(_) => true,
         Expr::Field(value, _) | Expr::Index(value, _) => is_place(value),
+        _ => false,
+    }
+}
+
+/// Whether evaluating it takes a few instructions; no word of the language can fail.
+fn cheap(expr: &Expr) -> bool {
+    let costly = |word: &Word| {
+        use Word::{Div, Exp, Exp2, Ln, Log2, Powi, Rem, Sqrt};
+        matches!(word, Div | Exp | Exp2 | Ln | Log2 | Powi | Rem | Sqrt)
+    };
+    match expr {
+        Expr::Variable(_) | Expr::Integer(..) | Expr::Float(..) | Expr::Bool(_) => true,
+        Expr::Constant(ty, _) => matches!(ty, Type::Scalar(_)),
+        Expr::Word(word, operands) => !costly(word) && operands.iter().all(cheap),
+        Expr::And(left, right) | Expr::Or(left, right) => cheap(left) && cheap(right),
+        Expr::Cast(value, _) | Expr::Field(value, _) => cheap(value),
         _ => false,
     }
 }

@@ -9,7 +9,7 @@ use crate::device::lang::Comparable;
 pub trait Padded: Element + DeviceType {
     /// An unsigned integer as wide as the element (8 bytes at most), for a flag beside it.
     type Flag: Element + Comparable + Default + From<bool>;
-    /// Bytes that fill the element up to 8.
+    /// What fills the element up to 8 bytes.
     type Fill: Element + DeviceType + Default;
     /// The flag that is not set.
     const CLEAR: Self::Flag;
@@ -18,10 +18,10 @@ pub trait Padded: Element + DeviceType {
 }
 
 macro_rules! padded {
-    ($($type:ty, $flag:ty, $fill:literal;)+) => {$(
+    ($($type:ty, $flag:ty, $fill:ty;)+) => {$(
         impl Padded for $type {
             type Flag = $flag;
-            type Fill = [u8; $fill];
+            type Fill = $fill;
             const CLEAR: $flag = 0;
             const SET: $flag = 1;
         }
@@ -29,8 +29,8 @@ macro_rules! padded {
 }
 
 padded! {
-    i8, u8, 7; u8, u8, 7;
-    i16, u16, 6; u16, u16, 6;
-    i32, u32, 4; u32, u32, 4; f32, u32, 4;
-    i64, u64, 0; u64, u64, 0; f64, u64, 0;
+    i8, u8, [u8; 7]; u8, u8, [u8; 7];
+    i16, u16, [u16; 3]; u16, u16, [u16; 3];
+    i32, u32, u32; u32, u32, u32; f32, u32, u32;
+    i64, u64, [u64; 0]; u64, u64, [u64; 0]; f64, u64, [u64; 0];
 }

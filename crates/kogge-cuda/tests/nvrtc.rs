@@ -1,0 +1,214 @@
+//! NVRTC compiles the kernels of every built-in operator on every element, and what they take of the
+//! machine is bounded: registers, local memory, shared memory.
+//!
+//! Kind and direction rotate from entry to entry. All entries are compiled for sm_90, every eighth for
+//! each other architecture; `KOGGE_FULL_MATRIX=1` compiles everything for every one (an hour).
+//! `KOGGE_KERNEL_TABLE=1` prints a line a kernel.
+//!
+//! NVRTC is found as the engine finds it (KOGGE_NVRTC). Skipped where it isn't, unless
+//! KOGGE_REQUIRE_NVRTC=1.
+
+use kogge_core::{Direction, Kind};
+use kogge_cuda::catalogue::{self, Entry};
+use kogge_cuda::{
+    Arch, Capability, Compiled, Error, Kernel, Specification, Tuning, compile, compiler_version,
+};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::Write;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const fn device(major: u32, minor: u32, multiprocessors: u32, shared_bytes: u32) -> Capability {
+    Capability { compute: (major, minor), multiprocessors, shared_bytes }
+}
+
+/// Ampere, Hopper, and Blackwell for data centres and for desks.
+const DEVICES: [Capability; 4] = [
+    device(8, 0, 108, 166_912),
+    device(9, 0, 132, 232_448),
+    device(10, 0, 148, 232_448),
+    device(12, 0, 170, 101_376),
+];
+
+const WAYS: [(Kind, Direction); 4] = [
+    (Kind::Inclusive, Direction::Forward),
+    (Kind::Exclusive, Direction::Forward),
+    (Kind::Inclusive, Direction::Reverse),
+    (Kind::Exclusive, Direction::Reverse),
+];
+
+/// Bytes of a scan by segments, and of one in rounds.
+const BYTES: [u64; 2] = [4 << 10, 1 << 30];
+
+/// Local memory that a thread may use: nothing of the hot path lies there.
+const MOST_STACK: u32 = 256;
+
+fn flag(name: &str) -> bool {
+    std::env::var(name).is_ok_and(|value| value == "1")
+}
+
+/// Whether there is no NVRTC, which is said; fails where it is required.
+fn skipped() -> bool {
+    let missing = compiler_version().is_err();
+    assert!(
+        !(missing && flag("KOGGE_REQUIRE_NVRTC")),
+        "KOGGE_REQUIRE_NVRTC=1, but there is no NVRTC"
+    );
+    if missing {
+        // Straight to the terminal: the harness hides what a passing test prints.
+        let _ = writeln!(std::io::stderr(), "SKIPPED: there is no NVRTC; name it in KOGGE_NVRTC");
+    }
+    missing
+}
+
+/// What a thread takes, as the assembler tells.
+#[derive(Clone, Copy, Debug, Default)]
+struct Resources {
+    registers: u32,
+    stack: u32,
+    spilled: u32,
+}
+
+impl Resources {
+    fn of(compiled: &Compiled) -> Self {
+        let mut resources = Self::default();
+        for line in compiled.log.lines() {
+            let number = |after: &str| {
+                let (before, _) = line.split_once(after)?;
+                before.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse::<u32>().ok()
+            };
+            let keep =
+                |field: &mut u32, value: Option<u32>| *field = (*field).max(value.unwrap_or(0));
+            keep(&mut resources.registers, number(" registers"));
+            keep(&mut resources.stack, number(" bytes stack frame"));
+            keep(&mut resources.stack, number(" bytes cumulative stack size"));
+            keep(&mut resources.spilled, number(" bytes spill stores"));
+        }
+        resources
+    }
+}
+
+impl fmt::Display for Resources {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { registers, stack, spilled } = self;
+        write!(f, "{registers:3} registers, {stack:3} bytes of stack, {spilled:3} spilled")
+    }
+}
+
+/// One kernel to compile.
+struct Job<'e> {
+    entry: &'e Entry,
+    device: Capability,
+    specification: Specification,
+    bytes: u64,
+}
+
+impl Job<'_> {
+    /// What it takes and the bytes of its cubin; `None` if the device has no such kernel.
+    fn run(&self) -> Result<Option<(Resources, usize, Kernel)>, String> {
+        let Self { entry, device, specification, bytes } = self;
+        let Ok(plan) = entry.plan(*bytes, *specification, *device, &Tuning::default()) else {
+            return Ok(None);
+        };
+        let fail = |error: Error| format!("{self}: {error}");
+        let text = entry.text(*specification, &plan).map_err(fail)?;
+        let (major, minor) = device.compute;
+        let compiled = compile(&text, Arch(major * 10 + minor)).map_err(fail)?;
+        let resources = Resources::of(&compiled);
+        if resources.registers == 0 {
+            return Err(format!("{self}: no registers in the log:\n{}", compiled.log));
+        }
+        if resources.registers * plan.threads > 65_536 || resources.stack > MOST_STACK {
+            return Err(format!("{self}: {resources}"));
+        }
+        Ok(Some((resources, compiled.cubin.len(), plan.kernel)))
+    }
+}
+
+impl fmt::Display for Job<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { entry, device, specification: Specification { kind, direction }, bytes } = self;
+        let (major, minor) = device.compute;
+        write!(f, "sm_{major}{minor} {} {kind:?} {direction:?} {bytes} bytes", entry.name)
+    }
+}
+
+fn jobs(entries: &[Entry], full: bool) -> Vec<Job<'_>> {
+    let mut jobs = Vec::new();
+    for (i, entry) in entries.iter().enumerate() {
+        for (d, device) in DEVICES.into_iter().enumerate() {
+            if !full && d != 1 && i % 8 != d {
+                continue;
+            }
+            for (b, bytes) in BYTES.into_iter().enumerate() {
+                for (w, (kind, direction)) in WAYS.into_iter().enumerate() {
+                    if full || w == (i / 3 + b) % WAYS.len() {
+                        let specification = Specification { kind, direction };
+                        jobs.push(Job { entry, device, specification, bytes });
+                    }
+                }
+            }
+        }
+    }
+    jobs
+}
+
+#[test]
+fn every_kernel_compiles_within_bounds() {
+    if skipped() {
+        return;
+    }
+    let entries = catalogue::built_in();
+    let (full, table) = (flag("KOGGE_FULL_MATRIX"), flag("KOGGE_KERNEL_TABLE"));
+    let jobs = jobs(&entries, full);
+    let (next, start) = (AtomicUsize::new(0), std::time::Instant::now());
+    let (failures, most) = (Mutex::new(Vec::new()), Mutex::new(BTreeMap::new()));
+    let work = || {
+        while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            match job.run() {
+                Ok(None) => {}
+                Ok(Some((resources, bytes, kernel))) => {
+                    if table {
+                        println!("{job}: {resources}, cubin {bytes}");
+                    }
+                    let kernel = if kernel == Kernel::Segments { "segments" } else { "rounds" };
+                    let mut most = most.lock().expect("no panic beside");
+                    let (count, size, of): &mut (u32, usize, Resources) =
+                        most.entry((job.device.compute, kernel)).or_default();
+                    *count += 1;
+                    *size = (*size).max(bytes);
+                    of.registers = of.registers.max(resources.registers);
+                    of.stack = of.stack.max(resources.stack);
+                    of.spilled = of.spilled.max(resources.spilled);
+                }
+                Err(failure) => failures.lock().expect("no panic beside").push(failure),
+            }
+        }
+    };
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| (0..workers).for_each(|_| drop(scope.spawn(work))));
+    let covered = if full { "all" } else { "every entry for sm_90, every eighth for the others" };
+    println!("{} kernels ({covered}) in {:.0?}; the most of each:", jobs.len(), start.elapsed());
+    for (((major, minor), kernel), (count, size, resources)) in most.into_inner().expect("no panic")
+    {
+        println!("sm_{major}{minor} {kernel:8} {count:4}: {resources}, cubin {size}");
+    }
+    let failures = failures.into_inner().expect("no panic");
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn a_text_that_is_wrong_is_an_error_with_the_messages() {
+    if skipped() {
+        return;
+    }
+    match compile("nonsense", Arch(90)) {
+        Err(Error::Compile { arch, log }) => {
+            assert!(arch == "sm_90" && log.contains("nonsense"), "{arch}: {log}");
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!(matches!(compile("", Arch(1)), Err(Error::Compile { .. } | Error::Nvrtc(_))));
+    assert!(matches!(compile("\0", Arch(90)), Err(Error::Unsupported(_))));
+}
