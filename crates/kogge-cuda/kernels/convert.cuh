@@ -32,6 +32,15 @@ KOGGE_DEVICE double double_of_bits(u64 bits) {
     return value;
 }
 
+template <class A>
+constexpr bool is_float() {
+    return false;
+}
+template <>
+constexpr bool is_float<float>() {
+    return true;
+}
+
 template <class To, class From>
 struct Convert {
     static __device__ __forceinline__ To of(From value) { return (To)value; }
@@ -114,6 +123,35 @@ template <>
 struct Convert<f16, double> : NarrowToHalf<f16> {};
 template <>
 struct Convert<bf16, double> : NarrowToHalf<bf16> {};
+
+// Two 16-bit floats in a word.
+template <class T>
+struct Pair {
+    static constexpr bool EXISTS = false;
+};
+// The sign bit of each half of the result is set if the half is a NaN: then, and only then, adding carries
+// into it what `INFINITE` lacks.
+template <u32 INFINITE>
+KOGGE_DEVICE u32 nans_of(u32 word) {
+    constexpr u32 CARRY = 0x7fff - INFINITE;
+    return (word & 0x7fff7fff) + (CARRY << 16 | CARRY);
+}
+template <>
+struct Pair<f16> {
+    static constexpr bool EXISTS = true;
+    static __device__ __forceinline__ u32 nans(u32 word) { return nans_of<0x7c00>(word); }
+    static __device__ __forceinline__ float first(u32 word) { return float_of_half((u16)word); }
+    static __device__ __forceinline__ float second(u32 word) { return float_of_half((u16)(word >> 16)); }
+    static __device__ __forceinline__ u32 of(float first, float second) { return halves_of_floats(first, second); }
+};
+template <>
+struct Pair<bf16> {
+    static constexpr bool EXISTS = true;
+    static __device__ __forceinline__ u32 nans(u32 word) { return nans_of<0x7f80>(word); }
+    static __device__ __forceinline__ float first(u32 word) { return float_of_bits(word << 16); }
+    static __device__ __forceinline__ float second(u32 word) { return float_of_bits(word & 0xffff0000); }
+    static __device__ __forceinline__ u32 of(float first, float second) { return brains_of_floats(first, second); }
+};
 
 #define KOGGE_SATURATE(To, From, LOW, HIGH)                         \
     template <>                                                     \

@@ -173,6 +173,17 @@ KOGGE_DEVICE float float_of_half(u16 half) {
     asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(half));
     return value;
 }
+// Two at once, the first in the low half of the word.
+KOGGE_DEVICE u32 halves_of_floats(float first, float second) {
+    u32 word;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(second), "f"(first));
+    return word;
+}
+KOGGE_DEVICE u32 brains_of_floats(float first, float second) {
+    u32 word;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(second), "f"(first));
+    return word;
+}
 KOGGE_DEVICE u16 brain_of_float(float value) {
     u16 brain;
     asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(brain) : "f"(value));

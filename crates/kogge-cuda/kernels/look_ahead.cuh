@@ -33,7 +33,7 @@ struct LookAhead {
 #pragma unroll
                 for (u32 k = 0; k < BATCH; k++) {
                     A left = value_of_lane_below(value[k], stride);
-                    if (lane >= stride && lane < tiles[k]) value[k] = Op::combine(left, value[k]);
+                    value[k] = take_left<Op>(lane >= stride && lane < tiles[k], left, value[k]);
                 }
             }
 #pragma unroll

@@ -29,8 +29,10 @@ struct Ring {
 
     u8 stage[S::STAGES][STAGE_BYTES];
     Barrier full[S::STAGES], reduced[S::STAGES], ready[S::STAGES], empty[S::STAGES];
-    Maybe<A> prefix[S::STAGES];
+    // The totals of the segments; once the stage is ready, what precedes each. The first may have nothing
+    // before it.
     A segment[S::STAGES][SEGMENTS_PER_TILE];
+    bool preceded[S::STAGES];
 
     // The tile in a stage, where the copy of `global` lies.
     __device__ __forceinline__ Span<Input> landed(u32 s, const Span<Input>& global) {
@@ -95,6 +97,20 @@ KOGGE_DEVICE void run_loader(Ring<S>& ring, const Arguments<S>& arguments, const
     }
 }
 
+// Puts what precedes each segment of a tile in the place of the segment's total.
+template <class S>
+KOGGE_DEVICE void replace_by_prefixes(Ring<S>& ring, u32 s, Maybe<typename S::Op::Element> before, u32 count) {
+    u32 segments = (count + Order<typename S::Input>::SEGMENT - 1) / Order<typename S::Input>::SEGMENT;
+    ring.preceded[s] = before.exists;
+#pragma unroll
+    for (u32 i = 0; i < SEGMENTS_PER_TILE; i++)
+        if (i < segments) {
+            typename S::Op::Element total = ring.segment[s][i];
+            if (before.exists) ring.segment[s][i] = before.value;
+            before = join<typename S::Op>(before, total);
+        }
+}
+
 template <class S>
 KOGGE_DEVICE void run_look_ahead(Ring<S>& ring, const Arguments<S>& arguments, const Rounds<S>& rounds, u32 lane) {
     u64 epoch = load_epoch(&arguments.workspace->epoch) + 1;
@@ -104,8 +120,9 @@ KOGGE_DEVICE void run_look_ahead(Ring<S>& ring, const Arguments<S>& arguments, c
         barrier_wait(&ring.reduced[rounds.stage(ahead)], rounds.parity(ahead));
         Maybe<typename S::Op::Element> prefix = look_ahead.before(rounds.tile(r), lane);
         if (lane == 0) {
-            ring.prefix[rounds.stage(r)] = prefix;
-            barrier_arrive(&ring.ready[rounds.stage(r)]);
+            u32 s = rounds.stage(r);
+            replace_by_prefixes(ring, s, prefix, rounds.template span<typename S::Input>(arguments.input, arguments.length, r).count);
+            barrier_arrive(&ring.ready[s]);
         }
     }
     if (rounds.count == 0 || rounds.tile(rounds.count - 1) != rounds.tiles - 1) return;
@@ -130,16 +147,16 @@ KOGGE_DEVICE void run_reducer(Ring<S>& ring, const Arguments<S>& arguments, cons
         Span<Input> tile = ring.landed(s, global);
         barrier_wait(&ring.full[s], rounds.parity(r));
         for (u32 i = warp * SHARE; i < (warp + 1) * SHARE; i++) {
-            Maybe<A> total = is_whole(tile, Order<Input>::TILE)
-                                 ? segment_total<S, true>(tile, i * CHUNKS_PER_SEGMENT, lane)
-                                 : segment_total<S, false>(tile, i * CHUNKS_PER_SEGMENT, lane);
+            Maybe<A> total = segment_total<S>(tile, i * CHUNKS_PER_SEGMENT, lane, is_whole(tile, Order<Input>::TILE));
             if (lane == 0 && total.exists) ring.segment[s][i] = total.value;
         }
         sync_group(1, S::REDUCERS * LANES);
         if (warp == 0 && lane == 0) {
             u32 segments = (tile.count + Order<Input>::SEGMENT - 1) / Order<Input>::SEGMENT;
             A total = ring.segment[s][0];
-            for (u32 i = 1; i < segments; i++) total = Op::combine(total, ring.segment[s][i]);
+#pragma unroll
+            for (u32 i = 1; i < SEGMENTS_PER_TILE; i++)
+                if (i < segments) total = Op::combine(total, ring.segment[s][i]);
             Slot<A>::publish(arguments.workspace, rounds.tile(r), total, epoch);
             barrier_arrive(&ring.reduced[s]);
         }
@@ -149,37 +166,35 @@ KOGGE_DEVICE void run_reducer(Ring<S>& ring, const Arguments<S>& arguments, cons
 // What precedes segment `warp` of the tile in stage `s`.
 template <class S>
 KOGGE_DEVICE Maybe<typename S::Op::Element> before_segment(const Ring<S>& ring, u32 s, u32 warp) {
-    Maybe<typename S::Op::Element> before = ring.prefix[s];
-    for (u32 i = 0; i < warp; i++) before = join<typename S::Op>(before, ring.segment[s][i]);
-    return before;
+    if (warp == 0 && !ring.preceded[s]) return {typename S::Op::Element(), false};
+    return {ring.segment[s][warp], true};
 }
 
-// The values of segment `warp` of a whole tile. The stage is given back as soon as the segment is in
-// registers.
+// The values of segment `warp` of a whole tile, of plain chunks. The stage is given back as soon as the
+// segment is in registers; if a chunk isn't plain, nothing has been done.
 template <class S>
-KOGGE_DEVICE void scan_whole_segment(Ring<S>& ring, u32 s, const Span<typename S::Input>& tile, u8* to, u32 warp, u32 lane) {
+KOGGE_DEVICE bool scan_whole_segment(Ring<S>& ring, u32 s, const Span<typename S::Input>& tile, u8* to, u32 warp, u32 lane) {
     typedef typename S::Op Op;
     typedef typename Op::Element A;
-    typedef typename S::Input Input;
-    constexpr u32 E = Order<Input>::CHUNK;
+    constexpr u32 E = Order<typename S::Input>::CHUNK;
     u32 first = warp * CHUNKS_PER_SEGMENT + lane;
     InputChunk<S> input[ROWS_PER_SEGMENT];
-#pragma unroll
-    for (u32 j = 0; j < ROWS_PER_SEGMENT; j++)
-        input[j] = read_chunk<Input, S::REVERSE, true, FromShared>(tile, first + j * LANES);
+    read_segment<S>(tile, first, input);
+    if (!all_lanes(are_plain<A>(input))) return false;
     Maybe<A> before = before_segment(ring, s, warp);
     sync_warp();
     if (lane == 0) barrier_arrive(&ring.empty[s]);
     A value[ROWS_PER_SEGMENT];
 #pragma unroll
-    for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) value[j] = S::Fold::of(input[j], E);
+    for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) value[j] = S::Fold::template of<true>(input[j], E);
     kogge_stone_rows<Op>(value, lane);
 #pragma unroll
     for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) {
         OutputChunk<S> output;
-        before = scan_row<S, true>(before, input[j], E, value[j], LANES, lane, output);
+        before = scan_row<S, true, true>(before, input[j], E, value[j], LANES, lane, output);
         write_chunk<typename S::Output, E, S::REVERSE, true>(to, tile.count, first + j * LANES, E, output);
     }
+    return true;
 }
 
 // The values of segment `warp`, of which the end may be missing, element by element.
@@ -198,10 +213,10 @@ KOGGE_DEVICE void scan_part_segment(Ring<S>& ring, u32 s, const Span<typename S:
             if (chunks == 0) break;
             InputChunk<S> input = read_chunk<Input, S::REVERSE, false, FromShared>(tile, row + lane);
             A value = A();
-            if (count > 0) value = S::Fold::of(input, count);
+            if (count > 0) value = S::Fold::template of<false>(input, count);
             value = kogge_stone<Op>(value, lane, chunks);
             OutputChunk<S> output = {};
-            before = scan_row<S, false>(before, input, count, value, chunks, lane, output);
+            before = scan_row<S, false, false>(before, input, count, value, chunks, lane, output);
             write_chunk<typename S::Output, E, S::REVERSE, false>(to, tile.count, row + lane, count, output);
         }
     }
@@ -219,9 +234,8 @@ KOGGE_DEVICE void run_scanner(Ring<S>& ring, const Arguments<S>& arguments, cons
         u8* to = rounds.template span<Output>(arguments.output, arguments.length, r).bytes;
         barrier_wait(&ring.full[s], rounds.parity(r));
         barrier_wait(&ring.ready[s], rounds.parity(r));
-        if (is_whole(tile, Order<Input>::TILE) && (u64)to % 16 == 0)
-            scan_whole_segment<S>(ring, s, tile, to, warp % ring.SCANNERS, lane);
-        else
+        bool whole = is_whole(tile, Order<Input>::TILE) && (u64)to % 16 == 0;
+        if (!whole || !scan_whole_segment<S>(ring, s, tile, to, warp % ring.SCANNERS, lane))
             scan_part_segment<S>(ring, s, tile, to, warp % ring.SCANNERS, lane);
     }
 }

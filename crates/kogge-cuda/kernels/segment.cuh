@@ -5,44 +5,63 @@ using InputChunk = Chunk<typename S::Input, Order<typename S::Input>::CHUNK>;
 template <class S>
 using OutputChunk = Chunk<typename S::Output, Order<typename S::Input>::CHUNK>;
 
-// The left fold of the row totals. `index` is the segment's first chunk in the tile.
-template <class S, bool WHOLE>
-KOGGE_DEVICE Maybe<typename S::Op::Element> segment_total(const Span<typename S::Input>& tile, u32 index, u32 lane) {
+template <class S>
+KOGGE_DEVICE void read_segment(const Span<typename S::Input>& tile, u32 first, InputChunk<S> (&input)[ROWS_PER_SEGMENT]) {
+#pragma unroll
+    for (u32 j = 0; j < ROWS_PER_SEGMENT; j++)
+        input[j] = read_chunk<typename S::Input, S::REVERSE, true, FromShared>(tile, first + j * LANES);
+}
+
+// The left fold of the row totals of a whole segment of plain chunks.
+template <class S>
+KOGGE_DEVICE typename S::Op::Element whole_segment_total(const InputChunk<S> (&input)[ROWS_PER_SEGMENT], u32 lane) {
     typedef typename S::Op Op;
     typedef typename Op::Element A;
-    if constexpr (WHOLE) {
-        A chunk[ROWS_PER_SEGMENT];
+    A chunk[ROWS_PER_SEGMENT];
 #pragma unroll
-        for (u32 j = 0; j < ROWS_PER_SEGMENT; j++)
-            chunk[j] = S::Fold::of(
-                read_chunk<typename S::Input, S::REVERSE, true, FromShared>(tile, index + j * LANES + lane),
-                Order<typename S::Input>::CHUNK);
-        A row = row_totals<Op>(chunk, lane);
-        A total = value_of_lane(row, lane_of_row(0));
+    for (u32 j = 0; j < ROWS_PER_SEGMENT; j++)
+        chunk[j] = S::Fold::template of<true>(input[j], Order<typename S::Input>::CHUNK);
+    A row = row_totals<Op>(chunk, lane);
+    A total = value_of_lane(row, lane_of_row(0));
 #pragma unroll
-        for (u32 j = 1; j < ROWS_PER_SEGMENT; j++) total = Op::combine(total, value_of_lane(row, lane_of_row(j)));
-        return {total, true};
-    } else {
-        Maybe<A> total = {A(), false};
+    for (u32 j = 1; j < ROWS_PER_SEGMENT; j++) total = Op::combine(total, value_of_lane(row, lane_of_row(j)));
+    return total;
+}
+// The same of any segment, row by row; `index` is its first chunk in the tile.
+template <class S>
+KOGGE_DEVICE Maybe<typename S::Op::Element> part_segment_total(const Span<typename S::Input>& tile, u32 index, u32 lane) {
+    typedef typename S::Op Op;
+    typedef typename Op::Element A;
+    Maybe<A> total = {A(), false};
 #pragma unroll 1
-        for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) {
-            u32 first = index + j * LANES, chunks = chunks_from(tile, first);
-            if (chunks == 0) break;
-            u32 count = elements_in(tile, first + lane);
-            A value = A();
-            if (count > 0)
-                value = S::Fold::of(
-                    read_chunk<typename S::Input, S::REVERSE, false, FromShared>(tile, first + lane), count);
-            value = kogge_stone<Op>(value, lane, chunks);
-            total = join<Op>(total, value_of_lane(value, chunks - 1));
-        }
-        return total;
+    for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) {
+        u32 first = index + j * LANES, chunks = chunks_from(tile, first);
+        if (chunks == 0) break;
+        u32 count = elements_in(tile, first + lane);
+        A value = A();
+        if (count > 0)
+            value = S::Fold::template of<false>(
+                read_chunk<typename S::Input, S::REVERSE, false, FromShared>(tile, first + lane), count);
+        value = kogge_stone<Op>(value, lane, chunks);
+        total = join<Op>(total, value_of_lane(value, chunks - 1));
     }
+    return total;
+}
+// `whole` says that it is, with its chunks at boundaries of 16 bytes.
+template <class S>
+KOGGE_DEVICE Maybe<typename S::Op::Element> segment_total(const Span<typename S::Input>& tile, u32 index, u32 lane, bool whole) {
+    typedef typename S::Op::Element A;
+    if (whole) {
+        InputChunk<S> input[ROWS_PER_SEGMENT];
+        read_segment<S>(tile, index + lane, input);
+        if (all_lanes(are_plain<A>(input))) return {whole_segment_total<S>(input, lane), true};
+    }
+    return part_segment_total<S>(tile, index, lane);
 }
 
 // The values of one row, written out; gives what precedes the next row. `before` is what precedes this
 // one, `chunk_total` this lane's Kogge–Stone value, `chunks` how many lanes have a chunk.
-template <class S, bool WHOLE>
+template <class S, bool WHOLE, bool PLAIN>
 KOGGE_DEVICE Maybe<typename S::Op::Element> scan_row(const Maybe<typename S::Op::Element>& before,
                                                      const InputChunk<S>& input, u32 count,
                                                      const typename S::Op::Element& kogge_stone_value, u32 chunks,
@@ -54,12 +73,15 @@ KOGGE_DEVICE Maybe<typename S::Op::Element> scan_row(const Maybe<typename S::Op:
     A left = value_of_lane_below(kogge_stone_value, 1);
     Maybe<A> running = before;
     if (lane > 0 && count > 0) running = join<Op>(before, left);
+    A value[Order<Input>::CHUNK];
 #pragma unroll
     for (u32 e = 0; e < Order<Input>::CHUNK; e++) {
         if (!WHOLE && e >= count) continue;
-        Maybe<A> through = join<Op>(running, Convert<A, Input>::of(input.get(e)));
-        output.put(e, Convert<Output, A>::of(S::EXCLUSIVE ? or_identity<Op>(running) : through.value));
+        Maybe<A> through = join<Op>(running, widened<A, PLAIN>(input, e));
+        value[e] = S::EXCLUSIVE ? or_identity<Op>(running) : through.value;
+        if constexpr (!WHOLE) output.put(e, Convert<Output, A>::of(value[e]));
         running = through;
     }
+    if constexpr (WHOLE) output = narrowed<Output>(value);
     return join<Op>(before, value_of_lane(kogge_stone_value, chunks - 1));
 }

@@ -108,7 +108,7 @@ KOGGE_DEVICE void scan_one_segment(SegmentShared<S>& shared, const Arguments<S>&
 
     InputChunk<S> input = read_chunk<Input, S::REVERSE, WHOLE, FromGlobal>(span, index);
     A value = A();
-    if (WHOLE || count > 0) value = S::Fold::of(input, count);
+    if (WHOLE || count > 0) value = S::Fold::template of<false>(input, count);
     value = kogge_stone<Op>(value, lane, chunks);
     if (chunks > 0 && lane == chunks - 1) shared.row[warp] = value;
     sync_block();
@@ -136,7 +136,7 @@ KOGGE_DEVICE void scan_one_segment(SegmentShared<S>& shared, const Arguments<S>&
     before = fold_before<S>(shared, before, segment);
     for (u32 j = 0; j < warp; j++) before = join<Op>(before, shared.row[j]);
     OutputChunk<S> output;
-    scan_row<S, WHOLE>(before, input, count, value, chunks, lane, output);
+    scan_row<S, WHOLE, false>(before, input, count, value, chunks, lane, output);
     write_chunk<typename S::Output, E, S::REVERSE, WHOLE>(to, span.count, index, count, output);
 }
 

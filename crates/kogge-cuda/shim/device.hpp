@@ -378,3 +378,9 @@ KOGGE_DEVICE u16 brain_of_float(float value) {
     std::memcpy(&bits, &value, 4);
     return (u16)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
+KOGGE_DEVICE u32 halves_of_floats(float first, float second) {
+    return (u32)half_of_float(second) << 16 | half_of_float(first);
+}
+KOGGE_DEVICE u32 brains_of_floats(float first, float second) {
+    return (u32)brain_of_float(second) << 16 | brain_of_float(first);
+}
