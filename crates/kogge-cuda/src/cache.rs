@@ -1,10 +1,12 @@
-//! Compiled kernels on disk, one file each: the target and the text that they came from, then the cubin.
+//! Compiled kernels on disk, one file each: the target, options and text that they came from, then the
+//! cubin.
 //!
 //! A file counts only if its text is the one asked for, so a collision of names, an older version or a
 //! torn file is a miss. Files are written beside and renamed; a cache that can't be written is done
 //! without.
 
 use crate::Arch;
+use crate::compile::OPTIONS;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -17,19 +19,21 @@ pub(crate) fn folder() -> Option<PathBuf> {
         .or_else(|| named("LOCALAPPDATA").map(|path| path.join("kogge")))
 }
 
-/// FNV-1a (Fowler, Noll, Vo), 64 bits.
-fn hash(parts: [&[u8]; 2]) -> u64 {
-    let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
-    parts.iter().flat_map(|part| part.iter()).fold(0xcbf2_9ce4_8422_2325, step)
+/// What a cubin is known by: a hash of its text, its target and the compiler's options. FNV-1a (Fowler,
+/// Noll, Vo), 64 bits.
+pub(crate) fn key(source: &str, arch: Arch) -> u64 {
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+    let arch = arch.to_string();
+    let parts = [source, &arch].into_iter().chain(OPTIONS);
+    parts.flat_map(str::bytes).fold(0xcbf2_9ce4_8422_2325, step)
 }
 
 fn head(source: &str, arch: Arch) -> String {
-    format!("kogge {arch} {}\n{source}\0", source.len())
+    format!("kogge {arch} {OPTIONS:?} {}\n{source}\0", source.len())
 }
 
 fn file(folder: &Path, source: &str, arch: Arch) -> PathBuf {
-    let name = hash([source.as_bytes(), arch.to_string().as_bytes()]);
-    folder.join(format!("{name:016x}.cubin"))
+    folder.join(format!("{:016x}.cubin", key(source, arch)))
 }
 
 /// The cubin of this text, if it was kept.

@@ -24,9 +24,12 @@ pub struct Compiled {
     pub log: String,
 }
 
+/// What NVRTC is told beside the target. Multiplications and additions are never fused behind the text's
+/// back.
+pub(crate) const OPTIONS: [&str; 4] =
+    ["-std=c++17", "-fmad=false", "-default-device", "--ptxas-options=-v"];
+
 /// Compiles text to a cubin, by NVRTC.
-///
-/// Multiplications and additions are never fused behind the text's back.
 ///
 /// # Errors
 ///
@@ -36,15 +39,9 @@ pub fn compile(source: &str, arch: Arch) -> Result<Compiled, Error> {
     let string = |text: &str| {
         CString::new(text).map_err(|_| Error::Unsupported("the text has a NUL in it".into()))
     };
-    let arch = arch.to_string();
-    let options = [
-        &*format!("-arch={arch}"),
-        "-std=c++17",
-        "-fmad=false",
-        "-default-device",
-        "--ptxas-options=-v",
-    ];
-    let options = options.into_iter().map(string).collect::<Result<Vec<_>, _>>()?;
+    let (arch, target) = (arch.to_string(), format!("-arch={arch}"));
+    let options = [&*target].into_iter().chain(OPTIONS).map(string);
+    let options = options.collect::<Result<Vec<_>, _>>()?;
     match nvrtc.compile(&string(source)?, &options)? {
         (Some(cubin), log) => Ok(Compiled { cubin, log }),
         (None, log) => Err(Error::Compile { arch, log }),

@@ -1,5 +1,6 @@
 //! A GPU: found, asked what it can do, and given kernels.
 
+use crate::archive::{self, Archive};
 use crate::launch::Module;
 use crate::{Arch, Capability, Error, Scan, Specification, Tuning, Workspace};
 use crate::{cache, compile, plan, source};
@@ -118,7 +119,8 @@ impl Device {
 
     /// Prepares the scan of `len` elements `T`, written as `U`, by an operator on `A`: plan and kernel.
     ///
-    /// The kernel comes from this device's memory, from disk, or from NVRTC, in this order.
+    /// The kernel comes from this device's memory, from this library, from disk, or from NVRTC, in this
+    /// order.
     ///
     /// # Errors
     ///
@@ -164,7 +166,11 @@ impl Device {
 
     fn cubin(&self, text: &str) -> Result<Vec<u8>, Error> {
         let (major, minor) = self.context.compute_capability()?;
-        let arch = Arch((major * 10 + minor) as u32);
+        let compute = (major as u32, minor as u32);
+        if let Some(cubin) = Archive::embedded().get(text, archive::generation(compute)) {
+            return Ok(cubin);
+        }
+        let arch = Arch(compute.0 * 10 + compute.1);
         let folder = self.cache.as_deref();
         if let Some(cubin) = folder.and_then(|folder| cache::get(folder, text, arch)) {
             return Ok(cubin);

@@ -1,5 +1,8 @@
 //! Why a scan can't be done on a GPU, and what to do about it.
 
+use cudarc::driver::DriverError;
+use cudarc::driver::sys::CUresult;
+
 /// What went wrong on the way to a GPU or on it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -61,10 +64,48 @@ pub enum Error {
     /// The device's memory is used up.
     #[error("the device has no {0} bytes of memory left")]
     OutOfMemory(u64),
-    /// The driver reports an error; after some, the context is lost and a new process is needed.
+    /// A kernel has failed, of this library or of another, or the device has: nothing can be done with
+    /// it any more in this process.
+    #[error(
+        "the CUDA context is lost ({0}): a kernel before this call has failed, or the device has; only a new process can use it again"
+    )]
+    ContextLost(DriverError),
+    /// The driver reports another error.
     #[error("the CUDA driver reports: {0}")]
-    Driver(#[from] cudarc::driver::DriverError),
+    Driver(DriverError),
     /// NVRTC itself fails.
     #[error("NVRTC reports: {0}")]
     Nvrtc(String),
+}
+
+impl From<DriverError> for Error {
+    fn from(error: DriverError) -> Self {
+        use CUresult::*;
+        match error.0 {
+            CUDA_ERROR_ILLEGAL_ADDRESS
+            | CUDA_ERROR_ILLEGAL_INSTRUCTION
+            | CUDA_ERROR_MISALIGNED_ADDRESS
+            | CUDA_ERROR_INVALID_ADDRESS_SPACE
+            | CUDA_ERROR_INVALID_PC
+            | CUDA_ERROR_HARDWARE_STACK_ERROR
+            | CUDA_ERROR_LAUNCH_FAILED
+            | CUDA_ERROR_LAUNCH_TIMEOUT
+            | CUDA_ERROR_ASSERT
+            | CUDA_ERROR_ECC_UNCORRECTABLE
+            | CUDA_ERROR_CONTEXT_IS_DESTROYED => Self::ContextLost(error),
+            _ => Self::Driver(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ends_a_context_is_told_apart() {
+        let of = |code| Error::from(DriverError(code));
+        assert!(matches!(of(CUresult::CUDA_ERROR_ILLEGAL_ADDRESS), Error::ContextLost(_)));
+        assert!(matches!(of(CUresult::CUDA_ERROR_INVALID_VALUE), Error::Driver(_)));
+    }
 }

@@ -1,7 +1,7 @@
 //! The one place that hands a kernel to the driver.
 
 use crate::source::ENTRY;
-use crate::{Error, Plan};
+use crate::{Error, Init, Plan};
 use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{CudaContext, CudaStream, result, sys};
 use std::ffi::CString;
@@ -91,6 +91,20 @@ impl Drop for Module {
         // A failure means that the context is gone, and the module with it.
         let _ = unload();
     }
+}
+
+/// What one launch is given.
+pub(crate) struct Launch<A> {
+    /// The first element's address.
+    pub input: u64,
+    /// The first place's address.
+    pub output: u64,
+    /// Elements.
+    pub len: u64,
+    /// What is combined first.
+    pub init: Init<A>,
+    /// Where the total goes.
+    pub total: Option<u64>,
 }
 
 /// Bytes that an initial value can have.

@@ -9,17 +9,21 @@
 //!
 //! The engine never leaves the order of `kogge-core`, and knows nothing of files.
 
+pub mod archive;
 mod cache;
 pub mod catalogue;
 mod compile;
 mod device;
 mod error;
+mod host;
 mod launch;
+mod memory;
 mod nvrtc;
 mod operator;
 mod plan;
 mod scan;
 mod source;
+mod staging;
 mod tuning;
 mod workspace;
 

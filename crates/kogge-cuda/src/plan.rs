@@ -56,6 +56,18 @@ pub struct Plan {
     pub workspace_bytes: u64,
 }
 
+impl Plan {
+    /// The same kernel on fewer elements of the problem, at least one unless it goes by segments.
+    pub(crate) fn of_fewer(&self, problem: &Problem, len: u64) -> Self {
+        if self.kernel == Kernel::Segments || len == problem.len {
+            return *self;
+        }
+        let tiles = len.div_ceil(problem.order().tile() as u64);
+        let grid = tiles.min(self.grid.into()) as u32;
+        Self { grid, cooperative: self.cooperative && tiles > grid.into(), ..*self }
+    }
+}
+
 const LANES: u32 = 32;
 const WORKSPACE_HEAD: u64 = 16;
 /// Segments whose totals every block can fold: 16 blocks of 32 tiles of 8.

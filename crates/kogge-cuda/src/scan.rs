@@ -1,8 +1,10 @@
 //! A prepared scan, and the ways to give it data.
 
-use crate::launch::{Arguments, INIT_BY_VALUE, INIT_BYTES, INIT_IN_MEMORY, Module, NO_INIT};
+use crate::launch::{
+    Arguments, INIT_BY_VALUE, INIT_BYTES, INIT_IN_MEMORY, Launch, Module, NO_INIT,
+};
 use crate::{Error, Plan, Workspace};
-use cudarc::driver::{DevicePtr, DevicePtrMut, result};
+use cudarc::driver::{DevicePtr, DevicePtrMut};
 use kogge_core::{Accumulate, Element, Problem, bytemuck};
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -22,8 +24,8 @@ pub enum Init<A> {
 /// A scan ready to run, as often as wanted, on any workspace of its device.
 #[derive(Clone, Debug)]
 pub struct Scan<T, U, A> {
-    problem: Problem,
-    plan: Plan,
+    pub(crate) problem: Problem,
+    pub(crate) plan: Plan,
     module: Arc<Module>,
     types: PhantomData<fn(T, A) -> U>,
 }
@@ -83,17 +85,32 @@ where
         init: Init<A>,
         total: Option<u64>,
     ) -> Result<(), Error> {
+        let launch = Launch { input, output, len: self.problem.len, init, total };
+        // SAFETY: the caller's promise.
+        unsafe { self.launch(workspace, launch) }
+    }
+
+    /// Launches the kernel on as many elements as it was prepared for, or, in rounds, on fewer.
+    ///
+    /// # Safety
+    ///
+    /// As [`run`](Self::run).
+    pub(crate) unsafe fn launch(
+        &self,
+        workspace: &mut Workspace,
+        Launch { input, output, len, init, total }: Launch<A>,
+    ) -> Result<(), Error> {
         aligned::<T>(input)?;
         aligned::<U>(output)?;
         total.map_or(Ok(()), aligned::<A>)?;
-        if self.is_empty() && total.is_none() {
+        if len == 0 && total.is_none() {
             return Ok(());
         }
         workspace.reserve(self.plan.workspace_bytes)?;
         let mut arguments = Arguments {
             input,
             output,
-            length: self.problem.len,
+            length: len,
             workspace: workspace.address(),
             init_memory: 0,
             total: total.unwrap_or(0),
@@ -113,8 +130,9 @@ where
                 arguments.init_memory = address;
             }
         }
+        let plan = self.plan.of_fewer(&self.problem, len);
         // SAFETY: the caller's promise; the workspace is this stream's alone, and large enough.
-        unsafe { self.module.launch(&self.plan, workspace.stream(), &mut arguments) }
+        unsafe { self.module.launch(&plan, workspace.stream(), &mut arguments) }
     }
 
     /// Scans from one cudarc slice or view into another, on the workspace's stream; returns at once.
@@ -163,59 +181,7 @@ where
         unsafe { self.run(workspace, at, at, init.map_or(Init::None, Init::Value), None) }
     }
 
-    /// Scans from host memory into host memory, by way of the device; gives the total. Waits for it.
-    ///
-    /// # Errors
-    ///
-    /// As [`run_slices`](Self::run_slices).
-    pub fn run_host(
-        &self,
-        workspace: &mut Workspace,
-        input: &[T],
-        output: &mut [U],
-        init: Option<A>,
-    ) -> Result<A, Error> {
-        self.check(input.len(), output.len())?;
-        let stream = workspace.stream().clone();
-        stream.context().bind_to_thread()?;
-        let allocate = |bytes: usize| {
-            // SAFETY: written below before it is read.
-            unsafe { stream.alloc::<u8>(bytes.max(1)) }.map_err(Error::from)
-        };
-        let (mut from, mut to) = (allocate(size_of_val(input))?, allocate(size_of_val(output))?);
-        let mut total = allocate(size_of::<A>())?;
-        let mut value = A::zeroed();
-        {
-            let (from, _from) = from.device_ptr_mut(&stream);
-            let (to, _to) = to.device_ptr_mut(&stream);
-            let (sum, _sum) = total.device_ptr_mut(&stream);
-            // SAFETY: the buffers have the slices' sizes; the slices live until the synchronisation
-            // below, which comes before any return that follows a copy.
-            let outcome = unsafe {
-                result::memcpy_htod_async(
-                    from,
-                    bytemuck::cast_slice::<T, u8>(input),
-                    stream.cu_stream(),
-                )
-                .map_err(Error::from)
-                .and_then(|()| {
-                    self.run(workspace, from, to, init.map_or(Init::None, Init::Value), Some(sum))
-                })
-                .and_then(|()| {
-                    let cu = stream.cu_stream();
-                    result::memcpy_dtoh_async(bytemuck::cast_slice_mut::<U, u8>(output), to, cu)?;
-                    result::memcpy_dtoh_async(bytemuck::bytes_of_mut(&mut value), sum, cu)?;
-                    Ok(())
-                })
-            };
-            let done = stream.synchronize();
-            outcome?;
-            done?;
-        }
-        Ok(value)
-    }
-
-    fn check(&self, input: usize, output: usize) -> Result<(), Error> {
+    pub(crate) fn check(&self, input: usize, output: usize) -> Result<(), Error> {
         let (input, output, prepared) = (input as u64, output as u64, self.problem.len);
         if input == prepared && output == prepared {
             return Ok(());

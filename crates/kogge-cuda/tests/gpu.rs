@@ -180,6 +180,34 @@ fn with_nans(random: &mut Random) -> f32 {
     }
 }
 
+/// A struct of a user's.
+#[derive(Clone, Copy, Debug, PartialEq, Element)]
+#[repr(C)]
+struct Moments {
+    count: u32,
+    low: i32,
+    high: i32,
+    sum: f32,
+}
+#[kogge_core::operator(identity = Moments { count: 0, low: i32::MAX, high: i32::MIN, sum: -0.0 })]
+fn Together(left: Moments, right: Moments) -> Moments {
+    let weight = if left.count > right.count { 0.5 } else { 1.0 };
+    Moments {
+        count: left.count + right.count,
+        low: left.low.min(right.low),
+        high: left.high.max(right.high),
+        sum: left.sum * weight + right.sum,
+    }
+}
+#[kogge_core::operator(identity = [0.0; 3])]
+fn Turned(left: [f32; 3], right: [f32; 3]) -> [f32; 3] {
+    let mut sum = right;
+    for i in 0..3 {
+        sum[i] = left[i] * 0.5 + right[i];
+    }
+    sum
+}
+
 macro_rules! sweeps {
     ($($name:ident: $t:ty => $u:ty, $a:ty, $operator:expr, $init:expr, $make:expr;)+) => {$(
         #[test]
@@ -202,9 +230,14 @@ sweeps! {
     sum_u8_to_u32: u8 => u32, u32, Sum, 7, |r| r.next() as u8;
     sum_i16_in_f32: i16 => i16, f32, Sum, 7.0, |r| (r.below(90) as i16) - 30;
     product_i32: i32 => i32, i32, Product, 3, |r| r.next() as i32 | 1;
+    sum_f16_in_f64: f16 => f16, f64, Sum, 0.3, |r| f16::from_f32(float(r).clamp(-6e4, 6e4));
+    sum_bf16_in_f64: bf16 => bf16, f64, Sum, 0.3, |r| bf16::from_f32(float(r));
+    max_f32_in_f64: f32 => f32, f64, Max, -1e9, with_nans;
     min_i8: i8 => i8, i8, Min, 100, |r| r.next() as i8;
     min_f32: f32 => f32, f32, Min, 1e9, with_nans;
+    max_f32: f32 => f32, f32, Max, -1e9, with_nans;
     max_f64: f64 => f64, f64, Max, -1e9, |r| float(r) as f64;
+    min_u8: u8 => u8, u8, Min, 200, |r| r.next() as u8;
     max_f16: f16 => f16, f32, Max, -1e9, |r| f16::from_f32(float(r).clamp(-6e4, 6e4));
     bit_xor_u8: u8 => u8, u8, BitXor, 9, |r| r.next() as u8;
     bit_and_u32: u32 => u32, u32, BitAnd, !0, |r| !(1 << r.below(4000).min(31));
@@ -228,6 +261,12 @@ sweeps! {
         |r| Indexed::new(with_nans(r), r.next() >> 40);
     arg_max_i64: Indexed<i64> => Indexed<i64>, Indexed<i64>, ArgMax, Indexed::new(3, 1 << 40),
         |r| Indexed::new(r.next() as i64 >> 50, r.next() >> 40);
+    arg_min_f64: Indexed<f64> => Indexed<f64>, Indexed<f64>, ArgMin, Indexed::new(3.0, 1 << 40),
+        |r| Indexed::new(with_nans(r) as f64, r.next() >> 40);
+    own_struct: Moments => Moments, Moments, Together, Moments { count: 1, low: 5, high: -5, sum: 2.0 },
+        |r| Moments { count: 1, low: r.next() as i32, high: r.next() as i32, sum: near_one(r) };
+    own_array: [f32; 3] => [f32; 3], [f32; 3], Turned, [1.0, 2.0, 3.0],
+        |r| [near_one(r), near_one(r), near_one(r)];
     segmented_sum_i8: Flagged<i8> => Flagged<i8>, Flagged<i8>, Segmented(Sum), Flagged::new(3, false),
         |r| Flagged::new(r.next() as i8, r.below(50) == 0);
     segmented_sum_f64: Flagged<f64> => Flagged<f64>, Flagged<f64>, Segmented(Sum), Flagged::new(0.3, false),
@@ -272,6 +311,91 @@ fn cudarc_slices_host_slices_and_lengths() {
     let error =
         unsafe { scan.run(&mut workspace, 1, 4, Init::None, None) }.expect_err("misaligned");
     assert!(matches!(error, Error::Misaligned { address: 1, align: 4 }));
+}
+
+/// In one chunk and in several, both ways, on one workspace; with totals and initial values.
+#[test]
+fn host_slices_pass_through_in_chunks() {
+    let _shared = CAPTURE.read();
+    let mut workspace = device().workspace().expect("a workspace");
+    let mut random = Random(5);
+    for n in [0, 1, 5_000, 4 << 20, (12 << 20) + 77_777, 33 << 20] {
+        for (kind, direction) in WAYS {
+            let init = (random.below(2) == 0).then_some(0.3f32);
+            host_slice::<f32, f32, f32, _>(
+                &Sum,
+                (kind, direction),
+                init,
+                n,
+                &mut workspace,
+                || float(&mut random),
+            );
+        }
+    }
+    for n in [70_000, (40 << 20) + 12_345] {
+        let way = (Kind::Inclusive, Direction::Reverse);
+        host_slice::<i8, i8, i8, _>(&Sum, way, Some(9), n, &mut workspace, || random.next() as i8);
+        host_slice::<f16, f32, f64, _>(&Max, way, Some(0.1), n / 2, &mut workspace, || {
+            f16::from_f32(near_one(&mut random))
+        });
+    }
+}
+
+fn host_slice<T, U, A, O>(
+    operator: &O,
+    (kind, direction): (Kind, Direction),
+    init: Option<A>,
+    n: usize,
+    workspace: &mut Workspace,
+    mut make: impl FnMut() -> T,
+) where
+    T: DeviceElement + Accumulate<A>,
+    U: DeviceElement + Accumulate<A>,
+    A: Element + DeviceType,
+    O: DeviceOperator<A>,
+{
+    let input: Vec<T> = (0..n).map(|_| make()).collect();
+    let scan =
+        device().prepare::<T, U, A, O>(operator, kind, direction, n as u64).expect("a kernel");
+    let (values, all) = expected::<T, U, A, O>(operator, &input, kind, direction, init);
+    let mut output = vec![U::zeroed(); n];
+    let total = scan.run_host(workspace, &input, &mut output, init).expect("a scan");
+    assert!(bytemuck::cast_slice::<U, u8>(&output) == values, "{n} {kind:?} {direction:?}");
+    assert_eq!(bytemuck::bytes_of(&total), &all[..], "{n} {kind:?} {direction:?}: the total");
+}
+
+/// A wild address ends a process's context: every later call says so, and nothing panics.
+#[test]
+fn a_lost_context_is_an_error() {
+    const CHILD: &str = "KOGGE_TEST_LOSES_CONTEXT";
+    if std::env::var_os(CHILD).is_none() {
+        let program = std::env::current_exe().expect("this program");
+        let child = std::process::Command::new(program)
+            .args(["--exact", "a_lost_context_is_an_error", "--nocapture"])
+            .env(CHILD, "1")
+            .output()
+            .expect("this program again");
+        let said = String::from_utf8_lossy(&child.stdout);
+        assert!(child.status.success() && said.contains("the context was lost"), "{child:?}");
+        return;
+    }
+    let device = device();
+    let mut workspace = device.workspace().expect("a workspace");
+    let prepare =
+        |n| device.prepare::<f32, f32, f32, _>(&Sum, Kind::Inclusive, Direction::Forward, n);
+    let scan = prepare(1000).expect("a kernel");
+    // SAFETY: none; the addresses are wild on purpose, in a process of their own.
+    let launched = unsafe { scan.run(&mut workspace, 1 << 40, 1 << 41, Init::None, None) };
+    launched.expect("a launch that fails later");
+    let lost = |result: Result<(), Error>| {
+        assert!(matches!(result, Err(Error::ContextLost(_))), "{result:?}")
+    };
+    lost(workspace.stream().synchronize().map_err(Error::from));
+    lost(scan.run_host(&mut workspace, &[1.0; 1000], &mut [0.0; 1000], None).map(drop));
+    lost(workspace.reserve(1 << 30));
+    lost(prepare(1 << 20).map(drop));
+    drop((scan, workspace));
+    println!("the context was lost");
 }
 
 #[test]
