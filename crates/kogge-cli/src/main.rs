@@ -37,7 +37,10 @@ use std::panic::catch_unwind;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return misused(&error),
+    };
     output::clean_up_on_signals();
     // A panic has printed its own message by then, and removed the partial output.
     let defect = |_| Err(Error::new(Fault::Defect, "this is a defect in kogge; please report it"));
@@ -49,6 +52,19 @@ fn main() -> ExitCode {
             }
             ExitCode::from(error.exit_code())
         }
+    }
+}
+
+/// Says what is wrong with the command line, or prints the help that was asked for. The laboratory
+/// has its own code for bad input of any kind.
+fn misused(error: &clap::Error) -> ExitCode {
+    // A closed pipe is no reason to fail differently.
+    let _ = error.print();
+    let of_lab = std::env::args_os().nth(1).is_some_and(|command| command == "lab");
+    match (error.exit_code(), of_lab) {
+        (0, _) => ExitCode::SUCCESS,
+        (_, true) => ExitCode::FAILURE,
+        (code, false) => ExitCode::from(u8::try_from(code).unwrap_or(2)),
     }
 }
 

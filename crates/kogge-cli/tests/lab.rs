@@ -96,6 +96,9 @@ fn bad_input_exits_1_and_says_why() {
         (vec!["draw", "sklansky", "-o", "drawing.gif"], ".svg"),
         (vec!["bench", "--from", &bad], "no record"),
         (vec!["watch", "sklansky"], "terminal"),
+        (vec!["run", "sklansky", "--resident", "many"], "--resident"),
+        (vec!["run", "sklansky", "--sideways"], "--sideways"),
+        (vec!["run"], "LESSON"),
     ] {
         let output = lab(&args);
         assert_eq!(output.status.code(), Some(1), "{args:?}: {output:?}");
@@ -219,4 +222,81 @@ fn comparisons_have_every_lesson_of_the_size() {
             assert_eq!(entry["counts"]["work"], work, "{entry}");
         }
     }
+}
+
+/// Two kernels, one after the other.
+const TILES: &str = "
+__global__ void tiles(const int *x, int *y, int *t, int n) {
+  int sum = 0;
+  for (int i = blockIdx.x * 4; i < blockIdx.x * 4 + 4 && i < n; i++) y[i] = sum += x[i];
+  t[blockIdx.x] = sum;
+}
+__global__ void add(int *y, const int *t, int n) {
+  int i = threadIdx.x;
+  for (int k = 0; k < i / 4; k++) if (i < n) y[i] += t[k];
+}
+";
+
+#[test]
+fn several_kernels_run_in_the_order_that_the_host_has() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let host = "tiles<<<ceil(N / 4), 1>>>(x, y, t, N); add<<<1, N>>>(y, t, N);";
+    let arrays = ["--arg", "x=int:random(11,3)", "--arg", "y=int[11]", "--arg", "t=int[3]"];
+    let run = |file: &str, more: &[&str]| {
+        let args =
+            [&["run", file], &arrays[..], more, &["--expect", "inclusive-sum:x:y", "--json"]];
+        json(&args.concat())
+    };
+    let bare = file(dir.path(), TILES);
+    let (report, code) = run(&bare, &["--host", host]);
+    assert_eq!(code, Some(0), "{report}");
+    assert_eq!(report["launches"].as_array().map(Vec::len), Some(2));
+    let only_tiles = host.split_inclusive(';').next().expect("a launch");
+    assert_eq!(run(&bare, &["--host", only_tiles]).1, Some(3));
+    let told = file(dir.path(), &format!("// Tiles.\n//\n// host:\n//     {host}\n{TILES}"));
+    assert_eq!(run(&told, &[]).1, Some(0));
+    let output = lab(&["run", &told, "--host", "tiles<<<1, 1>>>(x, y, t)"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("--host: line 1"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_header_with_a_fault_is_not_passed_over() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let text = "// Mine.\n//\n// scan:  inclusive\n// sizes: few\n// host:\n//     k<<<1, 1>>>(x);\n__global__ void k(int *x) {}";
+    let path = file(dir.path(), text);
+    let output = lab(&["run", &path]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("kernel.cu:4: sizes"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_barrier_of_the_grid_makes_a_launch_cooperative() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let kernel = "#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+__global__ void turn(int *x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x, v = x[n - 1 - i];
+  cg::this_grid().sync();
+  x[i] = v;
+}";
+    let path = file(dir.path(), kernel);
+    let args = [
+        "run",
+        &path,
+        "-a",
+        "x=int:iota(128)",
+        "-a",
+        "n=128",
+        "--grid",
+        "4",
+        "--block",
+        "32",
+        "--json",
+    ];
+    let (report, code) = json(&args);
+    assert_eq!((code, &report["arrays"]["x"][0]), (Some(0), &127.into()), "{}", report["findings"]);
+    let (report, code) = json(&[&args[..], &["--resident", "3"]].concat());
+    assert_eq!(code, Some(3));
+    assert_eq!(report["findings"][0]["kind"], "limit");
 }

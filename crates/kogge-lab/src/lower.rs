@@ -6,12 +6,13 @@
 //! nothing, and the machine needs no call stack.
 
 use std::collections::{HashMap, HashSet};
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{File, Function, Path, Stmt};
 use crate::lang::{Pos, parse_body};
-use crate::machine::ins::{Global, Ins, Object, Special};
+use crate::machine::ins::{Global, Ins, Object, Site, Special};
 use crate::value::ScalarType;
 
 mod assign;
@@ -66,6 +67,8 @@ struct Frame {
     result_taint: taint::Taint,
     /// Variables whose address is taken.
     addressed: HashSet<Arc<str>>,
+    /// Where the kernel called it, or called what called it.
+    caller: Option<NonZeroU32>,
 }
 
 /// Jumps that `break` and `continue` of a loop (or switch) make.
@@ -82,8 +85,10 @@ struct Lower<'a> {
     /// Whether the file has the operator's function.
     has_operator: bool,
     code: Vec<Ins>,
-    places: Vec<Pos>,
+    places: Vec<Site>,
     pos: Pos,
+    /// The call of the operator that is being compiled.
+    operator_call: Option<Pos>,
     /// First free register, and the first that no variable holds.
     top: u32,
     floor: u32,
@@ -132,6 +137,7 @@ impl<'a> Lower<'a> {
             code: Vec::new(),
             places: Vec::new(),
             pos: Pos::default(),
+            operator_call: None,
             top: 0,
             floor: 0,
             registers: 0,
@@ -203,9 +209,16 @@ impl<'a> Lower<'a> {
         let name = path.last();
         let skipped =
             self.file.skipped.iter().find(|(names, _)| names.iter().any(|n| &**n == name));
-        match skipped {
-            Some((_, reason)) => reason.clone(),
-            None => path.pos.error(format!("{what} `{name}` is not known")),
+        if let Some((_, reason)) = skipped {
+            return reason.clone();
+        }
+        let error = path.pos.error(format!("{what} `{name}` is not known"));
+        match &self.file.unread[..] {
+            [] => error,
+            unread => error.with_help(format!(
+                "{} is not read: put its text in place of the #include",
+                unread.join(", ")
+            )),
         }
     }
 
@@ -224,6 +237,7 @@ impl Frame {
             this: None,
             result_taint: taint::Taint::default(),
             addressed: HashSet::new(),
+            caller: None,
         }
     }
 }

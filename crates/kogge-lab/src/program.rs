@@ -82,8 +82,9 @@ impl Program {
         defines: &[(String, String)],
     ) -> Result<Self, Diagnostic> {
         let in_source = |e: Diagnostic| e.in_source(name);
-        let tokens = preprocess(source, defines).map_err(in_source)?;
-        let file = parse_file(tokens).map_err(in_source)?;
+        let preprocessed = preprocess(source, defines).map_err(in_source)?;
+        let mut file = parse_file(preprocessed.tokens).map_err(in_source)?;
+        file.unread = preprocessed.unread;
         let kernels: Vec<Kernel> = file
             .functions
             .iter()
@@ -119,6 +120,16 @@ impl Program {
     /// The kernels, in source order.
     pub fn kernels(&self) -> &[Kernel] {
         &self.kernels
+    }
+
+    /// Whether a kernel, named as a launch names it, has a barrier of the whole grid: it must be
+    /// launched cooperatively then.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](crate::run): no such kernel, or one outside the language.
+    pub fn has_grid_barrier(&self, kernel: &str) -> Result<bool, Diagnostic> {
+        Ok(self.compile(kernel, "combine")?.grid_sync.is_some())
     }
 
     /// The device variables, in source order; those whose type the language

@@ -331,6 +331,10 @@ impl Host<'_> {
         }
         let value = self.script.values.iter().rev().find(|(name, _)| *name == p.name);
         let value = match value {
+            // A functor without members, say.
+            None if matches!(&p.ty, ParamType::Struct(leaves) if leaves.is_empty()) => {
+                return Ok(());
+            }
             None => {
                 return Err(Diagnostic::general(format!(
                     "parameter `{}` of kernel `{}` has no value",

@@ -490,3 +490,42 @@ fn bad_scripts_are_refused() {
     assert!(attempt(Script::new().launch(Launch::new("q", 1, 1))).contains("`q`"));
     assert!(attempt(launch().value("x", 3).value("n", 1)).contains("`x`"));
 }
+
+const BY_REFERENCE: &str = r"
+struct Map { int a, b; };
+__device__ Map combine(const Map& first, const Map& second) { // operator
+    Map both;
+    both.a = first.a * second.a;
+    both.b = second.a * first.b + second.b;
+    return both;
+}
+__device__ void step(Map *s, int t, int d) {
+    Map v = s[t];
+    if (t >= d) v = combine(s[t - d], s[t]); // applies
+    s[t] = v; // writes
+}
+__global__ void scan(Map *x, int n) {
+    __shared__ Map s[64];
+    int t = threadIdx.x;
+    s[t] = x[t];
+    for (int d = 1; d < n; d *= 2) {
+        __syncthreads();
+        step(s, t, d); // calls
+    }
+    x[t] = s[t];
+}";
+
+#[test]
+fn a_race_within_the_operator_is_told_where_it_is_applied() {
+    let report =
+        Case::new(BY_REFERENCE, "scan", 1, 64).value("x", vec![1i32; 128]).value("n", 64).run();
+    assert_eq!(kinds(&report), [F::Race]);
+    let line = |mark| line_of(BY_REFERENCE, mark);
+    for f in &report.findings {
+        let lines: Vec<u32> = f.accesses.iter().map(|a| a.line).collect();
+        assert!(lines.contains(&line("// writes")), "{f:?}");
+        assert!(lines.contains(&line("// applies")), "{f:?}");
+        let called = format!("line {}, called from line {}", f.line, line("// calls"));
+        assert!(f.message.contains(&called), "{called}: {}", f.message);
+    }
+}

@@ -3,7 +3,7 @@
 mod support;
 
 use kogge_lab::{Number, Program, ScalarType, Values};
-use support::{Case, ints};
+use support::{Case, input, ints};
 
 /// Runs a body that writes `out[0..]` in one thread; returns `n` results.
 fn evaluate(prelude: &str, body: &str, n: usize) -> Vec<i32> {
@@ -292,4 +292,36 @@ fn kernels_and_variables_are_listed() {
     assert_eq!(a.parameters[1].scalar, Some(ScalarType::U32));
     assert_eq!((b.parameters[0].name.as_str(), b.parameters[1].name.as_str()), ("arg0", "flags"));
     assert_eq!((program.variables()[0].name.as_str(), program.variables()[0].len), ("table", 4));
+}
+
+#[test]
+fn a_functor_without_members_needs_no_value() {
+    let source = "struct Add { __device__ int operator()(int a, int b) const { return a + b; } };
+        template <class Op> __global__ void k(int *x, Op op) { x[threadIdx.x] = op(x[threadIdx.x], 1); }";
+    let case = Case::new(source, "k<Add>", 1, 32).value("x", input(32));
+    let expected: Vec<i32> = input(32).iter().map(|v| v + 1).collect();
+    assert_eq!(ints(&case.clean("x")), expected);
+}
+
+#[test]
+fn a_header_that_is_not_there_is_missed_only_where_it_is_needed() {
+    let source = |value: &str| {
+        format!(
+            "#include \"errors.h\"\n__global__ void k(int *x) {{\n    x[threadIdx.x] = {value};\n}}"
+        )
+    };
+    let case = |value| Case::new(&source(value), "k", 1, 32).value("x", vec![0i32; 32]);
+    assert_eq!(ints(&case("7").clean("x")), [7; 32]);
+    let case = case("SEVEN");
+    let error = kogge_lab::run(&case.program(), &case.script, &case.options).unwrap_err();
+    assert_eq!((error.line, error.column), (3, 22));
+    assert!(error.message.contains("SEVEN"), "{error}");
+    assert!(error.help.is_some_and(|help| help.contains("errors.h")));
+}
+
+#[test]
+fn positions_do_not_drift_to_types() {
+    let source = "typedef int T;\n__device__ T twice(T a) { return a + a; }\n__global__ void k(T *x) {\n    twice((T)x[99]);\n}";
+    let report = Case::new(source, "k", 1, 1).value("x", vec![0i32]).run();
+    assert_eq!(report.findings[0].line, 4);
 }

@@ -24,6 +24,13 @@ use kogge_lab::Diagnostic;
 /// The exit code of a run that found hazards.
 const HAZARDS: u8 = 3;
 
+/// The exit codes, as the help shows them.
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  a clean run
+  1  bad input: a source that is refused, an argument that means nothing, no GPU
+  3  hazards were found, or a result that is not the one expected";
+
 /// What a subcommand gives: whether it was clean, or why it could not be done.
 type Outcome = Result<Verdict, Diagnostic>;
 
@@ -42,6 +49,7 @@ impl Verdict {
 
 /// Arguments of `kogge lab`.
 #[derive(Debug, clap::Args)]
+#[command(after_long_help = EXIT_CODES)]
 pub struct LabArgs {
     #[command(subcommand)]
     command: Command,
@@ -54,6 +62,7 @@ enum Command {
     /// Print the text of a lesson, or of one of its mutants
     Show(show::Args),
     /// Run a lesson or a CUDA file on the simulated GPU and report every hazard
+    #[command(after_help = EXIT_CODES)]
     Run(run::Args),
     /// Write every step of a run as JSON
     Trace(trace::Args),

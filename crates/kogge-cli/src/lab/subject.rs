@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use kogge_lab::catalogue::{Lesson, OPERATORS, Operator, lesson, lessons};
+use kogge_lab::catalogue::{
+    HostProgram, Lesson, NotationError, OPERATORS, Operator, lesson, lessons, opening_key,
+};
 use kogge_lab::{
     Arg, Diagnostic, Launch, Number, Options, Order, Program, Report, ScalarType, Schedule, Script,
     Step, Value, Values, explore, run, value,
@@ -31,6 +33,12 @@ pub struct SubjectArgs {
     /// Dynamic shared memory of a block
     #[arg(long, value_name = "BYTES", help_heading = "Launch")]
     shared: Option<u32>,
+    /// What the host does, where that is more than one launch: 'tiles<<<4, 64>>>(x, y, t, N);
+    /// add<<<4, 64>>>(y, t, N);' with arguments by position, `cooperative` before a launch, and all
+    /// else that a lesson's header may have [default: what stands below `// host:` in the file's
+    /// opening comment]
+    #[arg(long, value_name = "TEXT", help_heading = "Launch", conflicts_with_all = ["kernel", "grid", "block", "shared"])]
+    host: Option<String>,
     /// Define a macro before the first line
     #[arg(short = 'D', long, value_name = "K=V", help_heading = "Launch")]
     define: Vec<String>,
@@ -135,7 +143,7 @@ impl SubjectArgs {
     /// is launched by hand.
     fn lesson(&self) -> Result<Option<Lesson>, Diagnostic> {
         let path = Path::new(&self.subject);
-        let by_hand = self.kernel.is_some() || self.grid.is_some() || self.block.is_some();
+        let by_hand = self.by_hand() || self.host.is_some();
         let found = lesson(&self.subject).cloned();
         let lesson = match found {
             Some(lesson) if !by_hand => Some(lesson),
@@ -144,7 +152,11 @@ impl SubjectArgs {
                 let name = path
                     .file_stem()
                     .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-                Lesson::parse(&name, &read(path)?, "").ok()
+                lesson_of(&name, &read(path)?).map_err(|error| {
+                    Diagnostic::general(
+                        format!("{}:{error}", path.display()).replace(":line ", ":"),
+                    )
+                })?
             }
             None => None,
         };
@@ -152,6 +164,10 @@ impl SubjectArgs {
             (Some(lesson), Some(mutant)) => mutated(&lesson, mutant).map(Some),
             (lesson, _) => Ok(lesson),
         }
+    }
+
+    fn by_hand(&self) -> bool {
+        self.kernel.is_some() || self.grid.is_some() || self.block.is_some()
     }
 
     fn prepare_lesson(&self, lesson: &Lesson) -> Result<Subject, Diagnostic> {
@@ -208,21 +224,10 @@ impl SubjectArgs {
             None => read_subject(&self.subject)?,
         };
         let program = Program::parse(&source, &self.subject, &self.defines()?)?;
-        let values = self.values()?;
-        let longest = values.iter().filter_map(|(_, value)| length(value)).max().unwrap_or(1);
-        let threads = u32::try_from(longest).unwrap_or(u32::MAX).clamp(1, 1024);
-        let launch = Launch {
-            kernel: self.kernel(&program)?,
-            grid: self.grid.as_deref().map_or(Ok([1; 3]), |text| extent("--grid", text))?,
-            block: self
-                .block
-                .as_deref()
-                .map_or(Ok([threads, 1, 1]), |text| extent("--block", text))?,
-            shared_bytes: self.shared.unwrap_or(0),
-            cooperative: false,
-            args: Vec::new(),
+        let script = match self.host(&source)? {
+            Some(host) => host.script(&source, &program, self.values()?, &self.defines()?)?,
+            None => self.one_launch(&program)?,
         };
-        let script = Script { values, steps: vec![Step::Launch(launch)] };
         let title = Path::new(&self.subject)
             .file_name()
             .map_or_else(String::new, |n| n.to_string_lossy().into_owned());
@@ -237,14 +242,54 @@ impl SubjectArgs {
         })
     }
 
+    /// The host program that the command line gives, or the file's opening comment.
+    fn host(&self, source: &str) -> Result<Option<HostProgram>, Diagnostic> {
+        let (text, line) = match &self.host {
+            Some(text) => (text.clone(), 1),
+            None if self.by_hand() => return Ok(None),
+            None => match opening_key(source, "host") {
+                Some(found) => found,
+                None => return Ok(None),
+            },
+        };
+        let of = if self.host.is_some() { "--host" } else { &self.subject };
+        HostProgram::parse(&text, line)
+            .map(Some)
+            .map_err(|error| Diagnostic::general(format!("{of}: {error}")))
+    }
+
+    /// The one launch that the options describe, cooperative if the kernel has a barrier of the grid.
+    fn one_launch(&self, program: &Program) -> Result<Script, Diagnostic> {
+        let values = self.values()?;
+        let longest = values.iter().filter_map(|(_, value)| length(value)).max().unwrap_or(1);
+        let threads = u32::try_from(longest).unwrap_or(u32::MAX).clamp(1, 1024);
+        let kernel = self.kernel(program)?;
+        let only = program.kernels().first().map_or("", |kernel| &kernel.name);
+        let cooperative = program.has_grid_barrier(kernel.as_deref().unwrap_or(only))?;
+        let launch = Launch {
+            kernel,
+            grid: self.grid.as_deref().map_or(Ok([1; 3]), |text| extent("--grid", text))?,
+            block: self
+                .block
+                .as_deref()
+                .map_or(Ok([threads, 1, 1]), |text| extent("--block", text))?,
+            shared_bytes: self.shared.unwrap_or(0),
+            cooperative,
+            args: Vec::new(),
+        };
+        Ok(Script { values, steps: vec![Step::Launch(launch)] })
+    }
+
     fn kernel(&self, program: &Program) -> Result<Option<String>, Diagnostic> {
         if self.kernel.is_some() || program.kernels().len() == 1 {
             return Ok(self.kernel.clone());
         }
         let names: Vec<_> = program.kernels().iter().map(|kernel| kernel.name.as_str()).collect();
         let message = format!("{} has {} kernels", self.subject, names.len());
-        Err(Diagnostic::general(message)
-            .with_help(format!("name one with --kernel: {}", names.join(", "))))
+        Err(Diagnostic::general(message).with_help(format!(
+            "name one with --kernel, or launch several with --host: {}",
+            names.join(", ")
+        )))
     }
 
     fn values(&self) -> Result<Vec<(String, Value)>, Diagnostic> {
@@ -269,6 +314,12 @@ impl SubjectArgs {
         };
         self.define.iter().map(parse).collect()
     }
+}
+
+/// A file as a lesson, if its opening comment says which scan it is, and how it is launched.
+fn lesson_of(name: &str, text: &str) -> Result<Option<Lesson>, NotationError> {
+    let has = |key| opening_key(text, key).is_some();
+    if has("scan") && has("host") { Lesson::parse(name, text, "").map(Some) } else { Ok(None) }
 }
 
 /// The lesson of the catalogue with one of its faults.

@@ -124,6 +124,24 @@ impl<'a> Cursor<'a> {
         found
     }
 
+    /// The next token as text; `expected` says what else could stand here.
+    pub(super) fn word(&mut self, expected: &str) -> Result<String, NotationError> {
+        let text = match self.peek(0) {
+            Some(Token::Number(number)) => number.to_string(),
+            // Two names in a row, as in `unsigned int`, must not become one.
+            Some(Token::Name(name)) => {
+                match self.next.checked_sub(1).map(|at| &self.tokens[at].0) {
+                    Some(Token::Name(_)) => format!(" {name}"),
+                    _ => name.clone(),
+                }
+            }
+            Some(Token::Mark(mark)) if !matches!(*mark, ";" | "{" | "}") => (*mark).to_owned(),
+            _ => return Err(self.error(format!("expected {expected}"))),
+        };
+        self.next += 1;
+        Ok(text)
+    }
+
     pub(super) fn name(&mut self) -> Result<String, NotationError> {
         let Some(Token::Name(name)) = self.peek(0) else {
             return Err(self.error("expected a name"));

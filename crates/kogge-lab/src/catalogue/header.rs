@@ -132,6 +132,26 @@ impl Header {
     }
 }
 
+/// The value of one key of a source's opening comment, and its line: for `host`, all that follows it.
+///
+/// Other lines of the comment need not be keys.
+pub fn opening_key(source: &str, key: &str) -> Option<(String, u32)> {
+    let comment: Vec<&str> = source
+        .lines()
+        .map_while(|line| line.strip_prefix("//"))
+        .map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end())
+        .collect();
+    let is_key = |line: &&str| {
+        key_of(line).is_some_and(|(name, value)| name == key && (key != "host" || value.is_empty()))
+    };
+    let at = comment.iter().position(is_key)?;
+    let line = u32::try_from(at).unwrap_or(0) + 1;
+    Some(match key {
+        "host" => (comment[at + 1..].join("\n"), line + 1),
+        _ => (key_of(comment[at])?.1.to_owned(), line),
+    })
+}
+
 /// The integer macros of a source: `#define NAME 256`.
 pub fn integer_macros(source: &str) -> HashMap<String, i64> {
     let define = |line: &str| {

@@ -9,6 +9,7 @@
 //!     unsigned ready[G] = 0;              an array of zeros
 //!     scan<<<G, BLOCK, 4 * n>>>(x, y, totals, ready, n);   grid, block, bytes of shared memory
 //!     cooperative scan<<<G, BLOCK>>>(x);  a launch that needs all its blocks resident
+//!     scan<T, 256><<<G, 256>>>(x);        a kernel that is a template
 //!     if (G > 1) { … }
 //!     for (s = 1; s < n; s = 2 s) { … }
 //! }
@@ -155,6 +156,18 @@ impl Program {
         element_bytes: u64,
         constants: &HashMap<String, i64>,
     ) -> Result<Plan, NotationError> {
+        self.plan_on(["x", "y"], &[], n, element_bytes, constants)
+    }
+
+    /// The same for arrays and numbers of other names.
+    pub(super) fn plan_on<'a>(
+        &self,
+        arrays: impl IntoIterator<Item = &'a str>,
+        numbers: &[(&str, i64)],
+        n: u64,
+        element_bytes: u64,
+        constants: &HashMap<String, i64>,
+    ) -> Result<Plan, NotationError> {
         let mut host = Host {
             program: self,
             constants,
@@ -165,8 +178,9 @@ impl Program {
         };
         let n = i64::try_from(n).map_err(|_| NotationError::new(1, "N is too large"))?;
         let mut scope = Scope::default();
-        scope.arrays.extend([("x".to_owned(), "x".to_owned()), ("y".to_owned(), "y".to_owned())]);
+        scope.arrays.extend(arrays.into_iter().map(|name| (name.to_owned(), name.to_owned())));
         scope.numbers.insert("N".to_owned(), n);
+        scope.numbers.extend(numbers.iter().map(|&(name, number)| (name.to_owned(), number)));
         host.run(&self.main, &mut scope)?;
         Ok(host.plan)
     }
@@ -260,10 +274,12 @@ fn array(cursor: &mut Cursor) -> Result<Act, NotationError> {
     Ok(Act::Array { element, name, length, zeroed })
 }
 
-/// `kernel<<<…>>>(…)`.
+/// `kernel<<<…>>>(…)`, where the kernel may have template arguments.
 fn launch(cursor: &mut Cursor, cooperative: bool) -> Result<Act, NotationError> {
-    let kernel = cursor.name()?;
-    cursor.expect("<<<")?;
+    let mut kernel = cursor.name()?;
+    while !cursor.eat("<<<") {
+        kernel.push_str(&cursor.word("`<<<`")?);
+    }
     let mut shape = vec![comparison(cursor)?];
     while cursor.eat(",") {
         shape.push(comparison(cursor)?);
@@ -496,6 +512,15 @@ mod tests {
     }
 
     #[test]
+    fn a_kernel_may_have_template_arguments() {
+        let plan = plan("k<unsigned int, 2 * 8><<<N, 2>>>(x);", 5).unwrap();
+        assert_eq!(
+            (plan.launches[0].kernel.as_str(), plan.launches[0].grid),
+            ("k<unsigned int,2*8>", 5)
+        );
+    }
+
+    #[test]
     fn what_does_not_end_or_make_sense_is_refused() {
         for text in [
             "f() { f(); } f();",
@@ -509,6 +534,8 @@ mod tests {
             "let = 3;",
             "if (1) {",
             "k<<<1, 1>>>(z);",
+            "k<int",
+            "k<int>(x);",
         ] {
             assert!(plan(text, 5).is_err(), "{text}");
         }

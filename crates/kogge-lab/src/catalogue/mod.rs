@@ -24,7 +24,7 @@ mod trial;
 use std::sync::LazyLock;
 
 pub use expression::{Expression, NotationError};
-pub use header::{Formula, Header, Kind, integer_macros};
+pub use header::{Formula, Header, Kind, integer_macros, opening_key};
 pub use host::{Argument, Launch, Plan, Program as HostProgram, Scratch};
 pub use mutant::Mutant;
 pub use operator::{OPERATORS, Operator};

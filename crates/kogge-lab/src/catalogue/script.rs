@@ -10,7 +10,7 @@ use crate::{
 use super::expression::Names;
 use super::header::integer_macros;
 use super::host::{Argument, Launch, Plan, Scratch};
-use super::{Formula, Lesson, NotationError, Operator};
+use super::{Formula, HostProgram, Lesson, NotationError, Operator};
 
 /// A lesson made ready: the program, the script and the options that suit it.
 #[derive(Clone, Debug)]
@@ -45,9 +45,7 @@ impl Lesson {
     /// The integer macros of the lesson, those of `defines` in their place.
     pub fn constants(&self, defines: &[(String, String)]) -> HashMap<String, i64> {
         let mut constants = integer_macros(&self.text);
-        constants.extend(
-            defines.iter().filter_map(|(name, value)| Some((name.clone(), value.parse().ok()?))),
-        );
+        constants.extend(macros(defines));
         constants
     }
 
@@ -79,7 +77,7 @@ impl Lesson {
             script = script.value(&scratch.name, scratch.init(element)?);
         }
         for launch in &plan.launches {
-            script.steps.push(Step::Launch(launch.on(&program)?));
+            script.steps.push(Step::Launch(launch.on(&program, &[])?));
         }
         let together = plan
             .launches
@@ -143,10 +141,70 @@ impl Scratch {
     }
 }
 
+impl HostProgram {
+    /// The script of this host for a source that is no lesson. `values` are its arrays and numbers by
+    /// name, N the length of the longest array, `T` the type of that array's elements; names that
+    /// neither has are the integer macros of the source or of `defines`.
+    ///
+    /// # Errors
+    ///
+    /// A host program that has no meaning on these values, or that launches what is no kernel.
+    pub fn script(
+        &self,
+        source: &str,
+        program: &Program,
+        values: Vec<(String, Value)>,
+        defines: &[(String, String)],
+    ) -> Result<Script, Diagnostic> {
+        let array = |value: &Value| match value {
+            Value::Array(array) => Some((array.len(), array.ty())),
+            Value::Number(_) => None,
+        };
+        let arrays = values.iter().filter_map(|(_, value)| array(value));
+        let (n, element) = arrays.max_by_key(|a| a.0).unwrap_or((0, ScalarType::F32));
+        let numbers: Vec<(&str, i64)> = values
+            .iter()
+            .filter_map(|(name, value)| match value {
+                Value::Number(Number::Int(number)) => Some((name.as_str(), *number)),
+                Value::Number(Number::UInt(number)) => {
+                    Some((name.as_str(), i64::try_from(*number).ok()?))
+                }
+                _ => None,
+            })
+            .collect();
+        let mut constants = integer_macros(source);
+        constants.extend(macros(defines));
+        // Numbers too may be whole arguments, and need not be integers then.
+        let names = values.iter().map(|(name, _)| name.as_str());
+        let plan = self
+            .plan_on(names, &numbers, n as u64, element.size() as u64, &constants)
+            .map_err(refused)?;
+        let steps =
+            plan.launches.iter().map(|launch| launch.on(program, &values).map(Step::Launch));
+        let steps = steps.collect::<Result<_, _>>()?;
+        let mut script = Script { values: Vec::new(), steps };
+        for scratch in plan.scratch.iter().filter(|scratch| plan.uses(&scratch.name)) {
+            script = script.value(&scratch.name, scratch.init(element)?);
+        }
+        // A number that only the host's arithmetic uses is no value of the device.
+        let known = |(name, value): &(String, Value)| {
+            array(value).is_some() || program.variables().iter().any(|v| v.name == *name)
+        };
+        script.values.extend(values.into_iter().filter(known));
+        Ok(script)
+    }
+}
+
+fn macros(defines: &[(String, String)]) -> impl Iterator<Item = (String, i64)> {
+    defines.iter().filter_map(|(name, value)| Some((name.clone(), value.parse().ok()?)))
+}
+
 impl Launch {
-    /// The launch with its arguments under the names of the kernel's parameters.
-    fn on(&self, program: &Program) -> Result<GpuLaunch, Diagnostic> {
-        let kernel = program.kernels().iter().find(|kernel| kernel.name == self.kernel);
+    /// The launch with its arguments under the names of the kernel's parameters; `values` are the
+    /// numbers among the named ones.
+    fn on(&self, program: &Program, values: &[(String, Value)]) -> Result<GpuLaunch, Diagnostic> {
+        let bare = self.kernel.split('<').next().unwrap_or_default();
+        let kernel = program.kernels().iter().find(|kernel| kernel.name == bare);
         let kernel = kernel.ok_or_else(|| {
             Diagnostic::general(format!("the host launches `{}`, which is no kernel", self.kernel))
         })?;
@@ -162,7 +220,11 @@ impl Launch {
         launch.cooperative = self.cooperative;
         for (parameter, argument) in kernel.parameters.iter().zip(&self.arguments) {
             let value = match argument {
-                Argument::Array(name) => Arg::Array { name: name.clone(), offset: 0 },
+                Argument::Array(name) => match values.iter().rev().find(|(known, _)| known == name)
+                {
+                    Some((_, Value::Number(number))) => Arg::Number(*number),
+                    _ => Arg::Array { name: name.clone(), offset: 0 },
+                },
                 Argument::Number(number) => Arg::Number(Number::Int(*number)),
             };
             launch = launch.arg(&parameter.name, value);

@@ -271,6 +271,8 @@ pub(crate) struct File {
     pub enums: Vec<Vec<(Arc<str>, Option<Expr>)>>,
     /// Declarations that were read past, with what they mention first.
     pub skipped: Vec<(Vec<Arc<str>>, crate::Diagnostic)>,
+    /// Headers that the file includes and whose text is missing.
+    pub unread: Vec<String>,
     /// Names that are types, for the bodies.
     pub types: Arc<std::collections::HashSet<Arc<str>>>,
     /// Names that are templates, for the bodies.

@@ -34,7 +34,7 @@ enum Group {
 pub(crate) fn preprocess(
     source: &str,
     defines: &[(String, String)],
-) -> Result<Vec<Token>, Diagnostic> {
+) -> Result<Preprocessed, Diagnostic> {
     if source.len() > MAX_SOURCE {
         return Err(Diagnostic::general("a source of more than 4 MiB"));
     }
@@ -46,20 +46,35 @@ pub(crate) fn preprocess(
     let end = tokens.last().map_or(Pos { line: 1, column: 1 }, |t| t.pos);
     state.run(tokens)?;
     state.out.push(Token::end(end));
-    Ok(state.out)
+    Ok(Preprocessed { tokens: state.out, unread: state.unread })
+}
+
+/// A source without its directives and macros.
+pub(crate) struct Preprocessed {
+    pub tokens: Vec<Token>,
+    /// Headers that it includes and whose text is not here.
+    pub unread: Vec<String>,
 }
 
 struct Preprocessor {
     macros: HashMap<Arc<str>, Macro>,
     groups: Vec<(Group, Pos)>,
     out: Vec<Token>,
+    /// Headers whose text is missing.
+    unread: Vec<String>,
     /// Tokens that expansion has handled, over the whole source.
     work: usize,
 }
 
 impl Preprocessor {
     fn new() -> Self {
-        let mut new = Self { macros: HashMap::new(), groups: Vec::new(), out: Vec::new(), work: 0 };
+        let mut new = Self {
+            macros: HashMap::new(),
+            groups: Vec::new(),
+            out: Vec::new(),
+            unread: Vec::new(),
+            work: 0,
+        };
         for (name, value) in [
             ("__CUDACC__", "1"),
             ("__CUDA_ARCH__", "900"),
@@ -143,7 +158,10 @@ impl Preprocessor {
                 }
                 Ok(())
             }
-            "include" => include(rest, pos),
+            "include" => {
+                self.unread.extend(unread(rest));
+                Ok(())
+            }
             "pragma" | "line" | "ident" | "warning" => Ok(()),
             "error" => {
                 let words: Vec<&str> = rest.iter().map(|t| &*t.text).collect();
@@ -418,11 +436,11 @@ fn paste(out: &mut Vec<Token>, right: Vec<Token>) {
     out.extend(right);
 }
 
-/// Headers whose names need no text here: what they declare is built in.
-fn include(rest: &[Token], pos: Pos) -> Result<(), Diagnostic> {
+/// The header that an `#include` names, if its text is missing: what the others declare is built in.
+fn unread(rest: &[Token]) -> Option<String> {
     let name: String = rest.iter().map(|t| &*t.text).collect();
     if name.starts_with('<') {
-        return Ok(());
+        return None;
     }
     let bare = name.trim_matches('"');
     let known = [
@@ -434,10 +452,5 @@ fn include(rest: &[Token], pos: Pos) -> Result<(), Diagnostic> {
         "math",
         "std",
     ];
-    if known.iter().any(|k| bare.starts_with(k)) {
-        return Ok(());
-    }
-    Err(pos
-        .error(format!("#include {name}: the file is not read"))
-        .with_help("put its text in place of the #include"))
+    (!known.iter().any(|k| bare.starts_with(k))).then(|| bare.to_owned())
 }

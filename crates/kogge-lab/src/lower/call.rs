@@ -1,6 +1,7 @@
 //! Calls: of device functions, which are compiled in place, of methods, and
 //! of constructors.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use super::overload::Chosen;
@@ -333,6 +334,11 @@ impl Lower<'_> {
         self.pos = call_pos;
         let is_operator = self.is_operator(&f, bound.len());
         let operands = if is_operator { self.begin_work(&bound)? } else { None };
+        let operator_call = self.operator_call;
+        if operands.is_some() {
+            self.operator_call = Some(call_pos);
+        }
+        let caller = self.frames.last().and_then(|f| f.caller).or(NonZeroU32::new(call_pos.line));
         for (parameter, symbol) in f.parameters.iter().zip(&bound) {
             if let Some(name) = &parameter.name {
                 scope.insert(name.clone(), symbol.clone());
@@ -354,6 +360,7 @@ impl Lower<'_> {
             deduce,
             this,
             addressed: names.addressed,
+            caller,
             ..Frame::outermost()
         });
         let outcome = self.inline_body(&f, &body);
@@ -362,6 +369,7 @@ impl Lower<'_> {
         self.loops = loops;
         self.floor = floor;
         self.pos = call_pos;
+        self.operator_call = operator_call;
         self.depth -= 1;
         let direct = outcome?;
 

@@ -5,7 +5,7 @@ use super::ty::Ty;
 use super::value::{Base, Place, PlaceKind, Val};
 use super::{Lower, MAX_CODE, Result};
 use crate::machine::alu::alu;
-use crate::machine::ins::{Ins, Op, Special, code, flag};
+use crate::machine::ins::{Ins, Op, Site, Special, code, flag};
 use crate::value::ScalarType;
 
 /// Registers from here on are constants and specials, numbered downwards
@@ -18,7 +18,12 @@ impl Lower<'_> {
             return Err(self.pos.error("this kernel is too long once its calls are inlined"));
         }
         self.code.push(ins);
-        self.places.push(self.pos);
+        let pos = match ins.op {
+            Op::Load | Op::Store | Op::Atomic => self.operator_call.unwrap_or(self.pos),
+            _ => self.pos,
+        };
+        let caller = self.frames.last().and_then(|f| f.caller);
+        self.places.push(Site { pos, caller });
         Ok(self.code.len() - 1)
     }
 

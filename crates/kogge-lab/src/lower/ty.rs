@@ -154,8 +154,13 @@ impl Lower<'_> {
     /// A type with its top-level `volatile`.
     pub(super) fn resolve(&mut self, ty: &TypeExpr) -> Result<(Ty, bool)> {
         self.descend()?;
+        let pos = self.pos;
         let result = self.resolve_inner(ty);
         self.depth -= 1;
+        if result.is_ok() {
+            // What comes next is not about the type.
+            self.pos = pos;
+        }
         result
     }
 

@@ -114,15 +114,14 @@ impl Machine<'_> {
         let (name, element) = self.object_name(space, object);
         let element = i64::from(element.max(1));
         let index = offset.div_euclid(element);
-        let pos = self.place(what.pc);
+        let (pos, spot) = (self.place(what.pc), self.spot(what.pc));
         let side = self.side(c.info, c.warp.rank(lane), what.pc, what.kind);
         self.findings.add(FindingKind::OutOfBounds, pos, pos, &name, || Told {
             message: format!(
-                "{} {} {name}[{index}], but {name} has {} elements (line {})",
+                "{} {} {name}[{index}], but {name} has {} elements ({spot})",
                 who(side.block, side.thread),
                 verb(what.kind),
-                len / element,
-                pos.line
+                len / element
             ),
             location: Some(Location { array: name.clone(), index, space }),
             accesses: vec![side],
@@ -133,13 +132,12 @@ impl Machine<'_> {
     fn uninitialised(&mut self, c: &Context<'_>, lane: usize, what: What, t: Target) {
         let (name, element) = self.object_name(t.space, t.object);
         let index = i64::from(t.within / element.max(1));
-        let pos = self.place(what.pc);
+        let (pos, spot) = (self.place(what.pc), self.spot(what.pc));
         let side = self.side(c.info, c.warp.rank(lane), what.pc, what.kind);
         self.findings.add(FindingKind::Uninitialised, pos, pos, &name, || Told {
             message: format!(
-                "{} reads {name}[{index}], which nothing has written (line {})",
-                who(side.block, side.thread),
-                pos.line
+                "{} reads {name}[{index}], which nothing has written ({spot})",
+                who(side.block, side.thread)
             ),
             location: Some(Location { array: name.clone(), index, space: t.space }),
             accesses: vec![side],
@@ -168,15 +166,14 @@ impl Machine<'_> {
         first.block = other_index;
         let second = self.side(c.info, c.warp.rank(lane), what.pc, what.kind);
         let (pos, other) = (self.place(what.pc), self.place(conflict.other.pc));
+        let (spot, other_spot) = (self.spot(what.pc), self.spot(conflict.other.pc));
         self.findings.add(FindingKind::Race, pos, other, &name, || Told {
             message: format!(
-                "{} {} {name}[{index}] (line {}) while {} {} it (line {}), and nothing orders the two",
+                "{} {} {name}[{index}] ({spot}) while {} {} it ({other_spot}), and nothing orders the two",
                 who(second.block, second.thread),
                 verb(what.kind),
-                pos.line,
                 who(first.block, first.thread),
-                verb(other_kind),
-                other.line
+                verb(other_kind)
             ),
             location: Some(Location {
                 array: name.clone(),

@@ -362,7 +362,18 @@ impl Machine<'_> {
     }
 
     pub(super) fn place(&self, pc: u32) -> Pos {
-        self.kernel.places.get(pc as usize).copied().unwrap_or(self.kernel.pos)
+        self.kernel.places.get(pc as usize).map_or(self.kernel.pos, |site| site.pos)
+    }
+
+    /// `line 5`, or `line 5, called from line 12` within a device function.
+    pub(super) fn spot(&self, pc: u32) -> String {
+        let line = self.place(pc).line;
+        match self.kernel.places.get(pc as usize).and_then(|site| site.caller) {
+            Some(caller) if caller.get() != line => {
+                format!("line {line}, called from line {caller}")
+            }
+            _ => format!("line {line}"),
+        }
     }
 
     /// One side of a finding.
@@ -389,7 +400,7 @@ impl Machine<'_> {
     ) {
         let pos = self.place(pc);
         let side = self.side(c.info, c.warp.rank(lane), pc, access);
-        let message = format!("{} {what} (line {})", who(side.block, side.thread), pos.line);
+        let message = format!("{} {what} ({})", who(side.block, side.thread), self.spot(pc));
         self.findings.add(kind, pos, pos, "", || Told {
             message,
             accesses: vec![side],

@@ -463,7 +463,7 @@ impl Grid<'_, '_> {
 
     /// Tells who waits for what when nothing can change any more.
     fn tell_stuck(&mut self) {
-        let mut waiters: Vec<(Access, String)> = Vec::new();
+        let mut waiters: Vec<(Access, String, String)> = Vec::new();
         let mut seen = Vec::new();
         let mut spins = false;
         for i in 0..self.resident.len() {
@@ -491,18 +491,18 @@ impl Grid<'_, '_> {
                         }
                         Wait::No => "in a loop that changes nothing".to_owned(),
                     };
-                    waiters.push((side, at));
+                    waiters.push((side, at, self.machine.spot(pc)));
                 }
             }
         }
         // Who spins is the cause; who waits at barriers waits for those.
-        waiters.sort_by_key(|(side, at)| (!at.starts_with("for "), side.block));
+        waiters.sort_by_key(|(side, at, _)| (!at.starts_with("for "), side.block));
         let pending = self.queue.len();
         let kind =
             if spins && pending == 0 { FindingKind::Livelock } else { FindingKind::Deadlock };
-        let Some((first, at)) = waiters.first() else { return };
+        let Some((first, at, spot)) = waiters.first() else { return };
         let mut message =
-            format!("{} waits {at} for ever (line {})", who(first.block, first.thread), first.line);
+            format!("{} waits {at} for ever ({spot})", who(first.block, first.thread));
         if pending > 0 {
             message.push_str(&format!(
                 ", and {pending} block{} cannot start before a resident one ends",

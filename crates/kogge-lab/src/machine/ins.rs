@@ -6,6 +6,8 @@
 //! holds 64 bits: integers sign- or zero-extended by their type, floats as
 //! their bits in the low part, pointers as [`address`](super::address) has it.
 
+use std::num::NonZeroU32;
+
 use crate::lang::Pos;
 use crate::value::ScalarType;
 
@@ -293,12 +295,22 @@ pub(crate) struct Global {
     pub uniform: bool,
 }
 
+/// Where an instruction comes from.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Site {
+    /// Its place. An access within the operator has the place of the operator's call: there the
+    /// barriers stand that order it, or fail to.
+    pub pos: Pos,
+    /// In a device function: the line of the kernel that called it.
+    pub caller: Option<NonZeroU32>,
+}
+
 /// A kernel ready to run.
 #[derive(Clone, Debug)]
 pub(crate) struct Compiled {
     pub name: String,
     pub code: Vec<Ins>,
-    pub places: Vec<Pos>,
+    pub places: Vec<Site>,
     pub registers: usize,
     pub constants: Vec<(u16, u64)>,
     pub specials: Vec<(u16, Special)>,
