@@ -59,6 +59,12 @@ impl<A: Copy> Parts<'_, A> {
         self.inits.map_or(self.init, |inits| Some(inits[number]))
     }
 
+    /// Whether totals are to be put anywhere.
+    #[inline(always)]
+    pub(crate) fn totals_wanted(&self) -> bool {
+        self.totals.is_some()
+    }
+
     /// Puts a part's total in its place; the identity where there is none.
     ///
     /// # Safety

@@ -16,7 +16,7 @@ const CHUNKS: usize = Order::CHUNKS_PER_ROW;
 /// `len` accumulators must be readable at `from` and writable at `to`, equal or not overlapping;
 /// `0 < len <= order.row()`.
 #[inline(always)]
-pub(crate) unsafe fn scan_row<A: Element, O: Operator<A>>(
+pub(super) unsafe fn scan_row<A: Element, O: Operator<A>>(
     operator: &O,
     order: Order,
     kind: Kind,

@@ -55,16 +55,14 @@ pub(super) unsafe fn scan<H: Words, A: Element, O: Operator<A>, const W: usize>(
             for i in 0..batch {
                 memory.prefetch((first + i) * ROW_BYTES);
                 let row = H::split(from.add((first + i) * words));
-                totals[i].write(kogge_stone::<H, A, O, W>(
-                    operator,
-                    chunk_totals::<H, A, O, W>(operator, &row),
-                ));
+                totals[i].write(chunks::<H, A, O, W>(operator, &row, 32 / H::LANES));
                 columns[i].write(row);
             }
             for i in 0..batch {
                 let row = columns[i].assume_init();
                 let chunks = totals[i].assume_init_ref();
-                let values = finish::<H, A, O, W>(operator, kind, row, chunks, before);
+                let values =
+                    finish::<H, A, O, W>(operator, kind, row, chunks, 32 / H::LANES, before);
                 if memory.stream {
                     H::join(values, staged.as_mut_ptr().cast::<H::Word>().add(i * words));
                 } else {
@@ -128,7 +126,7 @@ unsafe fn row_totals<H: Words, A: Element, O: Operator<A>, const W: usize>(
     // written, here and then by each level before the next reads them.
     unsafe {
         for i in 0..BATCH {
-            let chunks = chunk_totals::<H, A, O, W>(operator, &H::split(row(i)));
+            let chunks = chunk_totals::<H, A, O, W>(operator, &H::split(row(i)), per_column);
             for g in 0..per_column {
                 tree[i * per_column + g].write(vectors::<H, W>(&chunks, g));
             }
@@ -148,6 +146,48 @@ unsafe fn row_totals<H: Words, A: Element, O: Operator<A>, const W: usize>(
     }
 }
 
+/// Scans the beginning of a row: the chunks in the first `groups` registers of each column. The
+/// others take nothing in, and what they give means nothing.
+///
+/// # Safety
+///
+/// As for [`scan`] of one row; `groups` is at least 1, and not more than a column has registers.
+#[inline(always)]
+pub(super) unsafe fn scan_beginning<H: Words, A: Element, O: Operator<A>, const W: usize>(
+    operator: &O,
+    kind: Kind,
+    from: *const A,
+    to: *mut A,
+    groups: usize,
+    before: Option<A>,
+) {
+    // SAFETY: a row is readable and writable, and the features present, by contract.
+    unsafe {
+        let row = H::split(from.cast());
+        let chunks = chunks::<H, A, O, W>(operator, &row, groups);
+        let values = finish::<H, A, O, W>(operator, kind, row, &chunks, groups, before);
+        H::join(values, to.cast());
+    }
+}
+
+/// The Kogge–Stone values of the chunks in the first `groups` registers of each column.
+///
+/// # Safety
+///
+/// `A` must be `W` words of `H` in size, and the CPU features of `H` present.
+#[inline(always)]
+unsafe fn chunks<H: Words, A: Element, O: Operator<A>, const W: usize>(
+    operator: &O,
+    row: &H::Row,
+    groups: usize,
+) -> Columns<H, W> {
+    // SAFETY: size and features by contract.
+    unsafe {
+        let totals = chunk_totals::<H, A, O, W>(operator, row, groups);
+        kogge_stone::<H, A, O, W>(operator, totals, groups)
+    }
+}
+
 /// The fold of each chunk, in the order of the chunks.
 ///
 /// # Safety
@@ -157,9 +197,10 @@ unsafe fn row_totals<H: Words, A: Element, O: Operator<A>, const W: usize>(
 unsafe fn chunk_totals<H: Words, A: Element, O: Operator<A>, const W: usize>(
     operator: &O,
     row: &H::Row,
+    groups: usize,
 ) -> Columns<H, W> {
     let mut totals = element::<H, W>(row, 0);
-    for g in 0..32 / H::LANES {
+    for g in 0..groups {
         let mut total = vectors::<H, W>(&totals, g);
         for e in 1..row.as_ref().len() / W {
             let next = vectors::<H, W>(&element::<H, W>(row, e), g);
@@ -187,14 +228,15 @@ fn element<H: Words, const W: usize>(row: &H::Row, e: usize) -> Columns<H, W> {
 unsafe fn kogge_stone<H: Words, A: Element, O: Operator<A>, const W: usize>(
     operator: &O,
     totals: Columns<H, W>,
+    groups: usize,
 ) -> Columns<H, W> {
     // SAFETY: size and features by contract.
     unsafe {
-        let totals = stride::<H, A, O, W, 1>(operator, totals);
-        let totals = stride::<H, A, O, W, 2>(operator, totals);
-        let totals = stride::<H, A, O, W, 4>(operator, totals);
-        let totals = stride::<H, A, O, W, 8>(operator, totals);
-        stride::<H, A, O, W, 16>(operator, totals)
+        let totals = stride::<H, A, O, W, 1>(operator, totals, groups);
+        let totals = stride::<H, A, O, W, 2>(operator, totals, groups);
+        let totals = stride::<H, A, O, W, 4>(operator, totals, groups);
+        let totals = stride::<H, A, O, W, 8>(operator, totals, groups);
+        stride::<H, A, O, W, 16>(operator, totals, groups)
     }
 }
 
@@ -207,9 +249,10 @@ unsafe fn kogge_stone<H: Words, A: Element, O: Operator<A>, const W: usize>(
 unsafe fn stride<H: Words, A: Element, O: Operator<A>, const W: usize, const S: usize>(
     operator: &O,
     totals: Columns<H, W>,
+    groups: usize,
 ) -> Columns<H, W> {
     let mut next = totals;
-    for g in S / H::LANES..32 / H::LANES {
+    for g in S / H::LANES..groups {
         let here = vectors::<H, W>(&totals, g);
         // SAFETY: size and features by contract; `S < LANES` wherever lanes move.
         let value = unsafe {
@@ -243,9 +286,10 @@ unsafe fn finish<H: Words, A: Element, O: Operator<A>, const W: usize>(
     kind: Kind,
     mut row: H::Row,
     chunks: &Columns<H, W>,
+    groups: usize,
     before: Option<A>,
 ) -> H::Row {
-    for g in 0..32 / H::LANES {
+    for g in 0..groups {
         // SAFETY: size and features by contract. Lane 0 is chunk 0 in either order of lanes.
         unsafe {
             let here = vectors::<H, W>(chunks, g);

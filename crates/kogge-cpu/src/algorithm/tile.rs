@@ -199,7 +199,7 @@ impl<T: Element, A: Element, O: Operator<A>> Work for ReduceSegment<'_, T, A, O>
 
 /// Which kernels a scan uses; a constant of its types.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Shape {
+pub(super) enum Shape {
     /// Elements of so many words of 4 bytes.
     Narrow(usize),
     /// Elements of so many words of 8 bytes.
@@ -211,7 +211,7 @@ enum Shape {
 }
 
 /// The kernels for elements `T` accumulated in `A` by `O`.
-const fn shape<T, A: Element, O: Operator<A>>() -> Shape {
+pub(super) const fn shape<T, A: Element, O: Operator<A>>() -> Shape {
     let size = size_of::<A>();
     if size <= 2 && O::EXACT {
         return Shape::Exact;

@@ -5,7 +5,7 @@
 //! that is far away; such long segments are left for later and scanned by all threads, one after
 //! another. So a million short segments and a single long one both keep every thread busy.
 //!
-//! Segments up to a row go through one loop compiled for the SIMD level, without a call each.
+//! Short segments go through one loop compiled for the SIMD level, without a call each.
 
 mod plan;
 mod short;
@@ -17,13 +17,13 @@ pub use starts::{
     by_offsets,
 };
 
+use crate::arch::{Words, Work};
 use crate::engine::{Request, scan_raw};
 use crate::parts::{Parts, PerPart};
 use crate::plan::{Machine, Plan, plan};
 use kogge_core::{Accumulate, Element, Error, Operator, Problem};
 use rayon::prelude::*;
-use short::{BATCH, Batch};
-use std::mem::MaybeUninit;
+use short::{BATCH, Batches};
 use std::ops::Range;
 
 /// Scans each segment of `input` into the same places of `output`.
@@ -156,8 +156,10 @@ fn numbers<S: Segments>(segments: &S, pieces: &Pieces) -> Vec<usize> {
         let before = |place| segments.before(place).expect("offsets know");
         return std::iter::once(0).chain(ends.map(before)).collect();
     }
-    let bounds: Vec<Range<usize>> = bounds.collect();
-    let counts: Vec<usize> = bounds.into_par_iter().map(|bounds| segments.count(bounds)).collect();
+    let counts: Vec<usize> = match pieces.count() {
+        1 => bounds.map(|bounds| segments.count(bounds)).collect(),
+        n => (0..n).into_par_iter().map(|piece| segments.count(pieces.starts(piece))).collect(),
+    };
     let mut through = 0;
     let running = counts.into_iter().map(|count| {
         through += count;
@@ -232,24 +234,38 @@ where
     ///
     /// As for [`run`](Self::run); `number` is that of the first of them.
     unsafe fn piece(&self, places: Range<usize>, number: usize) -> Done {
+        let level = self.request.level;
         let mut starts = self.segments.starts(places.start);
         let Some(first) = starts.next_below(places.end) else {
             return Done { first: None, long: None };
         };
-        let mut batch = Bounds::new(self, first, number);
-        while let Some(start) = starts.next_below(places.end) {
-            // SAFETY: passed on.
-            unsafe { batch.push(start) };
-        }
-        let reach = self.len.min(places.end.saturating_add(self.plan.alone));
-        let end = starts.next_below(reach).or((reach == self.len).then_some(reach));
-        // SAFETY: passed on.
-        let long = unsafe {
-            if let Some(end) = end {
-                batch.push(end);
+        let mut bounds = [first; BATCH + 1];
+        let mut batches = Batches::new(self, number);
+        let mut count = 0;
+        let long = loop {
+            let room = &mut bounds[1 + count..];
+            let all = room.len();
+            let found = level.run(Fill { starts: &mut starts, limit: places.end, room });
+            count += found;
+            let mut last = None;
+            if found < all {
+                let reach = self.len.min(places.end.saturating_add(self.plan.alone));
+                let end = starts.next_below(reach).or((reach == self.len).then_some(reach));
+                last = Some(end);
+                if let Some(end) = end {
+                    count += 1;
+                    bounds[count] = end;
+                }
             }
-            batch.flush();
-            end.is_none().then_some((batch.starts[0], batch.number))
+            // SAFETY: passed on.
+            unsafe { batches.scan(&bounds[..=count]) };
+            bounds[0] = bounds[count];
+            count = 0;
+            match last {
+                None => {}
+                Some(Some(_)) => break None,
+                Some(None) => break Some((bounds[0], batches.number)),
+            }
         };
         Done { first: Some(first), long }
     }
@@ -285,63 +301,24 @@ where
     }
 }
 
-/// The bounds of segments that follow one another, until there are enough for a batch.
-struct Bounds<'a, 'b, 'c, T, U, A, O, S> {
-    job: &'a Job<'b, 'c, T, U, A, O, S>,
-    /// Where they start; the last ends where the next begins.
-    starts: [usize; BATCH + 1],
-    count: usize,
-    /// The number of the first.
-    number: usize,
-    /// Room for a row of accumulators.
-    stage: Vec<MaybeUninit<A>>,
+/// Puts the next starts below a limit into `room`, at some SIMD level, and says how many.
+struct Fill<'a, S> {
+    starts: &'a mut S,
+    limit: usize,
+    room: &'a mut [usize],
 }
 
-impl<'a, 'b, 'c, T, U, A, O, S> Bounds<'a, 'b, 'c, T, U, A, O, S>
-where
-    T: Accumulate<A>,
-    U: Accumulate<A>,
-    A: Element,
-    O: Operator<A>,
-    S: Segments,
-{
-    fn new(job: &'a Job<'b, 'c, T, U, A, O, S>, first: usize, number: usize) -> Self {
-        Self { job, starts: [first; BATCH + 1], count: 0, number, stage: short::stage::<T, A>() }
-    }
+impl<S: Starts> Work for Fill<'_, S> {
+    type Output = usize;
 
-    /// Takes in the end of a segment, where the next one starts.
-    ///
-    /// # Safety
-    ///
-    /// As for [`Job::run`].
     #[inline(always)]
-    unsafe fn push(&mut self, end: usize) {
-        self.count += 1;
-        self.starts[self.count] = end;
-        if self.count == BATCH {
-            // SAFETY: passed on.
-            unsafe { self.flush() };
+    unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) -> usize {
+        for (found, place) in self.room.iter_mut().enumerate() {
+            match self.starts.next_below(self.limit) {
+                Some(start) => *place = start,
+                None => return found,
+            }
         }
-    }
-
-    /// Scans the segments whose ends are known.
-    ///
-    /// # Safety
-    ///
-    /// As for [`Job::run`].
-    unsafe fn flush(&mut self) {
-        if self.count > 0 {
-            let batch = Batch {
-                job: self.job,
-                bounds: &self.starts[..=self.count],
-                number: self.number,
-                stage: self.stage.as_mut_ptr().cast(),
-            };
-            // SAFETY: the segments are this thread's; the stage is short's own.
-            self.job.request.level.run(batch);
-            self.number += self.count;
-            self.starts[0] = self.starts[self.count];
-            self.count = 0;
-        }
+        self.room.len()
     }
 }

@@ -1,34 +1,64 @@
-//! Many short segments in one call: a row at most each, in registers and L1.
+//! Many short segments in one call.
 
 use super::{Job, Segments};
-use crate::algorithm::arrays;
-use crate::algorithm::io::{Converted, Direct, Io};
+use crate::algorithm::io::{Converted, Io};
+use crate::algorithm::part::{self, Part};
 use crate::arch::{Words, Work};
 use crate::engine::same;
-use kogge_core::{Accumulate, Direction, Element, Operator, Order};
+use kogge_core::{Accumulate, Direction, Element, Operator};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
 /// Segments a batch.
 pub(super) const BATCH: usize = 64;
 
-/// Accumulators for a row of elements.
-pub(super) fn stage<T, A>() -> Vec<MaybeUninit<A>> {
-    let row = Order::of::<T>().row();
-    let mut stage = Vec::with_capacity(row);
-    stage.resize_with(row, MaybeUninit::uninit);
-    stage
+/// What scans batches of segments that follow one another.
+pub(super) struct Batches<'a, 'b, 'c, T, U, A, O, S> {
+    job: &'a Job<'b, 'c, T, U, A, O, S>,
+    /// The number of the next segment.
+    pub(super) number: usize,
+    /// Accumulators for the longest part.
+    stage: Vec<MaybeUninit<A>>,
 }
 
-/// Segments that follow one another, scanned at some SIMD level. Made where the segments are known
-/// to be this thread's, and the stage to hold a row.
-pub(super) struct Batch<'a, 'b, 'c, T, U, A, O, S> {
-    pub(super) job: &'a Job<'b, 'c, T, U, A, O, S>,
-    /// Where they start, and where the last ends.
-    pub(super) bounds: &'a [usize],
+impl<'a, 'b, 'c, T, U, A, O, S> Batches<'a, 'b, 'c, T, U, A, O, S>
+where
+    T: Accumulate<A>,
+    U: Accumulate<A>,
+    A: Element,
+    O: Operator<A>,
+    S: Segments,
+{
+    pub(super) fn new(job: &'a Job<'b, 'c, T, U, A, O, S>, number: usize) -> Self {
+        let longest = part::longest::<T, A, O>();
+        let mut stage = Vec::with_capacity(longest);
+        stage.resize_with(longest, MaybeUninit::uninit);
+        Self { job, number, stage }
+    }
+
+    /// Scans the segments between these bounds.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Job::run`]; they must be this thread's, and the first have the number `number`.
+    pub(super) unsafe fn scan(&mut self, bounds: &[usize]) {
+        let (job, number, stage) = (self.job, self.number, self.stage.as_mut_ptr().cast());
+        if bounds.len() > 1 {
+            job.request.level.run(Batch { job, bounds, number, stage });
+            self.number += bounds.len() - 1;
+        }
+    }
+}
+
+/// A batch to be scanned at some SIMD level. Made where its segments are known to be this thread's,
+/// and the stage to hold the longest part.
+struct Batch<'a, 'b, 'c, T, U, A, O, S> {
+    job: &'a Job<'b, 'c, T, U, A, O, S>,
+    /// Where segments start, and where the last ends.
+    bounds: &'a [usize],
     /// The number of the first.
-    pub(super) number: usize,
-    pub(super) stage: *mut A,
+    number: usize,
+    stage: *mut A,
 }
 
 impl<T, U, A, O, S> Work for Batch<'_, '_, '_, T, U, A, O, S>
@@ -43,15 +73,19 @@ where
 
     #[inline(always)]
     unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) {
-        let row = const { Order::of::<T>() }.row();
         for (i, bounds) in self.bounds.windows(2).enumerate() {
             let (start, len) = (bounds[0], bounds[1] - bounds[0]);
-            // SAFETY: whoever made the batch vouches for the segments and the stage.
+            let number = self.number + i;
+            // SAFETY: whoever made the batch vouches for the segments and the stage; the features
+            // by contract.
             unsafe {
-                if len > row {
-                    self.job.one(start..start + len, self.number + i, 1);
+                if len > const { part::longest::<T, A, O>() } {
+                    self.job.one(start..start + len, number, 1);
+                } else if len > 0 {
+                    self.short::<W32, W64>(start, len, number);
                 } else {
-                    self.row(start, len, self.number + i);
+                    let (parts, operator) = (&self.job.parts, self.job.request.operator);
+                    parts.put_total(operator, number, parts.init(number));
                 }
             }
         }
@@ -68,44 +102,57 @@ where
 {
     /// # Safety
     ///
-    /// The segment must be this thread's, and a row long at most.
+    /// The segment must be this thread's, not empty, and no longer than a part; the CPU features of
+    /// `W32` and `W64` must be present.
     #[inline(always)]
-    unsafe fn row(&self, start: usize, len: usize, number: usize) {
-        let (job, direction) = (self.job, self.job.request.direction);
-        let init = job.parts.init(number);
-        // SAFETY: the segment's places are in bounds.
+    unsafe fn short<W32, W64>(&self, start: usize, len: usize, number: usize)
+    where
+        W32: Words<Word = u32>,
+        W64: Words<Word = u64>,
+    {
+        let Job { request, from, to, in_place, .. } = *self.job;
+        // SAFETY: the segment's places are in bounds. Out of place, what is behind it up to the
+        // end of the batch is this thread's, and written after it.
         unsafe {
-            let (from, to) = (job.from.add(start), job.to.add(start));
-            let total = if len == 0 {
-                init
-            } else if same::<T, U, A>() && direction == Direction::Forward {
-                let (from, to) = (from.cast::<A>(), to.cast::<A>());
-                self.scan(Direct::<A, false> { from, to }, len, init)
+            let (from, to) = (from.add(start), to.add(start));
+            let folded = self.job.parts.totals_wanted();
+            if same::<T, U, A>() && request.direction == Direction::Forward {
+                let readable = self.job.len - start;
+                let end = self.bounds[self.bounds.len() - 1];
+                let writable = if in_place { len } else { end - start };
+                let (from, to) = (from.cast(), to.cast());
+                self.part::<W32, W64>(Part { from, to, len, readable, writable, folded }, number);
             } else {
-                let accumulator = PhantomData;
-                self.scan(Converted { from, to, len, direction, accumulator }, len, init)
-            };
-            job.parts.put_total(job.request.operator, number, total);
+                let (direction, accumulator) = (request.direction, PhantomData);
+                let io = Converted { from, to, len, direction, accumulator };
+                let from = io.load(0, len, self.stage);
+                let to = io.target(0, self.stage);
+                let part = Part { from, to, len, readable: len, writable: len, folded };
+                self.part::<W32, W64>(part, number);
+                io.store(0, len, self.stage);
+            }
         }
     }
 
-    /// The total of a segment that isn't empty.
-    ///
     /// # Safety
     ///
-    /// The memory of `io` must be this thread's; `len` is a row at most.
+    /// The part must be as it says, and this thread's; the CPU features of `W32` and `W64` must be
+    /// present.
     #[inline(always)]
-    unsafe fn scan<I: Io<A>>(&self, io: I, len: usize, init: Option<A>) -> Option<A> {
-        let request = self.job.request;
-        let order = const { Order::of::<T>() };
-        // SAFETY: the places exist, and the stage holds a row.
-        let total = unsafe {
-            let (from, to) = (io.load(0, len, self.stage), io.target(0, self.stage));
-            let kind = request.kind;
-            let total = arrays::scan_row(request.operator, order, kind, from, to, len, init);
-            io.store(0, len, self.stage);
-            total
-        };
-        Some(init.map_or(total, |init| request.operator.combine(init, total)))
+    unsafe fn part<W32, W64>(&self, part: Part<A>, number: usize)
+    where
+        W32: Words<Word = u32>,
+        W64: Words<Word = u64>,
+    {
+        let Job { request, parts, .. } = self.job;
+        let init = parts.init(number);
+        // SAFETY: passed on.
+        unsafe {
+            let fold = part::scan::<W32, W64, T, A, O>(request.operator, request.kind, part, init);
+            if let Some(fold) = fold {
+                let total = init.map_or(fold, |init| request.operator.combine(init, fold));
+                parts.put_total(request.operator, number, Some(total));
+            }
+        }
     }
 }

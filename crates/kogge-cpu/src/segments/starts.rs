@@ -5,6 +5,7 @@
 //! mask: neither short segments nor long ones cost a branch an element.
 
 use kogge_core::Error;
+use std::hint::black_box;
 use std::ops::Range;
 
 /// A sequence cut into segments that lie one after another.
@@ -162,8 +163,8 @@ pub trait Flags {
     /// How many there are.
     fn len(&self) -> usize;
 
-    /// Writes a 1 for each set flag of `places`, at most 64 of them, and a 0 for the others.
-    fn look(&self, places: Range<usize>, flags: &mut [u8; 64]);
+    /// One bit for each set flag of `places`, at most 64 of them.
+    fn look(&self, places: Range<usize>) -> u64;
 }
 
 impl Flags for Heads<'_> {
@@ -173,11 +174,14 @@ impl Flags for Heads<'_> {
     }
 
     #[inline(always)]
-    fn look(&self, places: Range<usize>, flags: &mut [u8; 64]) {
-        for (flag, &head) in flags.iter_mut().zip(&self.0[places.clone()]) {
-            *flag = head.into();
+    fn look(&self, places: Range<usize>) -> u64 {
+        let first = u64::from(places.start == 0);
+        let heads = &self.0[places];
+        match <&[bool; 64]>::try_from(heads) {
+            Ok(heads) if heads.iter().any(|&head| head) => first | mask(&heads.map(u8::from)),
+            Ok(_) => first,
+            Err(_) => first | bits(heads.iter().copied()),
         }
-        flags[0] |= u8::from(places.start == 0);
     }
 }
 
@@ -188,14 +192,29 @@ impl<K: PartialEq> Flags for Keys<'_, K> {
     }
 
     #[inline(always)]
-    fn look(&self, places: Range<usize>, flags: &mut [u8; 64]) {
+    fn look(&self, places: Range<usize>) -> u64 {
         let first = usize::from(places.start == 0);
-        flags[0] = 1;
-        let (keys, before) = (&self.0[places.start + first..places.end], places.start + first - 1);
-        for ((flag, key), left) in flags[first..].iter_mut().zip(keys).zip(&self.0[before..]) {
-            *flag = (key != left).into();
+        let (before, keys) = (&self.0[places.start + first - 1..], &self.0[places]);
+        match (<&[K; 64]>::try_from(keys), before.first_chunk::<64>()) {
+            // Lengths that the compiler knows, so that it compares by vector.
+            (Ok(keys), Some(before)) if first == 0 => {
+                let differ = |i| keys[i] != before[i];
+                match (0..64).fold(false, |any, i| any | differ(i)) {
+                    true => mask(&std::array::from_fn(|i| differ(i).into())),
+                    false => 0,
+                }
+            }
+            _ => {
+                let later = keys[first..].iter().zip(before).map(|(key, left)| key != left);
+                first as u64 | bits(later) << first
+            }
         }
     }
+}
+
+/// One bit for each of at most 64 flags.
+fn bits(flags: impl Iterator<Item = bool>) -> u64 {
+    flags.enumerate().fold(0, |mask, (i, flag)| mask | u64::from(flag) << i)
 }
 
 macro_rules! flagged {
@@ -260,13 +279,11 @@ impl<F: Flags> Starts for Marked<'_, F> {
 
 impl<F: Flags> Marked<'_, F> {
     /// Looks at the next block.
-    #[inline]
+    #[inline(always)]
     fn look(&mut self) {
         let end = self.flags.len().min(self.block.end + 64);
         self.block = self.block.end..end;
-        let mut flags = [0; 64];
-        self.flags.look(self.block.clone(), &mut flags);
-        self.mask = mask(&flags);
+        self.mask = self.flags.look(self.block.clone());
     }
 }
 
@@ -275,7 +292,9 @@ impl<F: Flags> Marked<'_, F> {
 fn mask(flags: &[u8; 64]) -> u64 {
     let mut mask = 0;
     for (i, eight) in flags.chunks_exact(8).enumerate() {
-        let eight = u64::from_le_bytes(eight.try_into().expect("eight bytes"));
+        // Loads that the compiler can't make one vector of: it would wait for stores that are
+        // narrower.
+        let eight = black_box(u64::from_le_bytes(eight.try_into().expect("eight bytes")));
         // Byte k moves bit k to bit 56 + k; no two products meet.
         mask |= (eight.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * i);
     }
