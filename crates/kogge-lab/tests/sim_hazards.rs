@@ -529,3 +529,58 @@ fn a_race_within_the_operator_is_told_where_it_is_applied() {
         assert!(f.message.contains(&called), "{called}: {}", f.message);
     }
 }
+
+/// A plain access of block 0 and a strong one of block 1 to one word, in either order: each half of
+/// the detector by itself.
+#[test]
+fn plain_and_strong_accesses_race_in_either_order() {
+    for (plain, strong) in [
+        ("x[0] = 1;", "atomicAdd(x, 1);"),
+        ("x[0] = 1;", "*(volatile int *)x = 1;"),
+        ("x[0] = 1;", "y[1] = *(volatile int *)x;"),
+        ("y[0] = x[0];", "atomicAdd(x, 1);"),
+        ("y[0] = x[0];", "*(volatile int *)x = 1;"),
+    ] {
+        let source = format!(
+            "__global__ void k(int *x, int *y) {{ if (blockIdx.x == 0) {{ {plain} }} else {{ {strong} }} }}"
+        );
+        for (schedule, earlier) in [(Schedule::FORWARD, 0), (Schedule::REVERSE, 1)] {
+            let case = Case::new(&source, "k", 2, 1)
+                .value("x", vec![0i32])
+                .value("y", vec![0i32; 2])
+                .options(|o| o.schedule = schedule);
+            let report = case.run();
+            assert_eq!(kinds(&report), [F::Race], "{plain} {strong} {schedule}");
+            assert_eq!(report.findings[0].accesses[0].block[0], earlier, "{plain} {strong}");
+        }
+    }
+    // Two reads, one of them strong, are no race.
+    let source = "__global__ void k(int *x, int *y) { y[blockIdx.x] = blockIdx.x == 0 ? x[0] : *(volatile int *)x; }";
+    let case = Case::new(source, "k", 2, 1).value("x", vec![0i32]).value("y", vec![0i32; 2]);
+    assert_eq!(ints(&case.clean("y")), [0, 0]);
+}
+
+/// Of many readers only two lie beside the word; the writer has synchronised with those.
+#[test]
+fn a_third_reader_is_remembered() {
+    let source = |waits_for: u32| {
+        format!(
+            "__device__ volatile int done[3];
+             __global__ void k(int *x, int *y) {{
+                 int b = blockIdx.x;
+                 if (b < 3) {{ y[b] = x[0]; __threadfence(); done[b] = 1; }}
+                 else {{ for (int i = 0; i < {waits_for}; i++) while (done[i] == 0); __threadfence(); x[0] = 1; }}
+             }}"
+        )
+    };
+    let run = |waits_for| {
+        Case::new(&source(waits_for), "k", 4, 1)
+            .value("x", vec![0i32])
+            .value("y", vec![0i32; 3])
+            .run()
+    };
+    assert!(run(3).is_clean(), "{:#?}", run(3).findings);
+    let report = run(2);
+    assert_eq!(kinds(&report), [F::Race]);
+    assert_eq!(report.findings[0].accesses[0].block, [2, 0, 0]);
+}

@@ -1,4 +1,4 @@
-//! `kogge lab bench`: the lessons, timed on a real GPU.
+//! `kogge lab bench`: the lessons, timed on a real GPU beside a copy and kogge's own CUDA engine.
 //!
 //! What is measured goes into a JSON record; plots are made from the record alone, so that they can be
 //! made again, and elsewhere.
@@ -60,6 +60,7 @@ fn measure(args: &Args) -> Result<Record, Diagnostic> {
     let mut record = Record::new(gpu.name()?, args.repeats);
     for &n in &args.n {
         record.timings.push(gpu.copy(n, args.repeats)?);
+        record.timings.push(gpu.kogge(n, args.repeats)?);
         for lesson in chosen(args)? {
             if lesson.header.sizes.contains(&n) {
                 record.timings.push(gpu.time(lesson, n, args.repeats)?);

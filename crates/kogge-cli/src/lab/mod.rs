@@ -72,7 +72,7 @@ enum Command {
     Watch(watch::Args),
     /// Tabulate work, steps, barriers and conflicts of all lessons
     Compare(compare::Args),
-    /// Time the lessons on a real GPU and plot them
+    /// Time the lessons on a real GPU beside a copy and kogge itself, and plot them
     Bench(bench::Args),
 }
 

@@ -6,14 +6,17 @@ use std::sync::Arc;
 
 use cudarc::driver::sys::{CUdevice_attribute, CUevent_flags};
 use cudarc::driver::{
-    CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, DriverError, LaunchConfig,
-    PushKernelArg,
+    CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, DevicePtr, DevicePtrMut,
+    DriverError, LaunchConfig, PushKernelArg,
 };
 use cudarc::nvrtc::{Ptx, result as nvrtc, sys as nvrtc_sys};
+use kogge::ops::Sum;
+use kogge_cuda::cudarc;
+use kogge_cuda::{Init, Scan, Workspace};
 use kogge_lab::catalogue::{Argument, Kind, Launch, Lesson, Operator, Plan};
 use kogge_lab::{Diagnostic, Number, ScalarType, Values};
 
-use super::record::{COPY, Timing};
+use super::record::{COPY, KOGGE, Timing};
 
 /// Runs before the first that is timed.
 const WARM_UP: u32 = 3;
@@ -21,9 +24,15 @@ const WARM_UP: u32 = 3;
 /// The first GPU of the machine.
 pub struct Gpu {
     context: Arc<CudaContext>,
+    /// The same GPU for the product.
+    device: kogge_cuda::Device,
     stream: Arc<CudaStream>,
     arch: String,
     multiprocessors: i32,
+}
+
+fn product(error: kogge_cuda::Error) -> Diagnostic {
+    Diagnostic::general(format!("kogge's CUDA engine: {error}"))
 }
 
 fn driver(error: DriverError) -> Diagnostic {
@@ -54,7 +63,14 @@ impl Gpu {
             .attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
             .map_err(driver)?;
         let stream = context.default_stream();
-        Ok(Self { context, stream, arch: format!("-arch=sm_{major}{minor}"), multiprocessors })
+        let device = kogge_cuda::Device::in_context(context.clone()).map_err(product)?;
+        Ok(Self {
+            context,
+            device,
+            stream,
+            arch: format!("-arch=sm_{major}{minor}"),
+            multiprocessors,
+        })
     }
 
     /// The GPU's name.
@@ -72,13 +88,46 @@ impl Gpu {
         Ok(timing(COPY, n, times, true))
     }
 
+    /// Times kogge's CUDA engine on `n` ints, its plan and workspace at hand, and checks its result.
+    pub fn kogge(&self, n: u64, repeats: u32) -> Result<Timing, Diagnostic> {
+        let (input, expected) = summed(n, false)?;
+        let x = self.stream.clone_htod(&input.to_bytes()).map_err(driver)?;
+        let mut y = self.stream.alloc_zeros::<u8>(x.len()).map_err(driver)?;
+        let scan: Scan<i32, i32, i32> = self
+            .device
+            .prepare(&Sum, kogge::Kind::Inclusive, kogge::Direction::Forward, n)
+            .map_err(product)?;
+        let mut workspace = self.device.workspace_on(self.stream.clone());
+        let from = x.device_ptr(&self.stream).0;
+        let to = y.device_ptr_mut(&self.stream).0;
+        // The first call takes the memory that it needs.
+        let run = |workspace: &mut Workspace| {
+            // SAFETY: both arrays hold `n` ints and outlive the stream's work.
+            unsafe { scan.run(workspace, from, to, Init::None, None) }.map_err(product)
+        };
+        run(&mut workspace)?;
+        let mut failed = None;
+        let times = self.timed(
+            repeats,
+            &mut workspace,
+            |_| Ok(()),
+            |workspace| {
+                failed = run(workspace).err().or(failed.take());
+                Ok(())
+            },
+        )?;
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        let result = self.stream.clone_dtoh(&y).map_err(driver)?;
+        Ok(timing(KOGGE, n, times, Values::from_bytes(ScalarType::I32, &result) == expected))
+    }
+
     /// Times a lesson on `n` ints, and checks its result.
     pub fn time(&self, lesson: &Lesson, n: u64, repeats: u32) -> Result<Timing, Diagnostic> {
         let defines = self.defines();
-        let sum = Operator::named("sum", ScalarType::I32)
-            .ok_or_else(|| Diagnostic::general("ints have sums"))?;
-        let input =
-            Values::from_numbers(ScalarType::I32, n as usize, |i| Number::Int(i as i64 % 7 - 3));
+        let sum = sum()?;
+        let (input, expected) = summed(n, lesson.header.kind == Kind::Exclusive)?;
         let plan = lesson.plan(n, ScalarType::I32, &defines)?;
         let macros = sum.defines().into_iter().chain(defines);
         let prelude: String =
@@ -88,7 +137,6 @@ impl Gpu {
         let reset = |job: &mut Job| job.reset(&self.stream);
         let times = self.timed(repeats, &mut job, reset, |job| job.run(&self.stream))?;
         let result = self.stream.clone_dtoh(&job.arrays["y"].0).map_err(driver)?;
-        let expected = sum.scan(&input, lesson.header.kind == Kind::Exclusive);
         Ok(timing(&lesson.name, n, times, Values::from_bytes(ScalarType::I32, &result) == expected))
     }
 
@@ -131,7 +179,7 @@ impl Gpu {
         repeats: u32,
         state: &mut S,
         before: impl Fn(&mut S) -> Result<(), DriverError>,
-        run: impl Fn(&mut S) -> Result<(), DriverError>,
+        mut run: impl FnMut(&mut S) -> Result<(), DriverError>,
     ) -> Result<Vec<f64>, Diagnostic> {
         let mut times = Vec::new();
         for repeat in 0..WARM_UP + repeats.max(1) {
@@ -148,6 +196,18 @@ impl Gpu {
         times.sort_by(f64::total_cmp);
         Ok(times)
     }
+}
+
+fn sum() -> Result<Operator, Diagnostic> {
+    Operator::named("sum", ScalarType::I32).ok_or_else(|| Diagnostic::general("ints have sums"))
+}
+
+/// `n` ints and their scan.
+fn summed(n: u64, exclusive: bool) -> Result<(Values, Values), Diagnostic> {
+    let input =
+        Values::from_numbers(ScalarType::I32, n as usize, |i| Number::Int(i as i64 % 7 - 3));
+    let expected = sum()?.scan(&input, exclusive);
+    Ok((input, expected))
 }
 
 fn timing(name: &str, n: u64, times: Vec<f64>, right: bool) -> Timing {

@@ -8,7 +8,7 @@ use kogge_lab::draw::png;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
-use super::record::{COPY, Record};
+use super::record::{COPY, KOGGE, Record};
 
 const SIZE: (u32, u32) = (1100, 760);
 const FONT: &str = "Noto Sans, DejaVu Sans, Verdana, sans-serif";
@@ -104,7 +104,11 @@ where
         .draw()?;
     for (at, (name, line)) in lines.iter().enumerate() {
         let colour = colour(at, name);
-        let width = if *name == COPY { 3 } else { 2 };
+        let width = match *name {
+            KOGGE => 5,
+            COPY => 3,
+            _ => 2,
+        };
         chart.draw_series(LineSeries::new(line.iter().copied(), colour.stroke_width(width)))?;
         for &point in line {
             if at >= COLOURS.len() {
@@ -118,7 +122,11 @@ where
 }
 
 fn colour(at: usize, name: &str) -> RGBColor {
-    if name == COPY { BLACK } else { COLOURS[at % COLOURS.len()] }
+    match name {
+        COPY => BLACK,
+        KOGGE => RGBColor(208, 28, 44),
+        _ => COLOURS[at % COLOURS.len()],
+    }
 }
 
 /// The names beside their colours, slowest first at the greatest length of each.

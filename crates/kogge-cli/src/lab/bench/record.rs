@@ -8,6 +8,9 @@ use serde_json::{Value, json};
 /// The name under which a copy from device to device is recorded.
 pub const COPY: &str = "copy";
 
+/// The name under which kogge's own CUDA engine is recorded.
+pub const KOGGE: &str = "kogge";
+
 /// A set of timings on one GPU.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
@@ -19,10 +22,10 @@ pub struct Record {
     pub timings: Vec<Timing>,
 }
 
-/// The time of one lesson, or of a copy, at one length.
+/// The time of one lesson, of kogge, or of a copy, at one length.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timing {
-    /// The lesson, or [`COPY`].
+    /// The lesson, [`KOGGE`] or [`COPY`].
     pub name: String,
     /// The number of elements, of four bytes.
     pub n: u64,
