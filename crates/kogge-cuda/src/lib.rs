@@ -10,6 +10,7 @@
 //! The engine never leaves the order of `kogge-core`, and knows nothing of files.
 
 pub mod archive;
+mod buffer;
 mod cache;
 pub mod catalogue;
 mod compile;
@@ -27,6 +28,7 @@ mod staging;
 mod tuning;
 mod workspace;
 
+pub use buffer::Buffer;
 pub use compile::{Arch, Compiled, compile, compiler_version};
 pub use cudarc;
 pub use device::Device;

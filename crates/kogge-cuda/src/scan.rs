@@ -197,7 +197,7 @@ fn aligned<T>(address: u64) -> Result<(), Error> {
     Err(Error::Misaligned { address, align: align_of::<T>() })
 }
 
-fn same_context(
+pub(crate) fn same_context(
     stream: &cudarc::driver::CudaStream,
     other: &cudarc::driver::CudaStream,
 ) -> Result<(), Error> {

@@ -11,7 +11,7 @@ use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut, sys};
 use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use kogge_core::ops::*;
 use kogge_core::{Accumulate, Direction, Element, Kind, Order, bf16, bytemuck, f16};
-use kogge_cuda::{Capability, Error, Init, Kernel, Scan, Tuning, Workspace, cudarc};
+use kogge_cuda::{Buffer, Capability, Error, Init, Kernel, Scan, Tuning, Workspace, cudarc};
 use std::sync::{Arc, OnceLock, RwLock};
 
 /// Held alone while a graph is captured, which other tests' allocations would end.
@@ -311,6 +311,140 @@ fn cudarc_slices_host_slices_and_lengths() {
     let error =
         unsafe { scan.run(&mut workspace, 1, 4, Init::None, None) }.expect_err("misaligned");
     assert!(matches!(error, Error::Misaligned { address: 1, align: 4 }));
+}
+
+/// All pairs of values that hurt, each pair a segment of its own: zeros of either sign, infinities,
+/// subnormal numbers, NaNs with payloads.
+#[test]
+fn extremes_of_special_values() {
+    let _shared = CAPTURE.read();
+    let singles: Vec<f32> = [
+        0,
+        0x8000_0000,
+        1,
+        0x8000_0001,
+        0x3f80_0000,
+        0xbf80_0000,
+        0x7f7f_ffff,
+        0xff7f_ffff,
+        0x7f80_0000,
+        0xff80_0000,
+        0x7fc0_0001,
+        0xffc0_0002,
+        0x7fff_ffff,
+        0x7fa0_0003,
+    ]
+    .map(f32::from_bits)
+    .to_vec();
+    pairs(&Max, &singles);
+    pairs(&Min, &singles);
+    pairs(&LastValid, &singles);
+    pairs(&Lower, &singles);
+    pairs(&Higher, &singles);
+    let doubles: Vec<f64> = [
+        0,
+        1 << 63,
+        1,
+        1 << 63 | 1,
+        0x3ff0 << 48,
+        0xbff0 << 48,
+        0x7fef << 48,
+        0x7ff0 << 48,
+        0xfff0 << 48,
+        0x7ff8 << 48 | 1,
+        0xfff8 << 48 | 2,
+        0x7ff4 << 48 | 3,
+    ]
+    .map(f64::from_bits)
+    .to_vec();
+    pairs(&Max, &doubles);
+    pairs(&Min, &doubles);
+    pairs(&LastValid, &doubles);
+}
+
+#[kogge_core::operator(identity = f32::INFINITY)]
+fn Lower(left: f32, right: f32) -> f32 {
+    left.min(right)
+}
+#[kogge_core::operator(identity = f32::NEG_INFINITY)]
+fn Higher(left: f32, right: f32) -> f32 {
+    left.max(right)
+}
+
+fn pairs<T, O>(operator: &O, values: &[T])
+where
+    T: Padded + DeviceElement,
+    Flagged<T>: DeviceElement + DeviceType + Element<Accumulator = Flagged<T>>,
+    O: DeviceOperator<T> + Copy,
+    Segmented<O>: DeviceOperator<Flagged<T>>,
+{
+    let input: Vec<Flagged<T>> = values
+        .iter()
+        .flat_map(|&x| values.iter().map(move |&y| [Flagged::new(x, true), Flagged::new(y, false)]))
+        .flatten()
+        .collect();
+    let scan = device()
+        .prepare::<Flagged<T>, Flagged<T>, Flagged<T>, _>(
+            &Segmented(*operator),
+            Kind::Inclusive,
+            Direction::Forward,
+            input.len() as u64,
+        )
+        .expect("a kernel");
+    let mut workspace = device().workspace().expect("a workspace");
+    let mut output = vec![Flagged::new(T::zeroed(), false); input.len()];
+    scan.run_host(&mut workspace, &input, &mut output, None).expect("a scan");
+    for (pair, got) in input.chunks_exact(2).zip(output.chunks_exact(2)) {
+        let (x, y) = (pair[0].value, pair[1].value);
+        let expected = operator.combine(x, y);
+        assert_eq!(
+            bytemuck::bytes_of(&got[1].value),
+            bytemuck::bytes_of(&expected),
+            "{} of {:x?} and {:x?}",
+            std::any::type_name::<O>(),
+            bytemuck::bytes_of(&x),
+            bytemuck::bytes_of(&y),
+        );
+    }
+}
+
+#[test]
+fn buffers_on_any_stream() {
+    let _shared = CAPTURE.read();
+    let device = device();
+    let (mut workspace, stream) = (
+        device.workspace().expect("a workspace"),
+        device.context().new_stream().expect("a stream"),
+    );
+    let input: Vec<i32> = (0..2_000_000).map(|i| i * 7 % 1001).collect();
+    let (values, all) =
+        expected::<i32, i32, i32, _>(&Sum, &input, Kind::Inclusive, Direction::Forward, None);
+    let scan = device
+        .prepare::<i32, i32, i32, _>(&Sum, Kind::Inclusive, Direction::Forward, 2_000_000)
+        .expect("a kernel");
+    for stream in [workspace.stream().clone(), stream] {
+        let from = Buffer::from_slice(&stream, &input).expect("memory");
+        let mut to = Buffer::zeroed(&stream, input.len()).expect("memory");
+        let mut total = Buffer::zeroed(&stream, 1).expect("memory");
+        for _ in 0..10 {
+            scan.run_buffers(&mut workspace, &from, &mut to, None, Some(&mut total))
+                .expect("a scan");
+        }
+        let read = to.read().expect("a copy");
+        assert!(bytemuck::cast_slice::<i32, u8>(&read) == values);
+        assert_eq!(bytemuck::cast_slice::<i32, u8>(&total.read().expect("a copy")), &all[..]);
+        let mut data = from;
+        scan.run_buffer_in_place(&mut workspace, &mut data, None).expect("a scan");
+        assert!(data.read().expect("a copy") == read);
+        assert!(matches!(data.write(&input[1..]), Err(Error::Length { .. })));
+        let mut short = Buffer::zeroed(&stream, 5).expect("memory");
+        let refused = scan.run_buffers(&mut workspace, &data, &mut short, None, None);
+        assert!(matches!(refused, Err(Error::Length { .. })));
+    }
+    assert!(matches!(
+        Buffer::<u64>::zeroed(workspace.stream(), 1 << 45),
+        Err(Error::OutOfMemory(_))
+    ));
 }
 
 /// In one chunk and in several, both ways, on one workspace; with totals and initial values.

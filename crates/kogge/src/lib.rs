@@ -42,10 +42,18 @@
 //!
 //! Scans run in the current rayon pool: `pool.install(|| …)` chooses another. Small inputs stay
 //! on the calling thread.
+//!
+//! # GPUs
+//!
+//! With the feature `cuda`, `Device::cuda(0)` opens an NVIDIA GPU, and [`Scan`] takes its buffers, or
+//! host slices by way of it, with the same bits. Any operator of [`ops`] and any that
+//! [`operator`](macro@operator) makes runs there.
 
 mod axis;
 mod check;
 mod functions;
+#[cfg(feature = "cuda")]
+mod gpu;
 mod layout;
 #[cfg(feature = "ndarray")]
 mod ndarray;
@@ -59,6 +67,8 @@ pub use functions::{
     exclusive_scan, exclusive_scan_in_place, exclusive_scan_into, inclusive_scan,
     inclusive_scan_in_place, inclusive_scan_into,
 };
+#[cfg(feature = "cuda")]
+pub use gpu::{Buffer, Device, DeviceError};
 pub use kogge_core::{
     Accumulate, Direction, Element, Error, FnOperator, Kind, Ladder, Number, Operator, Order,
     OrderedNumber, Stepper, bf16, bytemuck, device, element, f16, from_fn, operator, ops,
