@@ -1,13 +1,13 @@
 //! Compiles the kernels that the library carries, and packs them into `cubins.bin`.
 //!
-//! `cargo run --release -p kogge-cuda --example embed`; needs NVRTC 12.8 or newer (`KOGGE_NVRTC`), and
-//! some minutes. To be repeated when a kernel, the operator language or the tuning changes: a test says
-//! so.
+//! `cargo run --release -p kogge-cuda --example embed [FILE]`; needs NVRTC 12.8 or newer (`KOGGE_NVRTC`)
+//! and some minutes of all cores. To be repeated when a kernel, the operator language or the tuning
+//! changes: a test says so. Drivers of that NVRTC's major version and newer can load what it makes.
 
 use kogge_cuda::archive::{Archive, Kernel, pack, selection};
 use kogge_cuda::{compile, compiler_version};
 use std::error::Error;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -19,7 +19,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let compiled = compile_all(&groups)?;
     let bytes =
         pack(&compiled, |cubins| zstd::bulk::compress(cubins, 19).expect("memory to compress in"));
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("cubins.bin");
+    let ours = || Path::new(env!("CARGO_MANIFEST_DIR")).join("cubins.bin");
+    let path = std::env::args_os().nth(1).map_or_else(ours, PathBuf::from);
     std::fs::write(&path, &bytes)?;
     check(&bytes, &compiled)?;
     let raw: usize = compiled.iter().flatten().map(|(_, cubin)| cubin.len()).sum();

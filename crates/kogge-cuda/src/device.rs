@@ -1,9 +1,9 @@
 //! A GPU: found, asked what it can do, and given kernels.
 
-use crate::archive::{self, Archive};
+use crate::archive::Archive;
 use crate::launch::Module;
 use crate::{Arch, Capability, Error, Scan, Specification, Tuning, Workspace};
-use crate::{cache, compile, plan, source};
+use crate::{archive, cache, compile, plan, source};
 use cudarc::driver::sys::{self, CUdevice_attribute_enum as Attribute};
 use cudarc::driver::{CudaContext, CudaStream};
 use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
@@ -158,19 +158,22 @@ impl Device {
         if let Some(module) = modules().get(&text) {
             return Ok(module.clone());
         }
-        let cubin = self.cubin(&text)?;
-        let module = Arc::new(Module::load(&self.context, &cubin, shared_bytes)?);
+        // A driver older than the archive's compiler may refuse its cubins.
+        let embedded = Archive::embedded().get(&text, archive::generation(self.compute()?));
+        let load = |cubin: &[u8]| Module::load(&self.context, cubin, shared_bytes);
+        let module = match embedded.and_then(|cubin| load(&cubin).ok()) {
+            Some(module) => module,
+            None => load(&self.compiled(&text)?)?,
+        };
+        let module = Arc::new(module);
         modules().insert(text, module.clone());
         Ok(module)
     }
 
-    fn cubin(&self, text: &str) -> Result<Vec<u8>, Error> {
-        let (major, minor) = self.context.compute_capability()?;
-        let compute = (major as u32, minor as u32);
-        if let Some(cubin) = Archive::embedded().get(text, archive::generation(compute)) {
-            return Ok(cubin);
-        }
-        let arch = Arch(compute.0 * 10 + compute.1);
+    /// The kernel from disk, else compiled.
+    fn compiled(&self, text: &str) -> Result<Vec<u8>, Error> {
+        let (major, minor) = self.compute()?;
+        let arch = Arch(major * 10 + minor);
         let folder = self.cache.as_deref();
         if let Some(cubin) = folder.and_then(|folder| cache::get(folder, text, arch)) {
             return Ok(cubin);
@@ -180,5 +183,11 @@ impl Device {
             cache::put(folder, text, arch, &cubin);
         }
         Ok(cubin)
+    }
+
+    /// The compute capability that the GPU has, whatever it is to be used as.
+    fn compute(&self) -> Result<(u32, u32), Error> {
+        let (major, minor) = self.context.compute_capability()?;
+        Ok((major as u32, minor as u32))
     }
 }

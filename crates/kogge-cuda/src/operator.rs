@@ -90,3 +90,47 @@ where
         ))),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kogge_core::ops::{Affine, Compose, Max, Sum};
+    use kogge_core::{bf16, f16};
+
+    fn adds<A: Element + DeviceType, O: DeviceOperator<A>>(operator: O) -> bool {
+        let source = operator_source::<A, O>(&operator, "Name").expect("a text");
+        assert!(source.text.contains("struct Name {"), "{}", source.text);
+        assert_eq!(source.text.contains("typedef i32 Element;"), source.adds_narrow_integers);
+        source.adds_narrow_integers
+    }
+
+    /// A user's own addition is known as well as the built-in one.
+    #[kogge_core::operator(identity = 0)]
+    fn Own(left: u8, right: u8) -> u8 {
+        left + right
+    }
+    #[kogge_core::operator(identity = 0)]
+    fn Twice(left: u8, right: u8) -> u8 {
+        left + right + right
+    }
+
+    #[test]
+    fn additions_of_narrow_integers_are_known() {
+        assert!(adds::<i8, _>(Sum) && adds::<u16, _>(Sum) && adds::<u8, _>(Own));
+        assert!(!adds::<f32, _>(Sum) && !adds::<u64, _>(Sum));
+        assert!(!adds::<i8, _>(Max) && !adds::<u8, _>(Twice));
+        assert!(!adds::<Affine<f32>, _>(Compose));
+    }
+
+    #[test]
+    fn kernels_name_elements() {
+        let name = type_name::<f16, f32>("Op").ok();
+        assert_eq!(name.as_deref(), Some("f16"));
+        assert_eq!(type_name::<bf16, f64>("Op").ok().as_deref(), Some("bf16"));
+        assert_eq!(type_name::<u16, u64>("Op").ok().as_deref(), Some("kogge::u16"));
+        let pair = type_name::<Affine<f32>, Affine<f32>>("Op").ok();
+        assert_eq!(pair.as_deref(), Some("Op::Element"));
+        let refused = type_name::<Affine<f32>, Affine<f64>>("Op");
+        assert!(matches!(refused, Err(Error::Unsupported(_))));
+    }
+}

@@ -9,7 +9,7 @@ mod built_in;
 mod casts;
 mod control;
 mod words;
-mod worked;
+pub mod worked;
 
 use crate::Case;
 

@@ -4,28 +4,28 @@ use crate::Case;
 
 #[allow(dead_code, missing_docs)]
 #[path = "../../../kogge/examples/csv_quotes.rs"]
-mod csv_quotes;
+pub mod csv_quotes;
 #[allow(dead_code, missing_docs)]
 #[path = "../../../kogge/examples/maximum_subarray.rs"]
-mod maximum_subarray;
+pub mod maximum_subarray;
 #[allow(dead_code, missing_docs)]
 #[path = "../../../kogge/examples/parentheses.rs"]
-mod parentheses;
+pub mod parentheses;
 #[allow(dead_code, missing_docs)]
 #[path = "../../../kogge/examples/polynomial_hash.rs"]
-mod polynomial_hash;
+pub mod polynomial_hash;
 #[allow(dead_code, missing_docs)]
 #[path = "../../../kogge/examples/recurrence.rs"]
-mod recurrence;
+pub mod recurrence;
 #[allow(dead_code, missing_docs)]
 #[path = "../../../kogge/examples/rotations.rs"]
-mod rotations;
+pub mod rotations;
 #[allow(dead_code, missing_docs)]
 #[path = "../../../kogge/examples/saturating_counter.rs"]
-mod saturating_counter;
+pub mod saturating_counter;
 #[allow(dead_code, missing_docs)]
 #[path = "../../../kogge/examples/welford.rs"]
-mod welford;
+pub mod welford;
 
 pub(super) fn cases() -> Vec<Case> {
     vec![

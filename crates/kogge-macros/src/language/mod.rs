@@ -24,6 +24,15 @@ pub(crate) struct Both {
     pub(crate) data: TokenStream,
 }
 
+impl Both {
+    /// Stands for what was refused, and has any type. It is in no program: whoever puts it down has
+    /// taken note of an error, and every macro gives the errors out as `compile_error!`s beside it.
+    fn refused() -> Self {
+        let nothing = quote!(loop {});
+        Self { rust: nothing.clone(), data: nothing }
+    }
+}
+
 /// A function's signature, as far as the language goes.
 pub(crate) struct Signature {
     pub(crate) parameters: Vec<Parameter>,
@@ -51,8 +60,8 @@ impl Translation {
         if errors.is_empty() {
             return self;
         }
-        let nothing = quote!(::core::unimplemented!());
-        Self { rust: nothing.clone(), data: nothing }
+        let Both { rust, data } = Both::refused();
+        Self { rust, data }
     }
 }
 
@@ -127,7 +136,7 @@ impl<'e> Translator<'e> {
     /// Takes note of an error and goes on with a value of any type.
     fn refuse(&mut self, tokens: impl ToTokens, message: impl std::fmt::Display) -> Both {
         self.errors.at(tokens, message);
-        Both { rust: quote!(::core::unimplemented!()), data: quote!(::core::unimplemented!()) }
+        Both::refused()
     }
 }
 
