@@ -18,6 +18,7 @@ pub struct Device {
     context: Arc<CudaContext>,
     capability: Capability,
     tuning: Tuning,
+    archive: Archive<'static>,
     cache: Option<PathBuf>,
     modules: Arc<Mutex<HashMap<String, Arc<Module>>>>,
 }
@@ -73,13 +74,24 @@ impl Device {
                 Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
             )?,
         };
-        let tuning = Tuning::default();
-        Ok(Self { context, capability, tuning, cache: cache::folder(), modules: Arc::default() })
+        Ok(Self {
+            context,
+            capability,
+            tuning: Tuning::default(),
+            archive: Archive::embedded(),
+            cache: cache::folder(),
+            modules: Arc::default(),
+        })
     }
 
     /// The same with another folder for compiled kernels; `None` for no folder.
     pub fn with_cache(self, folder: Option<PathBuf>) -> Self {
         Self { cache: folder, ..self }
+    }
+
+    /// The same with another archive of kernels than the library's own.
+    pub fn with_archive(self, archive: Archive<'static>) -> Self {
+        Self { archive, ..self }
     }
 
     /// The same as if the device could do less: an older compute capability, fewer multiprocessors, less
@@ -159,7 +171,7 @@ impl Device {
             return Ok(module.clone());
         }
         // A driver older than the archive's compiler may refuse its cubins.
-        let embedded = Archive::embedded().get(&text, archive::generation(self.compute()?));
+        let embedded = self.archive.get(&text, archive::generation(self.compute()?));
         let load = |cubin: &[u8]| Module::load(&self.context, cubin, shared_bytes);
         let module = match embedded.and_then(|cubin| load(&cubin).ok()) {
             Some(module) => module,

@@ -11,6 +11,7 @@ use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut, sys};
 use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use kogge_core::ops::*;
 use kogge_core::{Accumulate, Direction, Element, Kind, Order, bf16, bytemuck, f16};
+use kogge_cuda::archive::Archive;
 use kogge_cuda::{Buffer, Capability, Error, Init, Kernel, Scan, Tuning, Workspace, cudarc};
 use std::sync::{Arc, OnceLock, RwLock};
 
@@ -496,6 +497,49 @@ fn host_slice<T, U, A, O>(
     let total = scan.run_host(workspace, &input, &mut output, init).expect("a scan");
     assert!(bytemuck::cast_slice::<U, u8>(&output) == values, "{n} {kind:?} {direction:?}");
     assert_eq!(bytemuck::bytes_of(&total), &all[..], "{n} {kind:?} {direction:?}: the total");
+}
+
+#[kogge_core::operator(identity = 0.0)]
+fn Decay(left: f32, right: f32) -> f32 {
+    left * 0.5 + right
+}
+
+/// How long a first call takes: compiled, from disk, and from an archive (`KOGGE_TEST_ARCHIVE` names a
+/// file; else the library's own, if it has one).
+#[test]
+fn first_calls_are_quick() {
+    let _alone = CAPTURE.write();
+    let folder = std::env::temp_dir().join(format!("kogge-first-calls-{}", std::process::id()));
+    let time = |what: &str, device: kogge_cuda::Device, user: bool| {
+        let mut longest = 0.0f64;
+        for len in [1000, 1 << 28] {
+            let start = std::time::Instant::now();
+            let (kind, direction) = WAYS[0];
+            let scan = match user {
+                true => device.prepare::<f32, f32, f32, _>(&Decay, kind, direction, len),
+                false => device.prepare::<f32, f32, f32, _>(&Sum, kind, direction, len),
+            };
+            let kernel = scan.expect("a kernel").plan().kernel;
+            let milliseconds = start.elapsed().as_secs_f64() * 1e3;
+            longest = longest.max(milliseconds);
+            println!("first call {what}, {kernel:?}: {milliseconds:.1} ms");
+        }
+        longest
+    };
+    let open = || kogge_cuda::Device::open(0).expect("a GPU").with_cache(Some(folder.clone()));
+    time("compiled", open(), true);
+    assert!(time("from disk", open(), true) < 100.0);
+    let _ = std::fs::remove_dir_all(&folder);
+    let archive = match std::env::var_os("KOGGE_TEST_ARCHIVE") {
+        Some(path) => Archive::read(std::fs::read(path).expect("an archive").leak()),
+        None => Some(Archive::embedded()),
+    };
+    let archive = archive.expect("an archive");
+    println!("{} kernels in the archive", archive.len());
+    if !archive.is_empty() {
+        let device = open().with_cache(None).with_archive(archive);
+        assert!(time("from the archive", device, false) < 100.0);
+    }
 }
 
 /// A wild address ends a process's context: every later call says so, and nothing panics.
