@@ -5,7 +5,10 @@
 // in reverse. The answer: the output's bytes, then the total's. Requests of one name share a workspace,
 // as calls do. A byte written outside the output ends the program.
 #include "specimens.hpp"
+
+#include <cstdio>
 #include <map>
+#include <memory>
 #include <string>
 #include <unistd.h>
 
@@ -17,13 +20,13 @@ struct Entry {
     u32 slot, segment, tile;
 };
 
-#define ENTRY(name, O, I, U, A, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED)                   \
-    {#name,                                                                                      \
-     {sizeof(I), sizeof(U), sizeof(A),                                                           \
-      {run<Specimen<O, I, U, A, false, false, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>,   \
-       run<Specimen<O, I, U, A, true, false, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>,    \
-       run<Specimen<O, I, U, A, false, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>,    \
-       run<Specimen<O, I, U, A, true, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>},    \
+#define ENTRY(name, O, I, U, A, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED)                                     \
+    {#name,                                                                                                        \
+     {sizeof(I), sizeof(U), sizeof(A),                                                                             \
+      {run<Specimen<O, I, U, A, false, false, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>,                     \
+       run<Specimen<O, I, U, A, true, false, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>,                \
+       run<Specimen<O, I, U, A, false, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>,                \
+       run<Specimen<O, I, U, A, true, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>},                      \
       Slot<O::Element>::PARTS * 16, Order<I>::SEGMENT, Order<I>::TILE}},
 std::map<std::string, Entry> entries = {SPECIMENS(ENTRY)};
 

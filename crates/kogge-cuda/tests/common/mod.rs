@@ -1,6 +1,9 @@
 //! Shared by the tests: random data, the reference's answer as bytes.
 #![allow(dead_code)]
 
+#[cfg(target_arch = "x86_64")]
+pub mod shim;
+
 use kogge_core::{Accumulate, Direction, Element, Kind, Operator, Order, bytemuck, reference};
 
 /// SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).

@@ -1,0 +1,401 @@
+// The shim's runtime: a resident thread block is one OS thread; a CUDA thread is a fiber of it, switched
+// at every warp collective and every wait, in an order drawn from a seed. So blocks race for real and
+// warps interleave at random; a copy is made by an agent of its own, at a time of its own.
+//
+// Within a block only one fiber runs at a time, so that the runtime's own state needs no atomics.
+#include "runtime.hpp"
+#include "order.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <sched.h>
+#include <thread>
+#include <vector>
+
+// Saves the callee-saved registers and the stack of one fiber, and takes up another's.
+extern "C" void shim_switch(void** save, void* load);
+#if defined(__x86_64__)
+asm(R"(
+.text
+.globl shim_switch
+shim_switch:
+    pushq %rbp
+    pushq %rbx
+    pushq %r12
+    pushq %r13
+    pushq %r14
+    pushq %r15
+    movq %rsp, (%rdi)
+    movq %rsi, %rsp
+    popq %r15
+    popq %r14
+    popq %r13
+    popq %r12
+    popq %rbx
+    popq %rbp
+    ret
+)");
+#else
+#error "the shim's fiber switch is written for x86-64"
+#endif
+
+namespace shim {
+namespace {
+
+enum : u32 { WARP = 32, STACK_BYTES = 128 << 10, AGENTS = 4 };
+// How long a launch may stand still: seconds, `KOGGE_SHIM_PATIENCE` or this.
+constexpr int PATIENCE = 20;
+
+// A CUDA thread.
+struct Fiber {
+    void* stack_pointer = nullptr;
+    u32 thread = 0;
+    bool done = false;
+    bool polls = false;  // waits for nothing that this block could do
+    bool (*ready)(const void*, u64) = nullptr;
+    const void* ready_of = nullptr;
+    u64 ready_than = 0;
+    order::Thread known_as = nullptr;
+    std::unique_ptr<u8[]> stack;
+};
+
+// Threads that wait for each other: a warp, a named barrier, a block.
+struct Group {
+    u32 arrived = 0;
+    u64 generation = 0;
+    u64 order[2];  // of even and odd generations
+};
+
+// A copy that an agent has yet to make, or an arrival after those of the same thread.
+struct Copy {
+    u32 thread;
+    u8* to;
+    const u8* from;
+    u32 bytes;
+    Barrier* barrier;
+    const u64* order;
+};
+
+// The copies not yet made, as issued. Allocates nothing: what one fiber allocates and another frees would
+// look like a race of the kernel's.
+struct Queue {
+    enum : u32 { ROOM = 1 << 15, WINDOW = 64 };
+    std::vector<Copy> copies = std::vector<Copy>(ROOM);
+    std::vector<u64> orders = std::vector<u64>(2 * ROOM);
+    u64 first = 0, end = 0;
+
+    bool empty() const { return first == end; }
+    Copy& at(u64 i) { return copies[(first + i) % ROOM]; }
+    void push(Copy copy) {
+        if (end - first == ROOM) fail("more copies at once than the shim keeps");
+        copy.order = &orders[end % orders.size()];
+        order::release(copy.order);
+        copies[end++ % ROOM] = copy;
+    }
+    // One of the oldest. An arrival waits for earlier copies of its thread.
+    Copy take(u64 random) {
+        u64 pick = random % (end - first < WINDOW ? end - first : WINDOW);
+        for (u64 i = 0; at(pick).to == nullptr && i < pick; i++)
+            if (at(i).thread == at(pick).thread) pick = i;
+        Copy copy = at(pick);
+        for (; pick > 0; pick--) at(pick) = at(pick - 1);
+        first++;
+        return copy;
+    }
+};
+
+struct Warp {
+    Group group;
+    u32 exchange[2][WARP];
+    u64 collectives[WARP] = {};
+};
+
+struct Launch {
+    u32 blocks, threads, shared_bytes, seed;
+    void (*kernel)(const void*);
+    const void* arguments;
+    std::atomic<u64> progress{0};
+};
+
+struct Block {
+    Launch* launch;
+    u32 index;
+    std::vector<Fiber> fibers;
+    std::vector<Warp> warps;
+    Group whole, named[16];
+    std::unique_ptr<u8[]> memory;
+    u8* shared;
+    std::vector<u64> barrier_order;  // two for every eight bytes of shared memory
+    std::vector<u64> made_order;     // of the copies of each thread
+    Queue copies;
+    order::Thread agents[AGENTS], scheduler;
+    u64 started, ended;  // what orders the launch, and its end
+    void* scheduler_stack = nullptr;
+    Fiber* running = nullptr;
+    std::mt19937 random;
+
+    void progress() { launch->progress.fetch_add(1, std::memory_order_relaxed); }
+};
+
+thread_local Block* block = nullptr;
+// Read afresh after every switch, so never kept across one by inlining.
+__attribute__((noinline)) Block& current() { return *block; }
+Warp& warp() { return current().warps[current().running->thread / WARP]; }
+u32 lane() { return current().running->thread % WARP; }
+
+void yield() {
+    Block& b = current();
+    Fiber* self = b.running;
+    order::run_as(b.scheduler);
+    shim_switch(&self->stack_pointer, b.scheduler_stack);
+}
+void wait_for(bool (*ready)(const void*, u64), const void* of, u64 than) {
+    if (ready(of, than)) return;
+    Fiber& self = *current().running;
+    self.ready = ready, self.ready_of = of, self.ready_than = than;
+    yield();
+}
+// Gives others a turn while polling what other blocks write.
+void pause() {
+    current().running->polls = true;
+    yield();
+    current().running->polls = false;
+}
+
+bool past(const void* group, u64 generation) { return ((const Group*)group)->generation != generation; }
+void meet(Group& group, u32 threads, bool ordered) {
+    u64 generation = group.generation;
+    const u64* order = &group.order[generation % 2];
+    if (ordered) order::release(order);
+    if (++group.arrived == threads) {
+        group.arrived = 0;
+        group.generation++;
+        current().progress();
+    } else {
+        if (group.arrived > threads) fail("more threads at a barrier than it awaits");
+        wait_for(past, &group, generation);
+    }
+    if (ordered) order::acquire(order);
+}
+
+// All lanes give a word; a lane then reads those of others.
+u32* exchange(u32 word) {
+    Warp& w = warp();
+    u32 l = lane();
+    u32* buffer = w.exchange[w.collectives[l]++ % 2];
+    buffer[l] = word;
+    meet(w.group, WARP, false);
+    return buffer;
+}
+
+// The layout of `Barrier`: phase, bytes awaited, arrivals of a phase, arrivals awaited.
+struct Phase {
+    u8 phase;
+    std::int32_t bytes;
+    u16 arrivals, awaited;
+};
+Phase unpack(u64 word) {
+    return {(u8)(word >> 56), (std::int32_t)((u32)(word >> 32) << 8) >> 8, (u16)(word >> 16), (u16)word};
+}
+u64 pack(Phase p) {
+    return (u64)p.phase << 56 | (u64)((u32)p.bytes & 0xffffff) << 32 | (u64)p.arrivals << 16 | p.awaited;
+}
+const u64* order_of(const Barrier* barrier, u32 parity) {
+    Block& b = current();
+    u64 at = (const u8*)barrier - b.shared;
+    if (at >= b.launch->shared_bytes) fail("a barrier outside shared memory");
+    return &b.barrier_order[at / 8 * 2 + parity % 2];
+}
+void update(Barrier* barrier, u32 arrivals, std::int32_t bytes) {
+    order::touches(barrier);
+    Phase p = unpack(*barrier);
+    order::release(order_of(barrier, p.phase));
+    if (p.awaited < arrivals) fail("more arrivals than a barrier awaits");
+    p.awaited -= arrivals;
+    p.bytes += bytes;
+    if (p.awaited == 0 && p.bytes == 0) p = {(u8)(p.phase + 1), 0, p.arrivals, p.arrivals};
+    *barrier = pack(p);
+    current().progress();
+}
+bool phase_over(const void* barrier, u64 parity) { return (unpack(*(const Barrier*)barrier).phase & 1) != parity; }
+
+void issue(u8* to, const u8* from, u32 bytes, Barrier* barrier) {
+    current().copies.push({current().running->thread, to, from, bytes, barrier, nullptr});
+}
+void make_a_copy(Block& b) {
+    Copy copy = b.copies.take(b.random());
+    order::run_as(b.agents[b.random() % AGENTS]);
+    order::acquire(copy.order);
+    u64* made = &b.made_order[copy.thread];
+    if (copy.to == nullptr) order::acquire(made);
+    if (copy.to) {
+        order::reads(copy.from, copy.bytes);
+        order::writes(copy.to, copy.bytes);
+        std::memcpy(copy.to, copy.from, copy.bytes);
+        order::release(made);
+    }
+    if (copy.barrier) update(copy.barrier, copy.to ? 0 : 1, copy.to ? -(std::int32_t)copy.bytes : 0);
+    order::run_as(b.scheduler);
+}
+
+[[noreturn]] void fiber_main() {
+    order::acquire(&current().started);
+    Launch& launch = *current().launch;
+    launch.kernel(launch.arguments);
+    Block& b = current();
+    order::release(&b.ended);
+    b.running->done = true;
+    b.progress();
+    order::run_as(b.scheduler);
+    void* unused;
+    shim_switch(&unused, b.scheduler_stack);
+    std::abort();
+}
+
+void resume(Block& b, Fiber& f) {
+    if (!f.polls) b.progress();
+    b.running = &f;
+    order::run_as(f.known_as);
+    shim_switch(&b.scheduler_stack, f.stack_pointer);
+}
+
+// Ends the program if no block has gone on for long.
+struct Watch {
+    const char* given = std::getenv("KOGGE_SHIM_PATIENCE");
+    std::chrono::seconds patience{given ? std::atoi(given) : PATIENCE};
+    u64 seen = 0;
+    std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
+    void look(u64 progress) {
+        auto now = std::chrono::steady_clock::now();
+        if (progress != seen) seen = progress, since = now;
+        if (now - since > patience) fail("deadlock: no thread of any block can go on");
+    }
+};
+
+void schedule(Block& b) {
+    u32 threads = b.launch->threads, left = threads;
+    Watch watch;
+    for (u64 turn = 0; left > 0; turn++) {
+        u64 before = b.launch->progress.load(std::memory_order_relaxed);
+        // Threads up or down from a random one on, some warps left out.
+        u32 start = b.random() % threads, step = b.random() % 2 ? 1 : threads - 1, skip = b.random() & b.random();
+        for (u32 n = 0, i = start; n < threads; n++, i = (i + step) % threads) {
+            Fiber& f = b.fibers[i];
+            if (f.done || skip >> (i / WARP) % 32 & 1) continue;
+            if (f.ready) {
+                if (!f.ready(f.ready_of, f.ready_than)) continue;
+                f.ready = nullptr;
+            }
+            resume(b, f);
+            if (f.done) left--;
+        }
+        while (!b.copies.empty() && b.random() % 4) make_a_copy(b);
+        if (b.launch->progress.load(std::memory_order_relaxed) == before) sched_yield();
+        if (turn % 256 == 0) watch.look(b.launch->progress.load(std::memory_order_relaxed));
+    }
+    if (!b.copies.empty()) fail("a block ended before its copies were made");
+}
+
+void prepare(Block& b) {
+    Launch& launch = *b.launch;
+    b.random.seed(launch.seed * 7919 + b.index);
+    b.memory.reset(new u8[launch.shared_bytes + 128]);
+    std::memset(b.memory.get(), 0xa5, launch.shared_bytes + 128);
+    b.shared = b.memory.get() + (128 - (std::uintptr_t)b.memory.get() % 128) % 128;
+    b.barrier_order.resize(launch.shared_bytes / 8 * 2 + 2);
+    b.made_order.resize(launch.threads);
+    b.warps = std::vector<Warp>(launch.threads / WARP);
+    b.fibers = std::vector<Fiber>(launch.threads);
+    b.scheduler = order::current();
+    for (order::Thread& agent : b.agents) agent = order::create();
+    for (u32 t = 0; t < launch.threads; t++) {
+        Fiber& f = b.fibers[t];
+        f.thread = t;
+        f.known_as = order::create();
+        f.stack.reset(new u8[STACK_BYTES]);
+        void** top = (void**)(((std::uintptr_t)f.stack.get() + STACK_BYTES) & ~(std::uintptr_t)15);
+        *--top = nullptr;
+        *--top = (void*)fiber_main;
+        for (int i = 0; i < 6; i++) *--top = nullptr;
+        f.stack_pointer = top;
+    }
+}
+
+void run_block(Launch* launch, u32 index) {
+    Block b;
+    b.launch = launch, b.index = index;
+    prepare(b);
+    block = &b;
+    order::release(&b.started);
+    schedule(b);
+    order::acquire(&b.ended);
+    block = nullptr;
+    for (order::Thread agent : b.agents) order::destroy(agent);
+    for (Fiber& f : b.fibers) order::destroy(f.known_as);
+}
+
+}  // namespace
+
+void fail(const char* what) {
+    std::fprintf(stderr, "shim: %s\n", what);
+    std::fflush(stderr);
+    std::_Exit(3);
+}
+
+void launch(u32 blocks, u32 threads, u32 shared_bytes, u32 seed, void (*kernel)(const void*), const void* arguments) {
+    Launch launch = {blocks, threads, shared_bytes, seed, kernel, arguments};
+    std::vector<std::thread> residents;
+    for (u32 i = 0; i < blocks; i++) residents.emplace_back(run_block, &launch, i);
+    for (auto& resident : residents) resident.join();
+}
+
+u32 thread_index() { return current().running->thread; }
+u32 block_index() { return current().index; }
+u32 block_count() { return current().launch->blocks; }
+u8* shared_memory() { return current().shared; }
+
+void sync_block() { meet(current().whole, current().launch->threads, true); }
+void sync_warp() { meet(warp().group, WARP, true); }
+void sync_group(u32 id, u32 threads) { meet(current().named[id], threads, true); }
+u32 shuffle(u32 word, u32 from) { return exchange(word)[from % WARP]; }
+bool all_lanes(u32 word) {
+    u32* votes = exchange(word);
+    bool all = true;
+    for (u32 i = 0; i < WARP; i++) all = all && votes[i];
+    return all;
+}
+
+u64 barrier_word(u32 arrivals) { return pack({0, 0, (u16)arrivals, (u16)arrivals}); }
+void barrier_arrive(Barrier* barrier, u32 bytes) { update(barrier, 1, (std::int32_t)bytes); }
+void barrier_wait(Barrier* barrier, u32 parity) {
+    order::touches(barrier);
+    wait_for(phase_over, barrier, parity);
+    order::acquire(order_of(barrier, parity));
+}
+void copy_later(void* to, const void* from, u32 bytes, Barrier* barrier) {
+    if (((std::uintptr_t)to | (std::uintptr_t)from | bytes) % 16) fail("a copy off its 16 bytes");
+    issue((u8*)to, (const u8*)from, bytes, barrier);
+}
+void arrive_later(Barrier* barrier) { issue(nullptr, nullptr, 0, barrier); }
+
+// 16 bytes at once, by cmpxchg16b.
+void store_slot(void* to, u64 low, u64 high) {
+    auto* slot = (unsigned __int128*)to;
+    unsigned __int128 value = (unsigned __int128)high << 64 | low, seen = *slot, before;
+    while ((before = __sync_val_compare_and_swap(slot, seen, value)) != seen) seen = before;
+    current().progress();
+}
+void load_slot(const void* from, u64& low, u64& high) {
+    pause();
+    unsigned __int128 value = __sync_val_compare_and_swap((unsigned __int128*)from, 0, 0);
+    low = (u64)value, high = (u64)(value >> 64);
+}
+u64 load_word(const u64* from) { return std::atomic_ref<u64>(*const_cast<u64*>(from)).load(std::memory_order_relaxed); }
+void store_word(u64* to, u64 word) { std::atomic_ref<u64>(*to).store(word, std::memory_order_relaxed); }
+
+}  // namespace shim

@@ -1,0 +1,48 @@
+// What the shim's runtime offers device.hpp: threads of a block that wait for each other, barriers,
+// copies that somebody else makes, words that blocks share.
+//
+// The runtime is a translation unit of its own and is never instrumented. So a race detector sees the
+// kernel's accesses, and of the runtime only what it says: who comes after whom.
+#pragma once
+#include <cstdint>
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef u64 Barrier;
+
+namespace shim {
+
+// Runs `kernel(arguments)` in every thread of `blocks` blocks, all resident, in an order drawn from `seed`.
+void launch(u32 blocks, u32 threads, u32 shared_bytes, u32 seed, void (*kernel)(const void*), const void* arguments);
+// Ends the program: the kernel did what a GPU would punish.
+[[noreturn]] void fail(const char* what);
+
+u32 thread_index();
+u32 block_index();
+u32 block_count();
+u8* shared_memory();
+
+void sync_block();
+void sync_warp();
+void sync_group(u32 id, u32 threads);
+// The word that another lane of the warp gives; whether all give a non-zero one. No order of memory.
+u32 shuffle(u32 word, u32 from);
+bool all_lanes(u32 word);
+
+u64 barrier_word(u32 arrivals);
+void barrier_arrive(Barrier* barrier, u32 bytes);
+void barrier_wait(Barrier* barrier, u32 parity);
+// Bytes that will be copied at some later time; then the barrier, if there is one, awaits so many less.
+void copy_later(void* to, const void* from, u32 bytes, Barrier* barrier);
+// An arrival once this thread's copies so far are made.
+void arrive_later(Barrier* barrier);
+
+// Memory that blocks share, in whole words, without any order among them.
+void store_slot(void* to, u64 low, u64 high);
+void load_slot(const void* from, u64& low, u64& high);
+u64 load_word(const u64* from);
+void store_word(u64* to, u64 word);
+
+}  // namespace shim

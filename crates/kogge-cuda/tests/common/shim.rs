@@ -1,0 +1,258 @@
+//! The kernels' own text as a program for the CPU, and the requests that it answers.
+//!
+//! Needs a C++20 compiler (`CXX`, else g++) and an x86-64.
+
+use super::{Random, expected};
+use kogge_core::ops::{Affine, Compose, MatMul, Matrix2, Max, Sum};
+use kogge_core::{Accumulate, Direction, Element, Kind, Operator, Order, bytemuck, operator};
+use kogge_cuda::{PRELUDE, operator_source};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+
+#[derive(Clone, Copy, Debug, PartialEq, Element)]
+#[repr(C)]
+pub struct Triple {
+    pub x: u32,
+    pub y: u32,
+    pub z: u32,
+}
+#[derive(Clone, Copy, Debug, PartialEq, Element)]
+#[repr(C)]
+pub struct Bytes3 {
+    pub x: u8,
+    pub y: u8,
+    pub z: u8,
+}
+
+// Operators that aren't associative: their value tells the brackets.
+#[operator(identity = 0)]
+pub fn BracketsI64(left: i64, right: i64) -> i64 {
+    left * 3 + right
+}
+#[operator(identity = 0)]
+pub fn BracketsI32(left: i32, right: i32) -> i32 {
+    left * 3 + right
+}
+#[operator(identity = 0)]
+pub fn BracketsU32(left: u32, right: u32) -> u32 {
+    left * 3 + right
+}
+#[operator(identity = Triple { x: 0, y: 0, z: 0 })]
+pub fn OfTriple(left: Triple, right: Triple) -> Triple {
+    Triple { x: left.x * 3 + right.x, y: left.y * 5 + right.y, z: left.z * 7 + right.z + left.x }
+}
+#[operator(identity = Bytes3 { x: 0, y: 0, z: 0 })]
+pub fn OfBytes3(left: Bytes3, right: Bytes3) -> Bytes3 {
+    Bytes3 { x: left.x * 3 + right.x, y: left.y * 5 + right.y, z: left.z * 7 + right.z + left.x }
+}
+
+/// The operators as the engine hands them to NVRTC.
+fn operators() -> Result<String, kogge_cuda::Error> {
+    Ok([
+        operator_source::<i64, _>(&BracketsI64, "BracketsI64")?,
+        operator_source::<i32, _>(&BracketsI32, "BracketsI32")?,
+        operator_source::<u32, _>(&BracketsU32, "BracketsU32")?,
+        operator_source::<f32, _>(&Sum, "SumF32")?,
+        operator_source::<f64, _>(&Sum, "SumF64")?,
+        operator_source::<i8, _>(&Sum, "SumI8")?,
+        operator_source::<i16, _>(&Sum, "SumI16")?,
+        operator_source::<f32, _>(&Max, "MaxF32")?,
+        operator_source::<f64, _>(&Max, "MaxF64")?,
+        operator_source::<Affine<f32>, _>(&Compose, "ComposeF32")?,
+        operator_source::<Matrix2<f32>, _>(&MatMul, "MatMulF32")?,
+        operator_source::<Matrix2<f64>, _>(&MatMul, "MatMulF64")?,
+        operator_source::<Triple, _>(&OfTriple, "OfTriple")?,
+        operator_source::<Bytes3, _>(&OfBytes3, "OfBytes3")?,
+    ]
+    .iter()
+    .fold(PRELUDE.to_owned(), |text, operator| text + &operator.text))
+}
+
+pub fn compiler() -> String {
+    std::env::var("CXX").unwrap_or_else(|_| "g++".into())
+}
+
+/// Whether there is no C++ compiler, which is said once; fails where one is required.
+pub fn skipped() -> bool {
+    static SKIPPED: OnceLock<bool> = OnceLock::new();
+    *SKIPPED.get_or_init(|| {
+        let found = Command::new(compiler()).arg("--version").output().is_ok();
+        let required = std::env::var("KOGGE_REQUIRE_CXX").is_ok_and(|value| value == "1");
+        assert!(found || !required, "KOGGE_REQUIRE_CXX=1, but there is no {}", compiler());
+        if !found {
+            // Straight to the terminal: the harness hides what a passing test prints.
+            let _ = writeln!(std::io::stderr(), "SKIPPED: the shim needs a C++ compiler");
+        }
+        !found
+    })
+}
+
+/// What the program is built for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Build {
+    /// Every specimen, for the results.
+    Every,
+    /// A few specimens, in which faults are planted.
+    Few,
+    /// The same few under ThreadSanitizer.
+    Sanitized,
+}
+
+impl Build {
+    fn flags(self) -> &'static [&'static str] {
+        match self {
+            Self::Every => &[],
+            Self::Few => &["-DKOGGE_FEW"],
+            Self::Sanitized => &["-DKOGGE_FEW", "-g1"],
+        }
+    }
+
+    /// Compiles `kernels` and `shim` under `sources` into a program in `folder`.
+    ///
+    /// The runtime isn't instrumented: it tells the sanitizer by itself what orders what. Nor are entries
+    /// into functions, whose stack the sanitizer would keep for each of thousands of threads.
+    pub fn program(self, sources: &Path, folder: &Path) -> Result<PathBuf, String> {
+        let text = operators().expect("the operators' text");
+        std::fs::write(folder.join("operators.hpp"), text).expect("room for the text");
+        let (runtime, program) = (folder.join("runtime.o"), folder.join("program"));
+        let compile = |flags: &[&str], inputs: &[&Path], output: &Path| {
+            let mut build = Command::new(compiler());
+            build.args([
+                "-std=c++20",
+                "-O1",
+                "-mcx16",
+                "-ffp-contract=off",
+                "-Wno-unknown-pragmas",
+            ]);
+            build.args(["-Wno-tsan", "-pthread", "-I"]).arg(folder);
+            let run = build.args(flags).args(inputs).arg("-o").arg(output).output();
+            let done = run.expect("a C++ compiler runs");
+            let said = String::from_utf8_lossy(&done.stderr).into_owned();
+            if done.status.success() { Ok(()) } else { Err(said) }
+        };
+        let sanitized = self == Self::Sanitized;
+        let order = if sanitized { "-DKOGGE_TSAN" } else { "-UKOGGE_TSAN" };
+        compile(&["-c", order], &[&sources.join("shim/runtime.cpp")], &runtime)?;
+        let mut flags = self.flags().to_vec();
+        if sanitized {
+            flags.extend(["-fsanitize=thread", "--param=tsan-instrument-func-entry-exit=0"]);
+        }
+        compile(&flags, &[&sources.join("shim/main.cpp"), &runtime], &program)?;
+        Ok(program)
+    }
+}
+
+/// A running program.
+pub struct Shim(Child);
+
+impl Shim {
+    pub fn start(program: &Path) -> Self {
+        Self::spawn(&mut Command::new(program))
+    }
+
+    /// One that takes a scan that stands still for some seconds for a deadlock.
+    pub fn start_impatient(program: &Path) -> Self {
+        Self::spawn(Command::new(program).env("KOGGE_SHIM_PATIENCE", "5"))
+    }
+
+    fn spawn(program: &mut Command) -> Self {
+        let child = program
+            .env("TSAN_OPTIONS", "halt_on_error=1 exitcode=66 history_size=0")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn();
+        Self(child.expect("the shim starts"))
+    }
+
+    /// The answer to a request, or what the program said as it ended.
+    fn run(&mut self, header: &str, parts: &[&[u8]], answer: usize) -> Result<Vec<u8>, String> {
+        let input = self.0.stdin.as_mut().expect("piped");
+        let mut bytes = format!("{header}\n").into_bytes();
+        parts.iter().for_each(|part| bytes.extend_from_slice(part));
+        let sent = input.write_all(&bytes).and_then(|()| input.flush());
+        let mut output = vec![0; answer];
+        let read = self.0.stdout.as_mut().expect("piped").read_exact(&mut output);
+        if sent.is_ok() && read.is_ok() {
+            return Ok(output);
+        }
+        let mut said = String::new();
+        let _ = self.0.stderr.as_mut().expect("piped").read_to_string(&mut said);
+        let lines: Vec<&str> =
+            said.lines().filter(|line| !line.trim().is_empty()).take(8).collect();
+        let status = self.0.wait().expect("the shim ends");
+        Err(format!("{header}: {status}: {}", lines.join("\n")))
+    }
+}
+
+impl Drop for Shim {
+    fn drop(&mut self) {
+        // Without its input it ends.
+        drop(self.0.stdin.take());
+        let _ = self.0.wait();
+    }
+}
+
+/// How a scan is launched: the grid of the rounds kernel, or none for the segment kernel.
+pub type Launch = Option<u32>;
+
+pub struct Case<'a, O, A> {
+    pub name: &'a str,
+    pub operator: O,
+    pub init: A,
+}
+
+impl<O, A> Case<'_, O, A> {
+    /// Runs a scan in some random way; says what is wrong with it, if anything.
+    pub fn check<T, U>(
+        &self,
+        shim: &mut Shim,
+        random: &mut Random,
+        launch: Launch,
+        input: &[T],
+    ) -> Result<(), String>
+    where
+        T: Accumulate<A>,
+        U: Accumulate<A>,
+        A: Element,
+        O: Operator<A>,
+    {
+        let kind = [Kind::Inclusive, Kind::Exclusive][random.below(2)];
+        let direction = [Direction::Forward, Direction::Reverse][random.below(2)];
+        let init_kind = random.below(3);
+        let in_place = size_of::<T>() == size_of::<U>() && random.below(3) == 0;
+        let mut offset = |align: usize| {
+            if random.below(2) == 0 { 0 } else { random.below(16 / align.min(16)) * align }
+        };
+        let offsets = [offset(align_of::<T>()), offset(align_of::<U>())];
+        let segments = input.len().div_ceil(Order::of::<T>().segment()).max(1);
+        let grid = launch.map_or(segments as u32, |grid| {
+            grid.min(input.len().div_ceil(Order::of::<T>().tile()).max(1) as u32)
+        });
+        let code = (kind == Kind::Exclusive) as u32 + 2 * (direction == Direction::Reverse) as u32;
+        let header = format!(
+            "{} {code} {} {grid} {} {} {init_kind} {} {} {}",
+            self.name,
+            launch.is_some() as u32,
+            random.below(1 << 30),
+            input.len(),
+            in_place as u32,
+            offsets[0],
+            offsets[1],
+        );
+        let init = (init_kind > 0).then_some(self.init);
+        let (values, total) = expected::<T, U, A, O>(&self.operator, input, kind, direction, init);
+        let parts = [bytemuck::bytes_of(&self.init), bytemuck::cast_slice(input)];
+        let answer = shim.run(&header, &parts, values.len() + total.len())?;
+        let size = size_of::<U>();
+        if let Some(i) = (0..values.len()).find(|&i| answer[i] != values[i]) {
+            return Err(format!("{header}: element {} of {} is wrong", i / size, input.len()));
+        }
+        if answer[values.len()..] != total[..] {
+            return Err(format!("{header}: the total is wrong"));
+        }
+        Ok(())
+    }
+}
