@@ -5,34 +5,26 @@
 //! So the bits are those of one scan, and the data may be larger than the device's memory.
 
 use crate::launch::Launch;
+use crate::plan::parts;
 use crate::staging::{LANES, Staging};
-use crate::{Error, Init, Kernel, Scan, Workspace};
+use crate::{Error, Init, Kernel, Plan, Scan, Workspace};
 use cudarc::driver::result;
-use kogge_core::{Accumulate, Direction, Element, Problem, bytemuck};
+use kogge_core::{Accumulate, Element, Problem, bytemuck};
 use std::ops::Range;
 
 /// Bytes of a chunk: large enough for the bus, small enough for the first one to come in soon.
 const CHUNK_BYTES: u64 = 16 << 20;
 
-/// The chunks of a problem in the order of the scan, as ranges of elements; one at least.
-fn chunks(problem: &Problem, kernel: Kernel) -> impl Iterator<Item = Range<usize>> {
-    let len = problem.len as usize;
-    let block = problem.order().block();
-    let chunk = match kernel {
-        Kernel::Segments => len.max(1),
+/// The chunks of a problem in the order of the scan; one at least.
+fn chunks(problem: &Problem, plan: &Plan) -> impl Iterator<Item = Range<usize>> {
+    let len = match plan.kernel {
+        Kernel::Segments => plan.launch_len,
         Kernel::Rounds(_) => {
-            let bytes = (block * problem.element_bytes) as u64;
-            block * (CHUNK_BYTES / bytes).max(1) as usize
+            let block = problem.order().block() as u64;
+            block * (CHUNK_BYTES / (block * problem.element_bytes as u64)).max(1)
         }
     };
-    let direction = problem.direction;
-    (0..len.div_ceil(chunk).max(1)).map(move |i| {
-        let (start, end) = (i * chunk, len.min((i + 1) * chunk));
-        match direction {
-            Direction::Forward => start..end,
-            Direction::Reverse => len - end..len - start,
-        }
-    })
+    parts(problem.len, len, problem.direction).map(|part| part.start as usize..part.end as usize)
 }
 
 impl<T, U, A> Scan<T, U, A>
@@ -58,7 +50,7 @@ where
         init: Option<A>,
     ) -> Result<A, Error> {
         self.check(input.len(), output.len())?;
-        let most = chunks(&self.problem, self.plan.kernel).map(|chunk| chunk.len()).max();
+        let most = chunks(&self.problem, &self.plan).map(|chunk| chunk.len()).max();
         let most = most.unwrap_or(0);
         let room = (most * size_of::<T>(), most * size_of::<U>());
         let staging = workspace.staging.take().filter(|staging| staging.holds(room));
@@ -89,7 +81,7 @@ where
             let output = bytemuck::cast_slice_mut(&mut output[chunk.clone()]);
             staging.take(i % LANES, output)
         };
-        for (i, chunk) in chunks(&self.problem, self.plan.kernel).enumerate() {
+        for (i, chunk) in chunks(&self.problem, &self.plan).enumerate() {
             if let Some(earlier) = i.checked_sub(LANES) {
                 take(staging, earlier, &under_way[earlier])?;
             }
@@ -128,7 +120,8 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kogge_core::{Kind, from_fn, reference};
+    use crate::{Capability, Tuning};
+    use kogge_core::{Direction, Kind, from_fn, reference};
 
     fn problem(len: usize, direction: Direction) -> Problem {
         Problem {
@@ -142,8 +135,14 @@ mod tests {
         }
     }
 
-    const ROUNDS: Kernel =
-        Kernel::Rounds(crate::Ring { bulk: true, stages: 2, groups: 1, reducers: 4, ahead: 1 });
+    const DEVICE: Capability =
+        Capability { compute: (9, 0), multiprocessors: 132, shared_bytes: 232_448 };
+
+    /// In rounds.
+    fn planned(problem: &Problem) -> Plan {
+        let tuning = Tuning { rounds_bytes: 0, ..Tuning::default() };
+        crate::plan(problem, DEVICE, &tuning).unwrap()
+    }
 
     /// By an operator that shows its brackets.
     #[test]
@@ -158,7 +157,7 @@ mod tests {
             for init in [None, Some([7, 9])] {
                 let whole = reference::scan(&data, &operator, problem.order(), problem.kind, init);
                 let (mut carry, mut values) = (init, Vec::new());
-                for chunk in chunks(&problem, ROUNDS) {
+                for chunk in chunks(&problem, &planned(&problem)) {
                     let part = reference::scan(
                         &data[chunk],
                         &operator,
@@ -178,15 +177,17 @@ mod tests {
     fn chunks_cover_everything_once_in_the_order_of_the_scan() {
         let block = problem(0, Direction::Forward).order().block();
         for len in [0, 1, block, 40 * block + 3] {
-            let forward: Vec<_> = chunks(&problem(len, Direction::Forward), ROUNDS).collect();
+            let of = |direction| {
+                let problem = problem(len, direction);
+                chunks(&problem, &planned(&problem)).collect::<Vec<_>>()
+            };
+            let forward = of(Direction::Forward);
             assert_eq!(forward.first().map(|chunk| chunk.start), Some(0));
             assert_eq!(forward.last().map(|chunk| chunk.end), Some(len));
             assert!(forward.windows(2).all(|pair| pair[0].end == pair[1].start));
-            let reverse: Vec<_> = chunks(&problem(len, Direction::Reverse), ROUNDS)
-                .map(|chunk| len - chunk.end..len - chunk.start)
-                .collect();
-            assert_eq!(forward, reverse);
-            assert_eq!(chunks(&problem(len, Direction::Forward), Kernel::Segments).count(), 1);
+            let reverse = of(Direction::Reverse);
+            let mirrored = reverse.into_iter().map(|chunk| len - chunk.end..len - chunk.start);
+            assert_eq!(forward, mirrored.collect::<Vec<_>>());
         }
     }
 }

@@ -4,6 +4,7 @@ use crate::source::ENTRY;
 use crate::{Error, Init, Plan};
 use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{CudaContext, CudaStream, result, sys};
+use kogge_core::{Element, bytemuck};
 use std::ffi::CString;
 use std::sync::Arc;
 
@@ -110,9 +111,9 @@ pub(crate) struct Launch<A> {
 /// Bytes that an initial value can have.
 pub(crate) const INIT_BYTES: usize = 64;
 
-pub(crate) const NO_INIT: u64 = 0;
-pub(crate) const INIT_BY_VALUE: u64 = 1;
-pub(crate) const INIT_IN_MEMORY: u64 = 2;
+const NO_INIT: u64 = 0;
+const INIT_BY_VALUE: u64 = 1;
+const INIT_IN_MEMORY: u64 = 2;
 
 /// `Arguments` of kernels/arguments.cuh, byte for byte; the kernel's ends with the accumulator's bytes.
 #[repr(C)]
@@ -125,4 +126,24 @@ pub(crate) struct Arguments {
     pub total: u64,
     pub init_kind: u64,
     pub init: [u64; INIT_BYTES / 8],
+}
+
+impl Arguments {
+    /// What the kernel is told. Lengths and addresses are as [`Launch`] has them.
+    pub(crate) fn new<A: Element>(launch: Launch<A>, workspace: u64) -> Self {
+        let Launch { input, output, len: length, init, total } = launch;
+        let total = total.unwrap_or(0);
+        let (init_kind, init_memory) = match init {
+            Init::None => (NO_INIT, 0),
+            Init::Value(_) => (INIT_BY_VALUE, 0),
+            Init::Memory(address) => (INIT_IN_MEMORY, address),
+        };
+        let mut bytes = [0u64; INIT_BYTES / 8];
+        if let Init::Value(value) = init {
+            let value = bytemuck::bytes_of(&value);
+            bytemuck::cast_slice_mut(&mut bytes)[..value.len()].copy_from_slice(value);
+        }
+        let init = bytes;
+        Self { input, output, length, workspace, init_memory, total, init_kind, init }
+    }
 }

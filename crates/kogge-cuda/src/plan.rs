@@ -1,8 +1,10 @@
 //! From a problem to a plan, without touching data or device: which kernel, in which shape, with how
 //! many blocks and how much memory.
 
+use crate::launch::INIT_BYTES;
 use crate::{Error, Tuning};
-use kogge_core::{Order, Problem};
+use kogge_core::{Direction, Order, Problem};
+use std::ops::Range;
 
 /// What a device offers a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,19 +56,51 @@ pub struct Plan {
     pub shared_bytes: u32,
     /// Bytes of the workspace.
     pub workspace_bytes: u64,
+    /// Elements of one launch: all of them, but for large elements of which a device's shared memory
+    /// holds no two tiles. Those go by segments, launch after launch.
+    pub launch_len: u64,
 }
 
 impl Plan {
     /// The same kernel on fewer elements of the problem, at least one unless it goes by segments.
     pub(crate) fn of_fewer(&self, problem: &Problem, len: u64) -> Self {
-        if self.kernel == Kernel::Segments || len == problem.len {
+        if len == problem.len && len <= self.launch_len {
             return *self;
         }
-        let tiles = len.div_ceil(problem.order().tile() as u64);
-        let grid = tiles.min(self.grid.into()) as u32;
-        Self { grid, cooperative: self.cooperative && tiles > grid.into(), ..*self }
+        let order = problem.order();
+        match self.kernel {
+            Kernel::Segments => {
+                let segments = len.div_ceil(order.segment() as u64);
+                Self { grid: segments.max(1) as u32, ..*self }
+            }
+            Kernel::Rounds(_) => {
+                let tiles = len.div_ceil(order.tile() as u64);
+                let grid = tiles.min(self.grid.into()) as u32;
+                Self { grid, cooperative: self.cooperative && tiles > grid.into(), ..*self }
+            }
+        }
+    }
+
+    /// Where in the workspace the carry before launch `index` lies: two places, in turn.
+    pub(crate) fn carry_offset(&self, index: usize) -> u64 {
+        self.workspace_bytes - (1 + index as u64 % 2) * CARRY_BYTES
     }
 }
+
+/// Parts of a sequence in the order of the scan, as ranges of elements; one at least.
+pub(crate) fn parts(len: u64, part: u64, direction: Direction) -> impl Iterator<Item = Range<u64>> {
+    let part = part.max(1);
+    (0..len.div_ceil(part).max(1)).map(move |i| {
+        let (start, end) = (i * part, len.min((i + 1) * part));
+        match direction {
+            Direction::Forward => start..end,
+            Direction::Reverse => len - end..len - start,
+        }
+    })
+}
+
+/// Room for a carry; no accumulator is larger.
+pub(crate) const CARRY_BYTES: u64 = INIT_BYTES as u64;
 
 const LANES: u32 = 32;
 const WORKSPACE_HEAD: u64 = 16;
@@ -77,8 +111,7 @@ const MOST_SEGMENTS: u64 = 16 * 256;
 ///
 /// # Errors
 ///
-/// [`Error::Unsupported`] if the elements are too large for the device's shared memory, unless the
-/// sequence is short.
+/// [`Error::Unsupported`] if the accumulator is larger than kernels take.
 ///
 /// ```
 /// use kogge_core::{Direction, Kind, Problem};
@@ -100,6 +133,12 @@ const MOST_SEGMENTS: u64 = 16 * 256;
 /// # Ok::<_, kogge_cuda::Error>(())
 /// ```
 pub fn plan(problem: &Problem, device: Capability, tuning: &Tuning) -> Result<Plan, Error> {
+    if problem.accumulator_bytes > INIT_BYTES {
+        return Err(Error::Unsupported(format!(
+            "an accumulator of {} bytes; kernels take up to {INIT_BYTES}",
+            problem.accumulator_bytes,
+        )));
+    }
     let order = problem.order();
     let accumulator = problem.accumulator_bytes.max(4) as u32;
     let slot = (accumulator as u64).div_ceil(8) * 16;
@@ -118,23 +157,23 @@ pub fn plan(problem: &Problem, device: Capability, tuning: &Tuning) -> Result<Pl
                 threads: LANES * (2 + ring.reducers + 8 * ring.groups),
                 shared_bytes,
                 workspace_bytes: WORKSPACE_HEAD + tiles * slot,
+                launch_len: problem.len,
             })
         }
-        _ if segments <= MOST_SEGMENTS => Ok(Plan {
-            kernel: Kernel::Segments,
-            grid: segments.max(1) as u32,
-            cooperative: false,
-            threads: LANES * 8,
-            shared_bytes: 32 * accumulator + 64,
-            workspace_bytes: WORKSPACE_HEAD + segments * slot,
-        }),
-        _ => Err(Error::Unsupported(format!(
-            "{} elements of {} bytes: a device with {} bytes of shared memory scans at most {} of that size",
-            problem.len,
-            problem.element_bytes,
-            device.shared_bytes,
-            MOST_SEGMENTS * order.segment() as u64,
-        ))),
+        _ => {
+            let (launches, grid) =
+                (segments.div_ceil(MOST_SEGMENTS), segments.clamp(1, MOST_SEGMENTS));
+            let carries = if launches > 1 { 2 * CARRY_BYTES } else { 0 };
+            Ok(Plan {
+                kernel: Kernel::Segments,
+                grid: grid as u32,
+                cooperative: false,
+                threads: LANES * 8,
+                shared_bytes: 32 * accumulator + 64,
+                workspace_bytes: WORKSPACE_HEAD + grid * slot + carries,
+                launch_len: problem.len.min(MOST_SEGMENTS * order.segment() as u64),
+            })
+        }
     }
 }
 
@@ -166,7 +205,7 @@ fn ring(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kogge_core::{Direction, Kind};
+    use kogge_core::Kind;
 
     const A100: Capability =
         Capability { compute: (8, 0), multiprocessors: 108, shared_bytes: 166_912 };
@@ -199,9 +238,7 @@ mod tests {
         for device in [A100, H100, RTX] {
             for element in [1, 2, 3, 4, 8, 12, 16, 32] {
                 if element == 32 && device == RTX {
-                    // A tile of 64 KiB has no second stage there.
-                    assert!(plan(&problem(1 << 30, element), device, &Tuning::default()).is_err());
-                    continue;
+                    continue; // A tile of 64 KiB has no second stage there.
                 }
                 let plan = plan(&problem(1 << 30, element), device, &Tuning::default()).unwrap();
                 let ring = rounds(&plan);
@@ -232,12 +269,24 @@ mod tests {
     }
 
     #[test]
-    fn large_elements_go_by_segments_or_not_at_all() {
-        assert_eq!(
-            plan(&problem(1 << 13, 64), H100, &Tuning::default()).unwrap().kernel,
-            Kernel::Segments
-        );
-        let error = plan(&problem(1 << 30, 64), RTX, &Tuning::default()).unwrap_err();
+    fn large_elements_go_by_segments_in_launches() {
+        for (element, device) in [(64, H100), (32, RTX)] {
+            let one = plan(&problem(1 << 13, element), device, &Tuning::default()).unwrap();
+            assert_eq!((one.kernel, one.launch_len), (Kernel::Segments, 1 << 13));
+            let problem = problem((1 << 30) + 5, element);
+            let plan = plan(&problem, device, &Tuning::default()).unwrap();
+            assert_eq!(
+                (plan.kernel, plan.launch_len, plan.grid),
+                (Kernel::Segments, 1 << 20, 4096)
+            );
+            // Launches are whole blocks of the order, or a carry would cut one.
+            assert!(plan.launch_len.is_multiple_of(problem.order().block() as u64));
+            assert_eq!(plan.of_fewer(&problem, 1 << 20).grid, 4096);
+            assert_eq!(plan.of_fewer(&problem, 5).grid, 1);
+            let last = parts(problem.len, plan.launch_len, Direction::Forward).last();
+            assert_eq!(last, Some(1 << 30..(1 << 30) + 5));
+        }
+        let error = plan(&problem(1, 80), H100, &Tuning::default()).unwrap_err();
         assert!(matches!(error, Error::Unsupported(_)), "{error}");
     }
 

@@ -1,11 +1,10 @@
 //! A prepared scan, and the ways to give it data.
 
-use crate::launch::{
-    Arguments, INIT_BY_VALUE, INIT_BYTES, INIT_IN_MEMORY, Launch, Module, NO_INIT,
-};
+use crate::launch::{Arguments, Launch, Module};
+use crate::plan::parts;
 use crate::{Error, Plan, Workspace};
 use cudarc::driver::{DevicePtr, DevicePtrMut};
-use kogge_core::{Accumulate, Element, Problem, bytemuck};
+use kogge_core::{Accumulate, Element, Problem};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -37,10 +36,9 @@ where
     A: Element,
 {
     pub(crate) fn new(problem: Problem, plan: Plan, module: Arc<Module>) -> Result<Self, Error> {
-        if size_of::<A>() > INIT_BYTES || align_of::<A>() > 8 {
+        if align_of::<A>() > 8 {
             return Err(Error::Unsupported(format!(
-                "an accumulator of {} bytes aligned to {}; kernels take up to {INIT_BYTES} aligned to 8",
-                size_of::<A>(),
+                "an accumulator aligned to {}; kernels take an alignment of 8 at most",
                 align_of::<A>(),
             )));
         }
@@ -65,7 +63,7 @@ where
     /// Scans from one device address to another, or in place if they are equal, on the workspace's
     /// stream; returns at once. The total, if wanted, goes to the address `total`, as an `A`.
     ///
-    /// One launch. It allocates only if the workspace is too small, so after a first call, or after
+    /// One launch, or for large elements a few ([`Plan::launch_len`]). It allocates only if the workspace is too small, so after a first call, or after
     /// [`Workspace::reserve`], it can be captured in a CUDA graph.
     ///
     /// # Errors
@@ -98,41 +96,36 @@ where
     pub(crate) unsafe fn launch(
         &self,
         workspace: &mut Workspace,
-        Launch { input, output, len, init, total }: Launch<A>,
+        launch: Launch<A>,
     ) -> Result<(), Error> {
-        aligned::<T>(input)?;
-        aligned::<U>(output)?;
-        total.map_or(Ok(()), aligned::<A>)?;
-        if len == 0 && total.is_none() {
+        aligned::<T>(launch.input)?;
+        aligned::<U>(launch.output)?;
+        launch.total.map_or(Ok(()), aligned::<A>)?;
+        if let Init::Memory(address) = launch.init {
+            aligned::<A>(address)?;
+        }
+        if launch.len == 0 && launch.total.is_none() {
             return Ok(());
         }
         workspace.reserve(self.plan.workspace_bytes)?;
-        let mut arguments = Arguments {
-            input,
-            output,
-            length: len,
-            workspace: workspace.address(),
-            init_memory: 0,
-            total: total.unwrap_or(0),
-            init_kind: NO_INIT,
-            init: [0; INIT_BYTES / 8],
-        };
-        match init {
-            Init::None => {}
-            Init::Value(value) => {
-                arguments.init_kind = INIT_BY_VALUE;
-                let bytes = bytemuck::bytes_of(&value);
-                bytemuck::cast_slice_mut(&mut arguments.init)[..bytes.len()].copy_from_slice(bytes);
-            }
-            Init::Memory(address) => {
-                aligned::<A>(address)?;
-                arguments.init_kind = INIT_IN_MEMORY;
-                arguments.init_memory = address;
-            }
+        let parts = parts(launch.len, self.plan.launch_len, self.problem.direction);
+        let (carry, mut parts) =
+            (|i| workspace.address() + self.plan.carry_offset(i), parts.enumerate().peekable());
+        while let Some((i, part)) = parts.next() {
+            let last = parts.peek().is_none();
+            let part = Launch {
+                input: launch.input + part.start * size_of::<T>() as u64,
+                output: launch.output + part.start * size_of::<U>() as u64,
+                len: part.end - part.start,
+                init: if i == 0 { launch.init } else { Init::Memory(carry(i)) },
+                total: if last { launch.total } else { Some(carry(i + 1)) },
+            };
+            let plan = self.plan.of_fewer(&self.problem, part.len);
+            let mut arguments = Arguments::new(part, workspace.address());
+            // SAFETY: the caller's promise; the workspace is this stream's alone, and large enough.
+            unsafe { self.module.launch(&plan, workspace.stream(), &mut arguments) }?;
         }
-        let plan = self.plan.of_fewer(&self.problem, len);
-        // SAFETY: the caller's promise; the workspace is this stream's alone, and large enough.
-        unsafe { self.module.launch(&plan, workspace.stream(), &mut arguments) }
+        Ok(())
     }
 
     /// Scans from one cudarc slice or view into another, on the workspace's stream; returns at once.

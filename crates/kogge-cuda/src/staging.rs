@@ -3,15 +3,13 @@
 
 use crate::Error;
 use crate::memory::{DeviceMemory, PinnedMemory};
+use crate::plan::CARRY_BYTES;
 use cudarc::driver::{CudaContext, CudaEvent, CudaStream, result};
 use std::num::NonZero;
 use std::sync::Arc;
 
 /// Chunks on their way at once: one comes, one is scanned, one goes.
 pub(crate) const LANES: usize = 3;
-
-/// Room for a carry; no accumulator is larger.
-const CARRY_BYTES: u64 = 64;
 
 /// The lanes.
 #[derive(Debug)]

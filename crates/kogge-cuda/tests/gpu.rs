@@ -542,6 +542,29 @@ fn first_calls_are_quick() {
     }
 }
 
+/// On a device whose shared memory holds no two tiles, a long sequence takes several launches.
+#[test]
+fn several_launches() {
+    let _shared = CAPTURE.read();
+    let capability = Capability { shared_bytes: 30_000, ..device().capability() };
+    let device = device().with_capability(capability);
+    let mut workspace = device.workspace().expect("a workspace");
+    let mut random = Random(3);
+    for (kind, direction) in WAYS {
+        let n = (9 << 20) + random.below(1 << 20);
+        let input: Vec<f32> = (0..n).map(|_| float(&mut random)).collect();
+        let scan =
+            device.prepare::<f32, f32, f32, _>(&Sum, kind, direction, n as u64).expect("a kernel");
+        assert!(scan.plan().kernel == Kernel::Segments && scan.plan().launch_len < n as u64);
+        let way = (kind, direction);
+        check(&scan, &Sum, way, &mut workspace, &mut random, &input, 0.3);
+        let (values, _) = expected::<f32, f32, f32, _>(&Sum, &input, kind, direction, None);
+        let mut output = vec![0.0; n];
+        scan.run_host(&mut workspace, &input, &mut output, None).expect("a scan");
+        assert!(bytemuck::cast_slice::<f32, u8>(&output) == values, "{way:?} by way of the host");
+    }
+}
+
 /// A wild address ends a process's context: every later call says so, and nothing panics.
 #[test]
 fn a_lost_context_is_an_error() {

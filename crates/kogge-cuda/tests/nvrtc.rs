@@ -42,7 +42,7 @@ const WAYS: [(Kind, Direction); 4] = [
 const BYTES: [u64; 2] = [4 << 10, 1 << 30];
 
 /// Local memory that a thread may use: nothing of the hot path lies there.
-const MOST_STACK: u32 = 256;
+const MOST_STACK: u32 = 512;
 
 fn flag(name: &str) -> bool {
     std::env::var(name).is_ok_and(|value| value == "1")
