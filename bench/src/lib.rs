@@ -2,7 +2,8 @@
 //!
 //! A *contender* is a way to scan, or a copy; a *cell* is one type, mode and length, in which
 //! contenders are checked and then timed in turn; a *record* is cells with the machine, the compiler and the
-//! commit they belong to. Tables and plots are made from records alone.
+//! commit they belong to. Tables and plots are made from records alone. [`versus`] is what `kogge bench`
+//! does: the product beside whatever library is on the machine, on the CPU or a GPU.
 //!
 //! Nothing here is part of the library, and nothing that is timed is a test.
 
@@ -18,5 +19,6 @@ mod scratch;
 mod stream;
 pub mod suite;
 pub mod table;
+pub mod versus;
 
 pub use dtype::Dtype;

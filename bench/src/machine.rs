@@ -20,6 +20,24 @@ pub struct Machine {
     pub kernel: String,
     /// When the kernel uses huge pages.
     pub transparent_huge_pages: String,
+    /// The GPU, where one was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gpu: Option<Gpu>,
+}
+
+/// What of a GPU matters to a scan.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Gpu {
+    /// Its name.
+    pub name: String,
+    /// The version of its driver, and of CUDA that it speaks.
+    pub driver: String,
+    /// Its compute capability.
+    pub capability: String,
+    /// Its multiprocessors.
+    pub multiprocessors: u32,
+    /// Bytes of its memory.
+    pub memory_bytes: u64,
 }
 
 impl Machine {
@@ -43,6 +61,7 @@ impl Machine {
             transparent_huge_pages: read("/sys/kernel/mm/transparent_hugepage/enabled")
                 .and_then(|text| Some(text.split_once('[')?.1.split_once(']')?.0.to_owned()))
                 .unwrap_or_else(|| "unknown".to_owned()),
+            gpu: None,
         }
     }
 

@@ -15,6 +15,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+/// Counts what contenders allocate.
+#[global_allocator]
+static ALLOCATOR: peak_alloc::PeakAlloc = peak_alloc::PeakAlloc;
+
 /// Measures kogge beside copies and rivals, in one process and in turn.
 #[derive(Parser)]
 #[command(version)]

@@ -113,7 +113,7 @@ fn series<T>(one: &Contender<'_, T>, mut times: Vec<f64>, calls: u32, scratch: u
 }
 
 /// A quantile of sorted times, interpolated between neighbours.
-fn quantile(sorted: &[f64], q: f64) -> f64 {
+pub(crate) fn quantile(sorted: &[f64], q: f64) -> f64 {
     let place = q * (sorted.len() - 1) as f64;
     let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
     low + (high - low) * place.fract()

@@ -102,9 +102,15 @@ fn title(record: &Record, cell: &Cell) -> String {
         Mode::Into => "into another buffer",
         Mode::InPlace => "in place",
     };
-    let cpu = record.machine.cpu.split(" (").next().unwrap_or_default();
     let scan = if cell.dtype.starts_with("affine") { "scan" } else { "sum" };
-    format!("Inclusive {scan} of {}, {mode}; {cpu}, {} CPUs", cell.dtype, record.machine.cpus)
+    let machine = match &record.machine.gpu {
+        Some(gpu) => gpu.name.clone(),
+        None => {
+            let cpu = record.machine.cpu.split(" (").next().unwrap_or_default();
+            format!("{cpu}, {} CPUs", record.machine.cpus)
+        }
+    };
+    format!("Inclusive {scan} of {}, {mode}; {machine}", cell.dtype)
 }
 
 /// The lines of a plot, fastest at the greatest length first.

@@ -13,7 +13,7 @@ use std::{fs, io};
 /// All runs of a suite on a machine.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Record {
-    /// What was compared: `cpu`, `affine`, `peers`.
+    /// What was compared: `cpu`, `affine`, `peers`, `cuda`.
     pub suite: String,
     /// Where.
     pub machine: Machine,
@@ -89,17 +89,22 @@ impl Session {
     }
 }
 
-/// The commit of the sources, marked where they differ from it.
+/// The commit of the sources, marked where they differ from it; unknown where there are none.
 fn commit() -> String {
     let git = |arguments: &[&str]| {
         let mut git = Command::new("git");
         let output = git.current_dir(env!("CARGO_MANIFEST_DIR")).args(arguments).output();
         output.ok().and_then(|output| String::from_utf8(output.stdout).ok()).unwrap_or_default()
     };
-    let engine = ["../crates/kogge", "../crates/kogge-core", "../crates/kogge-cpu"];
+    let head = git(&["rev-parse", "--short=12", "HEAD"]);
+    if head.is_empty() {
+        return "unknown".to_owned();
+    }
+    let engine =
+        ["../crates/kogge", "../crates/kogge-core", "../crates/kogge-cpu", "../crates/kogge-cuda"];
     let changes = git(&[&["status", "--porcelain", "--"], &engine[..]].concat());
     let dirty = if changes.trim().is_empty() { "" } else { "-dirty" };
-    format!("{}{dirty}", git(&["rev-parse", "--short=12", "HEAD"]).trim())
+    format!("{}{dirty}", head.trim())
 }
 
 impl Record {

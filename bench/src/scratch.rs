@@ -1,8 +1,10 @@
-//! How much memory a call takes beyond its buffers: an allocator that counts.
+//! How much memory a call takes beyond its buffers, as the allocator counts it.
+//!
+//! The counting allocator is installed by the program `kogge-bench`; in another program, which has
+//! its own, calls seem to take none.
 
 use peak_alloc::PeakAlloc;
 
-#[global_allocator]
 static COUNTER: PeakAlloc = PeakAlloc;
 
 /// The most bytes of heap that were held at once during a call, beyond those held before.

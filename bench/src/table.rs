@@ -22,6 +22,62 @@ pub fn table(record: &Record, all: bool) -> String {
     out
 }
 
+/// The table of a record as `kogge bench` prints it: for each type, a line a length with kogge's share
+/// of a copy's speed and, for each peer, how many times kogge is as fast.
+pub fn versus(record: &Record) -> String {
+    let mut out = String::new();
+    let cells = record.cells();
+    for group in cells.chunk_by(|a, b| (&a.dtype, a.mode) == (&b.dtype, b.mode)) {
+        let mut peers: Vec<&str> = Vec::new();
+        for series in group.iter().flat_map(|cell| &cell.series) {
+            if series.role == Role::Peer && !peers.contains(&series.name.as_str()) {
+                peers.push(&series.name);
+            }
+        }
+        group_of_peers(&mut out, group, &peers).expect("strings take all");
+    }
+    out
+}
+
+fn group_of_peers(out: &mut String, group: &[&Cell], peers: &[&str]) -> fmt::Result {
+    let widths: Vec<usize> = peers.iter().map(|name| name.chars().count().max(7)).collect();
+    writeln!(out, "\n{}; the last columns say how many times kogge is as fast", group[0].dtype)?;
+    write!(out, "{:>10} {:>11} {:>8} {:>8}", "bytes in", "kogge", "GB/s", "of copy")?;
+    for (name, width) in peers.iter().zip(&widths) {
+        write!(out, "  {name:>width$}")?;
+    }
+    writeln!(out)?;
+    for cell in group {
+        let Some(kogge) = cell.kogge() else { continue };
+        let share = cell.fastest(Role::Copy).map_or("-".to_owned(), |copy| {
+            format!("{:.1} %", 100.0 * copy.median_ns / kogge.median_ns)
+        });
+        let bytes = bytes(cell.len * cell.element_bytes);
+        let (time, speed) = (time(kogge.median_ns), cell.gigabytes_per_second(kogge));
+        write!(out, "{bytes:>10} {time:>11} {speed:>8.1} {share:>8}")?;
+        for (name, width) in peers.iter().zip(&widths) {
+            let ratio = cell
+                .series
+                .iter()
+                .find(|series| series.name == *name)
+                .map_or("-".to_owned(), |peer| format!("{:.2}", peer.median_ns / kogge.median_ns));
+            write!(out, "  {ratio:>width$}")?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// Bytes in the largest unit that divides them.
+fn bytes(bytes: usize) -> String {
+    match bytes {
+        _ if bytes > 0 && bytes.is_multiple_of(1 << 30) => format!("{} GiB", bytes >> 30),
+        _ if bytes > 0 && bytes.is_multiple_of(1 << 20) => format!("{} MiB", bytes >> 20),
+        _ if bytes > 0 && bytes.is_multiple_of(1 << 10) => format!("{} KiB", bytes >> 10),
+        _ => format!("{bytes} B"),
+    }
+}
+
 fn head(out: &mut String, cell: &Cell) -> fmt::Result {
     let mode = match cell.mode {
         Mode::Into => "into another buffer",

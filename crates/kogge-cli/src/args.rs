@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::bench::BenchArgs;
 use crate::dtype::Dtype;
 use crate::error::EXIT_CODES;
 use crate::format::Format;
@@ -30,6 +31,8 @@ pub enum Command {
     Scan(Box<ScanArgs>),
     /// Run, watch and check CUDA scan kernels without a GPU
     Lab(Box<LabArgs>),
+    /// Measure kogge beside every library that is on this machine
+    Bench(Box<BenchArgs>),
     /// Print the completions for a shell
     Completions {
         /// The shell

@@ -6,12 +6,13 @@
 //! and writing. An [`output`] appears whole or not at all, and whatever fails ends as one
 //! [`error`] with an exit code of its own.
 //!
-//! `kogge lab` goes its own way, in [`lab`].
+//! `kogge lab` goes its own way, in [`lab`], and `kogge bench` in [`bench`].
 //!
 //! The command never computes a scan by itself: bits are the library's business.
 
 mod args;
 mod array;
+mod bench;
 mod buffer;
 mod convert;
 mod dtype;
@@ -71,6 +72,7 @@ fn misused(error: &clap::Error) -> ExitCode {
 fn run(command: &Command) -> Result<ExitCode> {
     let done = match command {
         Command::Scan(args) => job::scan(args),
+        Command::Bench(args) => bench::run(args),
         Command::Lab(args) => return Ok(lab::run(args)),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -584,3 +584,55 @@ fn a_third_reader_is_remembered() {
     assert_eq!(kinds(&report), [F::Race]);
     assert_eq!(report.findings[0].accesses[0].block, [2, 0, 0]);
 }
+
+#[test]
+fn an_atomic_on_what_nobody_wrote_reads_it() {
+    let source = "__global__ void k(int *x) { __shared__ int s; atomicAdd(&s, 1); x[0] = 1; }";
+    let report = Case::new(source, "k", 1, 1).value("x", vec![0i32]).run();
+    assert_eq!(kinds(&report), [F::Uninitialised]);
+    let exchanged = source.replace("atomicAdd(&s, 1)", "atomicExch(&s, 1)");
+    assert!(Case::new(&exchanged, "k", 1, 1).value("x", vec![0i32]).run().is_clean());
+}
+
+#[test]
+fn a_grid_barrier_that_some_threads_have_passed_by() {
+    let source = "#include <cooperative_groups.h>
+        __global__ void k(int *x) {
+            if (threadIdx.x == 3) return;
+            cooperative_groups::this_grid().sync(); // here
+            x[blockIdx.x] = 1;
+        }";
+    let case =
+        Case::new(source, "k", 2, 4).value("x", vec![0i32; 2]).launch(|l| l.cooperative = true);
+    let report = case.run();
+    let found = report.of_kind(F::DivergentBarrier).next().expect("threads are missing");
+    assert_eq!(found.line, line_of(source, "// here"));
+    assert!(found.message.contains('2'), "{}", found.message);
+}
+
+#[test]
+fn lanes_that_take_no_part_are_told() {
+    let body = |call: &str| {
+        format!("__global__ void k(int *x) {{ int t = threadIdx.x; if (t < 4) x[t] = {call}; }}")
+    };
+    let run = |call| Case::new(&body(call), "k", 1, 32).value("x", vec![0i32; 4]).run();
+    assert!(run("__shfl_sync(0xf, t, 3)").is_clean());
+    // Lane 5 does not take part.
+    assert_eq!(kinds(&run("__shfl_sync(0xf, t, 5)")), [F::InactiveLane]);
+    // Lane 3 is not in the mask that it gives.
+    assert!(kinds(&run("__shfl_sync(0x7, t, 0)")).contains(&F::InactiveLane));
+}
+
+#[test]
+fn a_division_by_zero_is_a_trap() {
+    let source = |operator: &str| {
+        format!("__global__ void k(int *x, int n) {{ x[1] = x[0] {operator} n; }}")
+    };
+    for operator in ["/", "%"] {
+        let run = |n: i32| {
+            Case::new(&source(operator), "k", 1, 1).value("x", vec![7i32, 0]).value("n", n).run()
+        };
+        assert_eq!(kinds(&run(0)), [F::Trap], "{operator}");
+        assert!(run(2).is_clean());
+    }
+}

@@ -1,0 +1,247 @@
+//! A cell on a CUDA device: the driver's copy, kogge and CUB in this process, Python's in the child,
+//! each timed by events with nothing of the buffers left in L2.
+
+use super::cpu::Shared;
+use super::cub::Cub;
+use super::python::{Python, Turn};
+use super::turns::Entry;
+use super::{Accumulator, Options, Summed, compare};
+use crate::contender::{Mode, Role};
+use crate::machine::Gpu;
+use crate::record::Cell;
+use kogge::ops::Sum;
+use kogge_core::device::DeviceOperator;
+use kogge_core::{Direction, Kind};
+use kogge_cuda::cudarc::driver::sys::{CUevent_flags, cuDriverGetVersion};
+use kogge_cuda::cudarc::driver::{
+    CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError, result,
+};
+use kogge_cuda::{Device, Init, Scan, Workspace};
+use std::cell::RefCell;
+use std::io;
+use std::sync::Arc;
+
+/// Written before each timed call: more than any L2 holds.
+const FLUSHED: usize = 256 << 20;
+
+/// The device, and what outlives a cell.
+pub(super) struct Cuda {
+    device: Device,
+    ordinal: usize,
+    stream: Arc<CudaStream>,
+    flushed: CudaSlice<u8>,
+    /// CUB's scans, if they were found.
+    pub cub: Option<Cub>,
+}
+
+fn failed(error: impl std::fmt::Display) -> io::Error {
+    io::Error::other(format!("the GPU failed: {error}"))
+}
+
+impl Cuda {
+    /// Opens the device.
+    ///
+    /// # Errors
+    ///
+    /// No driver, no such device, or what kogge's engine says.
+    pub(super) fn open(ordinal: usize) -> io::Result<Self> {
+        let device = Device::open(ordinal).map_err(|error| io::Error::other(error.to_string()))?;
+        let stream = device.context().new_stream().map_err(failed)?;
+        let flushed = stream.alloc_zeros(FLUSHED).map_err(failed)?;
+        Ok(Self { device, ordinal, stream, flushed, cub: None })
+    }
+
+    /// What the record says of it.
+    pub(super) fn gpu(&self) -> io::Result<Gpu> {
+        let context = self.device.context();
+        let capability = self.device.capability();
+        let mut cuda = 0;
+        // SAFETY: writes one integer.
+        unsafe { cuDriverGetVersion(&mut cuda) }.result().map_err(failed)?;
+        // Linux alone tells the driver's own version without a further library.
+        let version = std::fs::read_to_string("/proc/driver/nvidia/version").unwrap_or_default();
+        let driver = version.split_whitespace().find(|word| {
+            word.split('.').count() >= 2 && word.chars().all(|c| c.is_ascii_digit() || c == '.')
+        });
+        Ok(Gpu {
+            name: context.name().map_err(failed)?,
+            driver: format!(
+                "{} (CUDA {}.{})",
+                driver.unwrap_or("unknown version"),
+                cuda / 1000,
+                cuda % 1000 / 10
+            ),
+            capability: format!("{}.{}", capability.compute.0, capability.compute.1),
+            multiprocessors: capability.multiprocessors,
+            memory_bytes: context.total_mem().map_err(failed)? as u64,
+        })
+    }
+}
+
+/// The buffers of a cell on the device.
+struct Buffers {
+    stream: Arc<CudaStream>,
+    input: CudaSlice<u8>,
+    output: CudaSlice<u8>,
+    /// The address of what is written before each call.
+    flushed: u64,
+    turn: u8,
+}
+
+impl Buffers {
+    /// Addresses of the input and the output.
+    fn addresses(&mut self) -> (u64, u64) {
+        (self.input.device_ptr(&self.stream).0, self.output.device_ptr_mut(&self.stream).0)
+    }
+
+    /// The nanoseconds of `calls` calls, each behind a flush.
+    fn timed(
+        &mut self,
+        calls: u32,
+        mut call: impl FnMut(&Arc<CudaStream>, u64, u64) -> io::Result<()>,
+    ) -> io::Result<f64> {
+        let (from, to) = self.addresses();
+        let mut total = 0.0;
+        for _ in 0..calls {
+            self.turn = self.turn.wrapping_add(1);
+            // SAFETY: the buffer has this length, and outlives the cell.
+            unsafe {
+                result::memset_d8_async(self.flushed, self.turn, FLUSHED, self.stream.cu_stream())
+            }
+            .map_err(failed)?;
+            let event = || self.stream.record_event(Some(CUevent_flags::CU_EVENT_DEFAULT));
+            let start = event().map_err(failed)?;
+            call(&self.stream, from, to)?;
+            let end = event().map_err(failed)?;
+            total += f64::from(start.elapsed_ms(&end).map_err(failed)?) * 1e6;
+        }
+        Ok(total)
+    }
+}
+
+type Call<'a> = Box<dyn FnMut(&Arc<CudaStream>, u64, u64) -> io::Result<()> + 'a>;
+
+/// A contender of this process.
+struct Native<'a> {
+    name: String,
+    role: Role,
+    call: Call<'a>,
+    buffers: &'a RefCell<Buffers>,
+}
+
+impl Entry for Native<'_> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+    fn role(&self) -> Role {
+        self.role
+    }
+    fn threads(&self) -> usize {
+        1
+    }
+    fn repeats(&self) -> bool {
+        false
+    }
+    fn run(&mut self, calls: u32) -> io::Result<f64> {
+        self.buffers.borrow_mut().timed(calls, &mut self.call)
+    }
+}
+
+fn copy<'a>(bytes: usize) -> Call<'a> {
+    Box::new(move |stream, from, to| {
+        // SAFETY: both buffers of the cell have this length.
+        unsafe { result::memcpy_dtod_async(to, from, bytes, stream.cu_stream()) }.map_err(failed)
+    })
+}
+
+fn kogge<'a, T: Summed<A>, A: Accumulator>(cuda: &Cuda, len: usize) -> io::Result<Call<'a>>
+where
+    Sum: DeviceOperator<A>,
+{
+    let prepared = cuda.device.prepare(&Sum, Kind::Inclusive, Direction::Forward, len as u64);
+    let scan: Scan<T, T, A> = prepared.map_err(failed)?;
+    let mut workspace: Workspace = cuda.device.workspace_on(cuda.stream.clone());
+    Ok(Box::new(move |_, from, to| {
+        // SAFETY: both buffers of the cell hold `len` elements, and outlive the stream's work.
+        unsafe { scan.run(&mut workspace, from, to, Init::None, None) }.map_err(failed)
+    }))
+}
+
+fn cub<'a>(cuda: &Cuda, cub: &'a Cub, dtype: &str, len: usize) -> io::Result<Option<Call<'a>>> {
+    let Some(bytes) = cub.scratch_bytes(dtype, len as u64) else { return Ok(None) };
+    let mut scratch = cuda.stream.alloc_zeros::<u8>(bytes.max(1)).map_err(failed)?;
+    let dtype = dtype.to_owned();
+    Ok(Some(Box::new(move |stream, from, to| {
+        let memory = scratch.device_ptr_mut(stream).0;
+        // SAFETY: the memory has the bytes that were asked for, the buffers hold `len` elements.
+        unsafe { cub.scan(&dtype, (memory, bytes), (from, to), len as u64, stream) }
+    })))
+}
+
+/// Measures the inclusive sum of `len` elements into another buffer.
+pub(super) fn cell<T: Summed<A>, A: Accumulator>(
+    cuda: &mut Cuda,
+    python: Option<&mut Python>,
+    len: usize,
+    options: &Options,
+) -> io::Result<Cell> {
+    let mut host = Shared::<T>::new(len)?;
+    host.fill();
+    let result = RefCell::new(Shared::<T>::new(len)?);
+    let bytes = len * size_of::<T>();
+    let memory = |error: DriverError| failed(error);
+    let buffers = RefCell::new(Buffers {
+        stream: cuda.stream.clone(),
+        input: cuda
+            .stream
+            .clone_htod(bytemuck::cast_slice::<T, u8>(host.values()))
+            .map_err(memory)?,
+        output: cuda.stream.alloc_zeros(bytes).map_err(memory)?,
+        flushed: cuda.flushed.device_ptr_mut(&cuda.stream).0,
+        turn: 0,
+    });
+    let python = python.map(RefCell::new);
+    let native = |name: &str, role, call| {
+        Box::new(Native { name: name.to_owned(), role, call, buffers: &buffers }) as Box<dyn Entry>
+    };
+    let cuda = &*cuda;
+    let mut entries = vec![
+        native("cudaMemcpy device to device", Role::Copy, copy(bytes)),
+        native("kogge", Role::Kogge, kogge::<T, A>(cuda, len)?),
+    ];
+    if let Some(library) = &cuda.cub
+        && let Some(call) = cub(cuda, library, T::NAME, len)?
+    {
+        entries.push(native("CUB InclusiveSum", Role::Peer, call));
+    }
+    if let Some(python) = &python {
+        let path = result.borrow().path().to_owned();
+        let place = super::Place::Cuda(cuda.ordinal);
+        let peers = python.borrow_mut().open(T::NAME, len, host.path(), &path, place)?;
+        let turns = peers.into_iter().map(|peer| Turn { python, peer, checks: true });
+        entries.extend(turns.map(|turn| Box::new(turn) as Box<dyn Entry>));
+    }
+    let right = |one: &mut dyn Entry| {
+        result.borrow_mut().values_mut().fill(T::zeroed());
+        let stream = cuda.stream.clone();
+        stream.memset_zeros(&mut buffers.borrow_mut().output).map_err(failed)?;
+        let from_device = one.run(1)? > 0.0;
+        // Python's contenders have their own memory, and leave their result in the file.
+        if from_device {
+            let bytes = stream.clone_dtoh(&buffers.borrow().output).map_err(failed)?;
+            result.borrow_mut().values_mut().copy_from_slice(bytemuck::cast_slice(&bytes));
+        }
+        Ok(result.borrow().is_right())
+    };
+    let series = compare(entries, right, &format!("{len} {}", T::NAME), options)?;
+    if let Some(python) = &python {
+        python.borrow_mut().close()?;
+    }
+    Ok(Cell {
+        dtype: T::NAME.to_owned(),
+        element_bytes: size_of::<T>(),
+        mode: Mode::Into,
+        len,
+        series,
+    })
+}

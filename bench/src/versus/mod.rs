@@ -1,0 +1,237 @@
+//! kogge beside every library that is on this machine: what `kogge bench` measures.
+//!
+//! A copy, kogge, CUB and the loops in Rust run in this process. Python's libraries run in a child,
+//! because an interpreter can't be had otherwise; it does one call at a time, when it is its turn, on
+//! the same buffers (CPU) or on its own copy of them (GPU), and says how long the call took. What is
+//! absent is named, with the reason, never left out in silence.
+//!
+//! Every result is compared with the closed form of the sums before anything is timed. On a GPU, 256
+//! MiB are written before each timed call, so that nothing lies in L2. Contenders take turns, round
+//! after round, so that a slow spell falls on all of them.
+
+mod cpu;
+#[cfg(feature = "cuda")]
+mod cub;
+#[cfg(feature = "cuda")]
+mod cuda;
+mod python;
+mod turns;
+
+use crate::machine::Machine;
+use crate::measure::Budget;
+use crate::record::{Cell, Record, Session};
+use python::Python;
+use std::io;
+use std::path::PathBuf;
+use turns::{Entry, in_turn};
+
+/// The types that are summed.
+pub const DTYPES: [&str; 7] = ["i8", "i16", "i32", "i64", "f16", "f32", "f64"];
+
+/// Where the scans run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// All cores.
+    Cpu,
+    /// The CUDA device of this number.
+    Cuda(usize),
+}
+
+/// What is measured, and how.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where.
+    pub place: Place,
+    /// Names among [`DTYPES`].
+    pub dtypes: Vec<String>,
+    /// Bytes of the input.
+    pub sizes: Vec<u64>,
+    /// Contenders whose names hold one of these, beside kogge and the copies; all if empty.
+    pub only: Vec<String>,
+    /// How long.
+    pub budget: Budget,
+    /// Python with numpy, PyTorch, CuPy, …; none to do without.
+    pub python: Option<PathBuf>,
+    /// CUB's scans as a library; none to compile them, if there is a compiler.
+    pub cub: Option<PathBuf>,
+    /// What the record names as the commit, where the sources can't be asked.
+    pub commit: Option<String>,
+}
+
+/// What was measured, and what could not be.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The measurements.
+    pub record: Record,
+    /// Libraries that are absent, and why.
+    pub absent: Vec<(String, String)>,
+}
+
+/// Measures cell by cell; `progress` is told of each.
+///
+/// # Errors
+///
+/// An unknown type, no such device, no memory, a contender whose result is wrong.
+pub fn measure(options: &Options, mut progress: impl FnMut(&Cell)) -> io::Result<Outcome> {
+    if let Some(unknown) = options.dtypes.iter().find(|name| !DTYPES.contains(&name.as_str())) {
+        let known = DTYPES.join(", ");
+        return Err(io::Error::other(format!("`{unknown}` is none of {known}")));
+    }
+    let mut bench = Bench::open(options)?;
+    let threads = rayon::current_num_threads();
+    let mut session = Session::begin(threads, false);
+    if let (Some(commit), "unknown") = (&options.commit, session.commit.as_str()) {
+        session.commit.clone_from(commit);
+    }
+    session.versions.append(&mut bench.versions);
+    for dtype in &options.dtypes {
+        for &bytes in &options.sizes {
+            let cell = bench.cell(dtype, bytes, options)?;
+            progress(&cell);
+            session.cells.push(cell);
+        }
+    }
+    let record =
+        Record { suite: bench.suite.to_owned(), machine: bench.machine, runs: vec![session] };
+    Ok(Outcome { record, absent: bench.absent })
+}
+
+/// Everything that outlives a cell.
+struct Bench {
+    suite: &'static str,
+    machine: Machine,
+    versions: Vec<String>,
+    absent: Vec<(String, String)>,
+    python: Option<Python>,
+    #[cfg(feature = "cuda")]
+    cuda: Option<cuda::Cuda>,
+}
+
+impl Bench {
+    fn open(options: &Options) -> io::Result<Self> {
+        let mut bench = Self {
+            suite: "peers",
+            machine: Machine::this(),
+            versions: Vec::new(),
+            absent: Vec::new(),
+            python: None,
+            #[cfg(feature = "cuda")]
+            cuda: None,
+        };
+        if let Place::Cuda(ordinal) = options.place {
+            bench.open_cuda(ordinal, options)?;
+        }
+        bench.open_python(options);
+        Ok(bench)
+    }
+
+    fn open_python(&mut self, options: &Options) {
+        let Some(interpreter) = &options.python else { return };
+        match Python::start(interpreter, options.place) {
+            Ok((python, hello)) => {
+                self.versions.extend(hello.versions);
+                self.absent.extend(hello.absent);
+                self.python = Some(python);
+            }
+            Err(error) => {
+                let name = interpreter.display().to_string();
+                self.absent.push((format!("numpy, PyTorch, … of {name}"), error.to_string()));
+            }
+        }
+    }
+
+    #[cfg(not(feature = "cuda"))]
+    fn open_cuda(&mut self, _: usize, _: &Options) -> io::Result<()> {
+        Err(io::Error::other("this kogge was built without CUDA (feature `cuda`)"))
+    }
+
+    #[cfg(feature = "cuda")]
+    fn open_cuda(&mut self, ordinal: usize, options: &Options) -> io::Result<()> {
+        let mut cuda = cuda::Cuda::open(ordinal)?;
+        self.suite = "cuda";
+        self.machine.gpu = Some(cuda.gpu()?);
+        match cub::Cub::find(options.cub.as_deref()) {
+            Ok(cub) => {
+                self.versions.push(cub.version());
+                cuda.cub = Some(cub);
+            }
+            Err(error) => self.absent.push(("CUB".to_owned(), error.to_string())),
+        }
+        self.cuda = Some(cuda);
+        Ok(())
+    }
+
+    fn cell(&mut self, dtype: &str, bytes: u64, options: &Options) -> io::Result<Cell> {
+        match dtype {
+            "i8" => self.cell_of::<i8, i8>(bytes, options),
+            "i16" => self.cell_of::<i16, i16>(bytes, options),
+            "i32" => self.cell_of::<i32, i32>(bytes, options),
+            "i64" => self.cell_of::<i64, i64>(bytes, options),
+            "f16" => self.cell_of::<half::f16, f32>(bytes, options),
+            "f32" => self.cell_of::<f32, f32>(bytes, options),
+            _ => self.cell_of::<f64, f64>(bytes, options),
+        }
+    }
+
+    fn cell_of<T: Summed<A>, A: Accumulator>(
+        &mut self,
+        bytes: u64,
+        options: &Options,
+    ) -> io::Result<Cell> {
+        let len = usize::try_from(bytes).unwrap_or(usize::MAX) / size_of::<T>();
+        if len == 0 {
+            return Err(io::Error::other(format!("{bytes} bytes hold no {}", T::NAME)));
+        }
+        #[cfg(feature = "cuda")]
+        if let Some(cuda) = &mut self.cuda {
+            return cuda::cell::<T, A>(cuda, self.python.as_mut(), len, options);
+        }
+        cpu::cell::<T>(self.python.as_mut(), len, options)
+    }
+}
+
+/// What a type must be for the sums of all places.
+#[cfg(feature = "cuda")]
+trait Summed<A: Accumulator>:
+    crate::Dtype + kogge_core::device::DeviceElement + kogge_core::Accumulate<A>
+{
+}
+#[cfg(feature = "cuda")]
+impl<T, A: Accumulator> Summed<A> for T where
+    T: crate::Dtype + kogge_core::device::DeviceElement + kogge_core::Accumulate<A>
+{
+}
+#[cfg(not(feature = "cuda"))]
+trait Summed<A: Accumulator>: crate::Dtype {}
+#[cfg(not(feature = "cuda"))]
+impl<T: crate::Dtype, A: Accumulator> Summed<A> for T {}
+
+/// What a sum is accumulated in.
+#[cfg(feature = "cuda")]
+trait Accumulator: kogge_core::Number + kogge_core::device::DeviceType {}
+#[cfg(feature = "cuda")]
+impl<A: kogge_core::Number + kogge_core::device::DeviceType> Accumulator for A {}
+#[cfg(not(feature = "cuda"))]
+trait Accumulator {}
+#[cfg(not(feature = "cuda"))]
+impl<A> Accumulator for A {}
+
+/// Keeps the contenders that were asked for, checks all of them, then times them.
+fn compare<'a>(
+    mut entries: Vec<Box<dyn Entry + 'a>>,
+    mut right: impl FnMut(&mut dyn Entry) -> io::Result<bool>,
+    what: &str,
+    options: &Options,
+) -> io::Result<Vec<crate::measure::Series>> {
+    use crate::contender::Role;
+    let asked = |name: &str| {
+        options.only.is_empty() || options.only.iter().any(|only| name.contains(only.as_str()))
+    };
+    entries.retain(|one| matches!(one.role(), Role::Copy | Role::Kogge) || asked(one.name()));
+    for one in &mut entries {
+        if !right(one.as_mut())? && one.role() != Role::Copy {
+            return Err(io::Error::other(format!("{}: wrong for {what}", one.name())));
+        }
+    }
+    in_turn(&mut entries, options.budget)
+}

@@ -1,0 +1,207 @@
+//! `kogge bench`: kogge beside every library that is on this machine, and plots of the records.
+//!
+//! What is measured, and how, is the library kogge-bench's business; here are the options and the
+//! printing.
+
+use crate::error::{Error, Result};
+use kogge_bench::measure::Budget;
+use kogge_bench::record::Record;
+use kogge_bench::versus::{self, DTYPES, Options, Place};
+use kogge_bench::{plot, table};
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Arguments of `kogge bench`.
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true, after_long_help = HOW)]
+pub struct BenchArgs {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+const HOW: &str = "\
+Every result is checked before it is timed. Contenders take turns. On a GPU 256 MiB are written \
+before each timed call, so that nothing lies in L2; on the CPU what fits in the caches is measured \
+there. Libraries that are absent are named, with the reason.
+
+Exit codes: 0 for done, 5 for a wrong result or what can't be measured here.";
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Draw records as SVG and PNG, beside them: speed over size, a line for each library
+    Plot {
+        /// Records that --record wrote
+        #[arg(required = true, value_name = "RECORD")]
+        records: Vec<PathBuf>,
+    },
+    /// Print the tables of records again
+    Table {
+        /// Records that --record wrote
+        #[arg(required = true, value_name = "RECORD")]
+        records: Vec<PathBuf>,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+struct RunArgs {
+    /// Measure on a CUDA device [default: on the CPU]
+    #[arg(long)]
+    cuda: bool,
+    /// The number of the CUDA device
+    #[arg(long, value_name = "K", default_value_t = 0, requires = "cuda")]
+    device: usize,
+    /// The types to sum
+    #[arg(long, value_delimiter = ',', value_name = "DTYPE", default_values_t = ["i32".to_owned(), "f32".to_owned()], value_parser = clap::builder::PossibleValuesParser::new(DTYPES))]
+    dtype: Vec<String>,
+    /// Bytes of the input, with the units KiB, MiB and GiB [default: 64KiB,1MiB,16MiB,64MiB, and
+    /// with --cuda 256MiB,1GiB too]
+    #[arg(long, value_delimiter = ',', value_name = "BYTES", value_parser = bytes)]
+    size: Vec<u64>,
+    /// Only copies, kogge, and libraries whose names contain one of these
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
+    only: Vec<String>,
+    /// Seconds for each type and size
+    #[arg(long, default_value_t = 1.0)]
+    seconds: f64,
+    /// Rounds at least
+    #[arg(long, default_value_t = 11, value_parser = clap::value_parser!(u16).range(1..))]
+    rounds: u16,
+    /// The Python that has numpy, PyTorch, CuPy, …
+    #[arg(long, value_name = "PROGRAM", default_value = "python3")]
+    python: PathBuf,
+    /// Do without Python's libraries
+    #[arg(long)]
+    no_python: bool,
+    /// CUB's scans as a library (of crates/kogge-cuda/examples/cub.cu) [default: compiled by nvcc]
+    #[arg(long, value_name = "FILE.so", requires = "cuda")]
+    cub: Option<PathBuf>,
+    /// Threads on the CPU [default: one for every core]
+    #[arg(long, value_name = "N")]
+    threads: Option<std::num::NonZeroUsize>,
+    /// The commit to name in the record where kogge's sources are elsewhere
+    #[arg(long, value_name = "ID")]
+    commit: Option<String>,
+    /// Add what was measured to a record of this machine
+    #[arg(short, long, value_name = "FILE.json")]
+    record: Option<PathBuf>,
+}
+
+/// `64KiB`, `1MiB`, `1GiB` or a number.
+fn bytes(text: &str) -> std::result::Result<u64, String> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let shift = match text[digits..].trim() {
+        "" => 0,
+        "KiB" => 10,
+        "MiB" => 20,
+        "GiB" => 30,
+        unit => return Err(format!("`{unit}` is none of KiB, MiB, GiB")),
+    };
+    let number: u64 = text[..digits].parse().map_err(|_| "expected a number".to_owned())?;
+    number
+        .checked_mul(1 << shift)
+        .filter(|&bytes| bytes > 0 && bytes <= 1 << 40)
+        .ok_or_else(|| "expected 1 to 1024 GiB".to_owned())
+}
+
+/// Runs `kogge bench`.
+pub fn run(args: &BenchArgs) -> Result<()> {
+    let done = match &args.command {
+        None => measure(&args.run),
+        Some(Command::Plot { records }) => records.iter().try_for_each(|path| {
+            let written = plot::draw(&Record::read(path)?, path)?;
+            let names: Vec<_> =
+                written.iter().map(|path| format!("{}\n", path.display())).collect();
+            print(&names.concat())
+        }),
+        Some(Command::Table { records }) => records.iter().try_for_each(|path| {
+            let record = Record::read(path)?;
+            print(&format!("{}\n{}", heading(&record), table::versus(&record)))
+        }),
+    };
+    done.map_err(|error| match error.kind() {
+        io::ErrorKind::BrokenPipe => Error::write("standard output", &error),
+        _ => Error::mismatch(error.to_string()),
+    })
+}
+
+fn print(text: &str) -> io::Result<()> {
+    use io::Write;
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+fn measure(args: &RunArgs) -> io::Result<()> {
+    if let Some(threads) = args.threads {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get());
+        pool.build_global().map_err(io::Error::other)?;
+    }
+    let options = options(args)?;
+    let outcome = versus::measure(&options, |cell| {
+        eprintln!("measured {} of {} bytes", cell.dtype, cell.len * cell.element_bytes);
+    })?;
+    let record = &outcome.record;
+    print(&format!("{}\n{}", heading(record), table::versus(record)))?;
+    for (name, reason) in &outcome.absent {
+        print(&format!("\nabsent: {name} ({reason})"))?;
+    }
+    if !outcome.absent.is_empty() {
+        print("\n")?;
+    }
+    match &args.record {
+        Some(path) => outcome.record.add_to(path),
+        None => Ok(()),
+    }
+}
+
+fn options(args: &RunArgs) -> io::Result<Options> {
+    let default: &[u64] = if args.cuda {
+        &[64 << 10, 1 << 20, 16 << 20, 64 << 20, 256 << 20, 1 << 30]
+    } else {
+        &[64 << 10, 1 << 20, 16 << 20, 64 << 20]
+    };
+    let total = Duration::try_from_secs_f64(args.seconds).map_err(io::Error::other)?;
+    Ok(Options {
+        place: if args.cuda { Place::Cuda(args.device) } else { Place::Cpu },
+        dtypes: args.dtype.clone(),
+        sizes: if args.size.is_empty() { default.to_vec() } else { args.size.clone() },
+        only: args.only.clone(),
+        budget: Budget { total, least: usize::from(args.rounds), most: 10_000 },
+        python: (!args.no_python).then(|| args.python.clone()),
+        cub: args.cub.clone(),
+        commit: args.commit.clone(),
+    })
+}
+
+/// Where, when and of what.
+fn heading(record: &Record) -> String {
+    let machine = match &record.machine.gpu {
+        Some(gpu) => format!("{}, driver {}", gpu.name, gpu.driver),
+        None => format!("{}, {} CPUs", record.machine.cpu, record.machine.cpus),
+    };
+    let session = record.runs.last();
+    let of = session.map_or(String::new(), |run| {
+        format!("commit {}, {}\n{}", run.commit, run.date, run.versions.join("; "))
+    });
+    format!("{machine}\n{of}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bytes;
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!(bytes("64KiB"), Ok(65_536));
+        assert_eq!(bytes(" 3 MiB"), Ok(3 << 20));
+        assert_eq!(bytes("1GiB"), Ok(1 << 30));
+        assert_eq!(bytes("17"), Ok(17));
+        for bad in ["", "KiB", "1kB", "0", "-1", "99999999GiB"] {
+            assert!(bytes(bad).is_err(), "{bad}");
+        }
+    }
+}
