@@ -206,6 +206,9 @@ fn main() {
         let affine =
             |i: u64| Affine { a: 0.5 + 0.05 * (integer(i) + 3) as f32, b: integer(i) as f32 };
         bench.measure::<Affine<f32>, Affine<f32>, _>("f32 affine", 8, Compose, affine, mib);
+        let wide =
+            |i: u64| Affine { a: 0.5 + 0.05 * (integer(i) + 3) as f64, b: integer(i) as f64 };
+        bench.measure::<Affine<f64>, Affine<f64>, _>("f64 affine", -1, Compose, wide, mib);
         let matrix = |i: u64| {
             let x = |k| 0.1 * integer(i + k) as f32;
             Matrix2 { m00: x(0), m01: x(1), m10: x(2), m11: x(3) }

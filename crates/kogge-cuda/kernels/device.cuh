@@ -124,9 +124,9 @@ KOGGE_DEVICE Quad load_quad(const void* from) {
                  : "memory");
     return q;
 }
-// A store that won't be read soon.
+// Without a hint: streaming stores (`.cs`) were slower by a hundredth on an H200.
 KOGGE_DEVICE void store_quad(void* to, Quad q) {
-    asm volatile("st.global.cs.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(to), "r"(q.word[0]), "r"(q.word[1]),
+    asm volatile("st.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(to), "r"(q.word[0]), "r"(q.word[1]),
                  "r"(q.word[2]), "r"(q.word[3])
                  : "memory");
 }
@@ -144,6 +144,8 @@ KOGGE_DEVICE void load_slot(const void* from, u64& low, u64& high) {
                  : "l"(from)
                  : "memory");
 }
+// Asks for a slot that will be read soon.
+KOGGE_DEVICE void prefetch_slot(const void* from) { asm volatile("prefetch.global.L2 [%0];" ::"l"(from)); }
 KOGGE_DEVICE u64 load_epoch(const u64* from) {
     u64 epoch;
     asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(epoch) : "l"(from) : "memory");

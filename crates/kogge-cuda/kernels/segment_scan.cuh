@@ -77,7 +77,9 @@ KOGGE_DEVICE Maybe<typename S::Op::Element> fold_before(const SegmentShared<S>& 
     typedef typename S::Op Op;
     u32 tile = segment / SEGMENTS_PER_TILE, own = tile / TILES_PER_BLOCK, inner = tile % TILES_PER_BLOCK;
     for (u32 b = 0; b < own + (inner > 0); b++) before = join<Op>(before, shared.block[b]);
-    for (u32 i = 0; i < segment % SEGMENTS_PER_TILE; i++) before = join<Op>(before, shared.segment[i]);
+#pragma unroll
+    for (u32 i = 0; i < SEGMENTS_PER_TILE - 1; i++)
+        if (i < segment % SEGMENTS_PER_TILE) before = join<Op>(before, shared.segment[i]);
     return before;
 }
 
@@ -107,6 +109,7 @@ KOGGE_DEVICE void scan_one_segment(SegmentShared<S>& shared, const Arguments<S>&
     u32 rows = WHOLE ? ROWS_PER_SEGMENT : (span.count + E * LANES - 1) / (E * LANES);
 
     InputChunk<S> input = read_chunk<Input, S::REVERSE, WHOLE, FromGlobal>(span, index);
+    if (segments > 1) Slot<A>::prefetch(arguments.workspace, index, segment, SEGMENT_THREADS);
     A value = A();
     if (WHOLE || count > 0) value = S::Fold::template of<false>(input, count);
     value = kogge_stone<Op>(value, lane, chunks);
@@ -115,7 +118,9 @@ KOGGE_DEVICE void scan_one_segment(SegmentShared<S>& shared, const Arguments<S>&
     Maybe<A> total = {A(), false};
     if (index == 0 && rows > 0) {
         total = {shared.row[0], true};
-        for (u32 j = 1; j < rows; j++) total = join<Op>(total, shared.row[j]);
+#pragma unroll
+        for (u32 j = 1; j < ROWS_PER_SEGMENT; j++)
+            if (j < rows) total = join<Op>(total, shared.row[j]);
         if (segments > 1) Slot<A>::publish(arguments.workspace, segment, total.value, epoch);
     }
     if (segments > 1) {
@@ -134,7 +139,9 @@ KOGGE_DEVICE void scan_one_segment(SegmentShared<S>& shared, const Arguments<S>&
     }
     if (chunks == 0) return;
     before = fold_before<S>(shared, before, segment);
-    for (u32 j = 0; j < warp; j++) before = join<Op>(before, shared.row[j]);
+#pragma unroll
+    for (u32 j = 0; j < ROWS_PER_SEGMENT - 1; j++)
+        if (j < warp) before = join<Op>(before, shared.row[j]);
     OutputChunk<S> output;
     scan_row<S, WHOLE, false>(before, input, count, value, chunks, lane, output);
     write_chunk<typename S::Output, E, S::REVERSE, WHOLE>(to, span.count, index, count, output);
