@@ -11,6 +11,7 @@
 
 mod algorithm;
 mod arch;
+mod columns;
 mod engine;
 mod lines;
 mod parts;

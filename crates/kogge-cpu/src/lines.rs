@@ -1,24 +1,24 @@
 //! Scans along one axis of an array: many lines, each a scan of its own.
 //!
-//! Lines that are contiguous in memory are scanned as slices. Across memory order, sixteen
-//! neighbouring lines of elements up to 32 bytes go together: one element of each makes a 16-lane
-//! element, so whole cache lines are used and the operator is vectorised across lines, in the order
-//! of the single line.
+//! Lines that are contiguous in memory and follow one another are segments of equal length.
+//! Contiguous ones that don't are scanned as slices. Lines side by side go together, across memory
+//! order ([`columns`](crate::columns)). What is left has a stride of its own and goes alone.
 //! Threads share out lines; when there are too few of them, each line is scanned by many threads.
 
-use crate::algorithm::io::{Columns, Io};
+use crate::algorithm::io::Strided;
+use crate::algorithm::strip::Strip;
+use crate::columns::{Columns, Cut, Lines, Room};
 use crate::engine::{Request, run, scan_raw};
 use crate::parts::{Parts, PerPart};
 use crate::plan::{Machine, Plan, plan};
-use kogge_core::{Accumulate, Direction, Element, Error, Operator, Problem};
+use crate::segments::{Even, scan_segments};
+use crate::tuning;
+use kogge_core::{Accumulate, Direction, Element, Error, Operator, Order, Problem};
 use rayon::prelude::*;
 use std::marker::PhantomData;
 
-/// Lines that are scanned together.
-const TOGETHER: usize = 16;
-
-/// Bytes of the widest accumulators of lines that go together. A scan holds some hundreds of them on
-/// the stack of a thread, and wider elements fill cache lines alone.
+/// Bytes of the widest accumulators of lines that go together: the state of a strip holds some
+/// hundreds of them, and wider elements fill cache lines alone.
 const WIDEST: usize = 32;
 
 /// Elements a rayon task is given at least.
@@ -31,29 +31,6 @@ pub struct Axis {
     pub len: usize,
     /// Elements from one index to the next, in the input and in the output.
     pub strides: [isize; 2],
-}
-
-/// An operator on sixteen lines at once.
-struct Across<'a, O>(&'a O);
-
-impl<A: Element<Accumulator = A>, O: Operator<A>, const N: usize> Operator<[A; N]>
-    for Across<'_, O>
-{
-    const EXACT: bool = O::EXACT;
-
-    #[inline(always)]
-    fn identity(&self) -> [A; N] {
-        [self.0.identity(); N]
-    }
-
-    #[inline(always)]
-    fn combine(&self, left: [A; N], right: [A; N]) -> [A; N] {
-        let mut combined = left;
-        for i in 0..N {
-            combined[i] = self.0.combine(left[i], right[i]);
-        }
-        combined
-    }
 }
 
 /// Scans every line along `line`; the other axes are `outer`, and their indices number the lines,
@@ -89,45 +66,52 @@ where
         false => outer.iter().fold(1usize, |lines, axis| lines.saturating_mul(axis.len)),
     };
     per.check(lines, "line(s)")?;
-    let totals = per.totals.is_some();
-    let parts = per.share(request.init);
     if lines == 0 || line.len == 0 {
-        // SAFETY: there are so many lines, as `check` saw, and nobody else puts their totals.
-        let put = |line| unsafe { parts.put_total(request.operator, line, parts.init(line)) };
-        (0..if totals { lines } else { 0 }).for_each(put);
+        let totals = if per.totals.is_some() { lines } else { 0 };
+        let parts = per.share(request.init);
+        for line in 0..totals {
+            // SAFETY: there are so many lines, as `check` saw, and nobody else puts their totals.
+            unsafe { parts.put_total(request.operator, line, parts.init(line)) };
+        }
         return Ok(());
     }
-    let mut array = Array { request, parts, from, to, line, beside: 0, in_place };
-    let mut together = None;
-    if line.strides != [1, 1] && size_of::<A>() <= WIDEST {
-        // Lines side by side in memory go together.
-        let beside = outer.iter().position(|axis| axis.strides[..2] == [1, 1] && axis.len > 1);
-        together = beside.map(|axis| outer.swap_remove(axis));
+    if lines > 1 && follow_one_another(line, &outer, per.is_some()) {
+        let segments = Even { len: line.len, count: lines };
+        // SAFETY: the lines are so many elements on end.
+        return unsafe {
+            scan_segments(request, &segments, per, from, to, lines * line.len, in_place)
+        };
     }
+    let parts = &per.share(request.init);
+    let array = Array { request, parts, from, to, line, in_place };
+    let beside = outer.iter().position(|axis| axis.strides[..2] == [1, 1] && axis.len > 1);
     // SAFETY: passed on.
     unsafe {
-        match together {
-            None => array.for_each(&outer, 1, |place, threads| array.single(place, threads)),
-            Some(Outer { len, strides: [.., number] }) => {
-                array.beside = number;
-                let groups = len / TOGETHER;
-                let group = |n, width: usize| {
-                    let width = width as isize;
-                    Outer { len: n, strides: [width, width, width * number] }
-                };
-                let full: Vec<Outer> =
-                    outer.iter().copied().chain([group(groups, TOGETHER)]).collect();
-                array.for_each(&full, TOGETHER, |place, threads| array.sixteen(place, threads));
-                let done = (groups * TOGETHER) as isize;
-                let rest: Vec<Outer> =
-                    outer.iter().copied().chain([group(len % TOGETHER, 1)]).collect();
-                array.for_each(&rest, 1, |[from, to, line], threads| {
-                    array.single([from + done, to + done, line + done * number], threads)
-                });
+        match beside {
+            Some(beside) if line.strides != [1, 1] && size_of::<A>() <= WIDEST => {
+                let beside = outer.remove(beside);
+                array.strips(&outer, beside);
             }
+            _ => array.for_each(&outer, |place, threads| array.single(place, threads)),
         }
     }
     Ok(())
+}
+
+/// Whether contiguous lines follow one another without a gap; in the order of their numbers, if
+/// those matter.
+fn follow_one_another(line: Axis, outer: &[Outer], numbers: bool) -> bool {
+    let mut axes: Vec<Outer> = outer.iter().copied().filter(|axis| axis.len > 1).collect();
+    if !numbers {
+        axes.sort_unstable_by_key(|axis| std::cmp::Reverse(axis.strides[0]));
+    }
+    let mut end = line.len as isize;
+    let dense = |axis: &Outer| {
+        let follows = axis.strides[..2] == [end; 2];
+        end = end.saturating_mul(axis.len as isize);
+        follows
+    };
+    line.strides == [1, 1] && axes.iter().rev().all(dense)
 }
 
 /// An axis across the lines: the strides of the input, of the output, and of the lines' numbers.
@@ -156,12 +140,10 @@ fn numbered(axes: &[Axis]) -> Vec<Outer> {
 /// What all lines have in common.
 struct Array<'a, 'b, T, U, A, O> {
     request: &'a Request<'b, O, A>,
-    parts: Parts<'a, A>,
+    parts: &'a Parts<'a, A>,
     from: *const T,
     to: *mut U,
     line: Axis,
-    /// From the number of a line to that of the line beside it.
-    beside: isize,
     in_place: bool,
 }
 
@@ -176,14 +158,12 @@ where
     O: Operator<A>,
 {
     /// Calls `scan` for every index of the axes, with the offsets of input and output, the line's
-    /// number, and the threads a call may use; `width` lines a call.
-    fn for_each(&self, axes: &[Outer], width: usize, scan: impl Fn([isize; 3], usize) + Sync) {
+    /// number, and the threads a call may use.
+    fn for_each(&self, axes: &[Outer], scan: impl Fn([isize; 3], usize) + Sync) {
         let count: usize = axes.iter().map(|axis| axis.len).product();
         let threads = rayon::current_num_threads();
-        let elements = self.line.len.saturating_mul(width);
-        if count == 0 {
-        } else if count >= 2 * threads || elements.saturating_mul(count) <= TASK {
-            let at_least = (TASK / elements).max(1);
+        if count >= 2 * threads || self.line.len.saturating_mul(count) <= TASK {
+            let at_least = (TASK / self.line.len).max(1);
             if count <= at_least || threads == 1 {
                 (0..count).for_each(|index| scan(offsets(axes, index), 1));
             } else {
@@ -195,18 +175,59 @@ where
         }
     }
 
-    /// The plan for `width` lines on so many threads.
-    fn plan(&self, width: usize, threads: usize) -> Plan {
-        let problem = Problem {
-            len: self.line.len as u64,
-            element_bytes: size_of::<T>(),
-            output_bytes: size_of::<U>() * width,
-            accumulator_bytes: size_of::<A>() * width,
-            kind: self.request.kind,
-            direction: self.request.direction,
-            in_place: self.in_place,
+    /// Scans lines side by side, for every index of the other axes.
+    ///
+    /// # Safety
+    ///
+    /// As for [`scan_lines`].
+    unsafe fn strips(&self, outer: &[Outer], beside: Outer) {
+        let count: usize = outer.iter().map(|axis| axis.len).product();
+        let threads = rayon::current_num_threads();
+        let to = self.to.cast_const();
+        let cut = Cut::new::<T, U>(beside.len, count, threads, to);
+        let strips = cut.strips();
+        let columns = Columns { request: self.request, parts: self.parts };
+        let written = self.line.len.saturating_mul(beside.len * size_of::<U>());
+        let written = written.saturating_mul(count) as u64;
+        let stream = !self.in_place && written >= tuning::STREAM_BYTES;
+        let scan = |task: usize, threads: usize, room: &mut Room<A>| {
+            // SAFETY: there are such lines, and a task for each of their strips.
+            unsafe {
+                let mut lines = self.side_by_side(offsets(outer, task / strips), beside);
+                lines.strip.stream = stream;
+                columns.strip(&lines, cut.strip(task % strips), threads, room);
+            }
         };
-        Plan { stream: false, ..plan(&problem, Machine { threads }) }
+        let tasks = count.saturating_mul(strips);
+        let elements = self.line.len.saturating_mul(beside.len.div_ceil(strips));
+        let at_least = (TASK / elements).max(1);
+        let even = tasks.is_multiple_of(threads) || tasks >= 4 * threads;
+        if threads == 1 || tasks <= at_least {
+            let mut room = Room::new();
+            (0..tasks).for_each(|task| scan(task, 1, &mut room));
+        } else if even || self.line.len <= Order::of::<T>().tile() {
+            let tasks = (0..tasks).into_par_iter().with_min_len(at_least);
+            tasks.for_each_init(Room::new, |room, task| scan(task, 1, room));
+        } else {
+            let mut room = Room::new();
+            (0..tasks).for_each(|task| scan(task, threads, &mut room));
+        }
+    }
+
+    /// The lines at these offsets; the direction is in the strides.
+    ///
+    /// # Safety
+    ///
+    /// The lines must exist.
+    unsafe fn side_by_side(&self, offsets: [isize; 3], beside: Outer) -> Lines<T, U> {
+        // SAFETY: passed on.
+        let (from, to, strides) = unsafe { self.begin(offsets) };
+        Lines {
+            strip: Strip { from, to, strides, lines: beside.len, stream: false },
+            len: self.line.len,
+            number: offsets[2],
+            beside: beside.strides[2],
+        }
     }
 
     /// One line.
@@ -214,81 +235,58 @@ where
     /// # Safety
     ///
     /// The line must exist, and be this call's alone.
-    unsafe fn single(&self, [from, to, line]: [isize; 3], threads: usize) {
-        let plan = self.plan(1, threads);
+    unsafe fn single(&self, place: [isize; 3], threads: usize) {
+        let line = place[2] as usize;
+        let plan = self.plan(threads);
+        let request = Request { init: self.parts.init(line), plan: Some(plan), ..*self.request };
+        let len = self.line.len;
         // SAFETY: the line's places are in bounds by contract.
         unsafe {
-            if self.line.strides == [1, 1] {
-                let init = self.parts.init(line as usize);
-                let request = Request { plan: Some(plan), init, ..*self.request };
-                let (from, to) = (self.from.offset(from), self.to.offset(to));
-                let total = scan_raw(&request, from, to, self.line.len, self.in_place);
-                self.parts.put_total(request.operator, line as usize, total);
+            let total = if self.line.strides == [1, 1] {
+                let (from, to) = (self.from.offset(place[0]), self.to.offset(place[1]));
+                scan_raw(&request, from, to, len, self.in_place)
             } else {
-                self.run::<1, _>(self.columns::<1>([from, to]), line, plan);
-            }
+                let (from, to, strides) = self.begin(place);
+                let io = Strided { from, to, strides, accumulator: PhantomData };
+                run(&request, io, len, plan, self.in_place)
+            };
+            self.parts.put_total(request.operator, line, total);
         }
     }
 
-    /// Sixteen lines side by side.
-    ///
-    /// # Safety
-    ///
-    /// The lines must exist, and be this call's alone.
-    unsafe fn sixteen(&self, [from, to, line]: [isize; 3], threads: usize) {
-        let plan = self.plan(TOGETHER, threads);
-        // SAFETY: passed on.
-        unsafe { self.run::<TOGETHER, _>(self.columns([from, to]), line, plan) }
-    }
-
-    /// `N` lines, the first of which has this number.
-    ///
-    /// # Safety
-    ///
-    /// The memory of `io` must be this call's alone, and so the totals of the lines.
-    unsafe fn run<const N: usize, I: Io<[A; N]>>(&self, io: I, line: isize, plan: Plan) {
-        let number = |n: usize| (line + n as isize * self.beside) as usize;
-        let init = self.parts.init(number(0)).map(|first| {
-            let mut init = [first; N];
-            for (n, init) in init.iter_mut().enumerate().skip(1) {
-                *init = self.parts.init(number(n)).unwrap_or(first);
-            }
-            init
-        });
-        let request = Request {
-            operator: &Across(self.request.operator),
+    /// The plan for a line on so many threads.
+    fn plan(&self, threads: usize) -> Plan {
+        let problem = Problem {
+            len: self.line.len as u64,
+            element_bytes: size_of::<T>(),
+            output_bytes: size_of::<U>(),
+            accumulator_bytes: size_of::<A>(),
             kind: self.request.kind,
-            direction: Direction::Forward,
-            init,
-            level: self.request.level,
-            plan: None,
+            direction: self.request.direction,
+            in_place: self.in_place,
         };
-        // SAFETY: passed on.
-        unsafe {
-            let total = run(&request, io, self.line.len, plan, self.in_place);
-            for n in 0..N {
-                let total = total.map(|total| total[n]);
-                self.parts.put_total(self.request.operator, number(n), total);
-            }
-        }
+        Plan { stream: false, ..plan(&problem, Machine { threads }) }
     }
 
-    /// `N` lines from these offsets on; the direction is in the strides.
+    /// Where the scan of a line begins, and its strides: from the end if that is the direction.
     ///
     /// # Safety
     ///
-    /// The lines must exist.
-    unsafe fn columns<const N: usize>(&self, [from, to]: [isize; 2]) -> Columns<T, U, A, N> {
-        let [mut from_stride, mut to_stride] = self.line.strides;
+    /// The line must exist.
+    unsafe fn begin(&self, [from, to, _]: [isize; 3]) -> (*const T, *mut U, [isize; 2]) {
+        let strides = self.line.strides;
         // SAFETY: index 0 of the line is in bounds, and so is its last index.
-        let (mut from, mut to) = unsafe { (self.from.offset(from), self.to.offset(to)) };
-        if self.request.direction == Direction::Reverse {
-            let last = self.line.len as isize - 1;
-            // SAFETY: as above.
-            (from, to) = unsafe { (from.offset(last * from_stride), to.offset(last * to_stride)) };
-            (from_stride, to_stride) = (-from_stride, -to_stride);
+        unsafe {
+            let (from, to) = (self.from.offset(from), self.to.offset(to));
+            match self.request.direction {
+                Direction::Forward => (from, to, strides),
+                Direction::Reverse => {
+                    let last = self.line.len as isize - 1;
+                    let (from, to) = (from.offset(last * strides[0]), to.offset(last * strides[1]));
+                    (from, to, strides.map(|stride| -stride))
+                }
+            }
         }
-        Columns { from, to, from_stride, to_stride, accumulator: PhantomData }
     }
 }
 

@@ -186,3 +186,19 @@ fn lines_without_elements_have_totals() {
         "there are 2 initial values for 6 line(s); give one for each",
     );
 }
+
+/// Values that don't fit in a cache are stored past it, from the first whole cache line on; few
+/// lines are shared out along their length.
+#[test]
+#[cfg_attr(miri, ignore = "too large")]
+fn large_arrays() {
+    let make = |i| Random(i as u64).float() as f32;
+    for threads in [1, 3] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        for shape in [[2_100, 2_048], [40_000, 48], [170_000, 32]] {
+            let request = Request { kind: Kind::Exclusive, ..Request::new(&Sum) };
+            let shape = Shape::row_major(&shape);
+            pool.install(|| check::<f32, f32, f32, _>(&shape, &request, make, None));
+        }
+    }
+}

@@ -167,60 +167,51 @@ unsafe impl<T: Accumulate<A>, U: Accumulate<A>, A: Element> Io<A> for Converted<
     }
 }
 
-/// `N` lines side by side, each along a stride: place `i` of the scan is an element of each line.
-pub(crate) struct Columns<T, U, A, const N: usize> {
-    /// The first element of the first line.
+/// One line along a stride.
+pub(crate) struct Strided<T, U, A> {
+    /// The first element.
     pub from: *const T,
-    /// The first value of the first line.
+    /// The first value.
     pub to: *mut U,
-    /// Elements from one place to the next.
-    pub from_stride: isize,
-    /// Values from one place to the next.
-    pub to_stride: isize,
+    /// From one place to the next, in elements and in values.
+    pub strides: [isize; 2],
     /// The accumulator.
     pub accumulator: PhantomData<fn() -> A>,
 }
 
 // SAFETY: threads write disjoint places only; the caller of the scan vouches for the memory.
-unsafe impl<T: Element, U: Element, A: Element, const N: usize> Sync for Columns<T, U, A, N> {}
+unsafe impl<T: Element, U: Element, A: Element> Sync for Strided<T, U, A> {}
 
 // SAFETY: places are elements along the strides, or the stage.
-unsafe impl<T, U, A, const N: usize> Io<[A; N]> for Columns<T, U, A, N>
-where
-    T: Accumulate<A>,
-    U: Accumulate<A>,
-    A: Element<Accumulator = A>,
-{
+unsafe impl<T: Accumulate<A>, U: Accumulate<A>, A: Element> Io<A> for Strided<T, U, A> {
     type Element = T;
 
     const STAGED: bool = true;
 
     #[inline(always)]
-    unsafe fn load(&self, start: usize, len: usize, stage: *mut [A; N]) -> *const [A; N] {
+    unsafe fn load(&self, start: usize, len: usize, stage: *mut A) -> *const A {
         for i in 0..len {
-            // SAFETY: the places exist in each line, and the stage holds `len` accumulators.
+            // SAFETY: the places exist, and the stage holds `len` accumulators.
             unsafe {
-                let place = self.from.offset((start + i) as isize * self.from_stride);
-                stage.add(i).write(std::array::from_fn(|n| (*place.add(n)).widen()));
+                let place = self.from.offset((start + i) as isize * self.strides[0]);
+                stage.add(i).write((*place).widen());
             }
         }
         stage
     }
 
     #[inline(always)]
-    unsafe fn target(&self, _start: usize, stage: *mut [A; N]) -> *mut [A; N] {
+    unsafe fn target(&self, _start: usize, stage: *mut A) -> *mut A {
         stage
     }
 
     #[inline(always)]
-    unsafe fn store(&self, start: usize, len: usize, stage: *const [A; N]) {
+    unsafe fn store(&self, start: usize, len: usize, stage: *const A) {
         for i in 0..len {
-            // SAFETY: the places exist in each line, and the stage holds `len` values.
+            // SAFETY: the places exist, and the stage holds `len` values.
             unsafe {
-                let place = self.to.offset((start + i) as isize * self.to_stride);
-                for (n, value) in (*stage.add(i)).into_iter().enumerate() {
-                    place.add(n).write(U::narrow(value));
-                }
+                let place = self.to.offset((start + i) as isize * self.strides[1]);
+                place.write(U::narrow(*stage.add(i)));
             }
         }
     }

@@ -3,7 +3,7 @@
 //! From the inside out: [`lanes`] applies an operator to registers; [`rows`] and [`arrays`] scan
 //! rows, [`part`] one that isn't full, [`exact`] does where any order is as good; [`tile`] puts segments together;
 //! [`sequential`] goes through tiles one by one, and [`parallel`] lets threads take them in turn,
-//! with [`handover`] between them. [`io`] is where all of them read and write.
+//! with [`handover`] between them. [`strip`] goes across lines side by side. [`io`] is where all of them read and write.
 
 mod arrays;
 mod exact;
@@ -14,4 +14,5 @@ pub(crate) mod parallel;
 pub(crate) mod part;
 mod rows;
 pub(crate) mod sequential;
+pub(crate) mod strip;
 pub(crate) mod tile;

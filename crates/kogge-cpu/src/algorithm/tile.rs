@@ -125,7 +125,7 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
 }
 
 /// The totals of tiles as they come, turned into what precedes the next tile.
-pub(super) struct Prefix<A> {
+pub(crate) struct Prefix<A> {
     blocks: Option<A>,
     tiles: Ladder<A>,
     /// Tiles taken in.
@@ -133,12 +133,12 @@ pub(super) struct Prefix<A> {
 }
 
 impl<A: Element> Prefix<A> {
-    pub(super) fn new(init: Option<A>) -> Self {
+    pub(crate) fn new(init: Option<A>) -> Self {
         Self { blocks: init, tiles: Ladder::new(), next: 0 }
     }
 
     /// What precedes the next tile.
-    pub(super) fn before<O: Operator<A>>(&self, operator: &O) -> Option<A> {
+    pub(crate) fn before<O: Operator<A>>(&self, operator: &O) -> Option<A> {
         match self.tiles.last() {
             Some(tiles) => Some(join(operator, self.blocks, tiles)),
             None => self.blocks,
@@ -146,7 +146,7 @@ impl<A: Element> Prefix<A> {
     }
 
     /// Takes in the next tile's total.
-    pub(super) fn push<O: Operator<A>>(&mut self, operator: &O, total: A) {
+    pub(crate) fn push<O: Operator<A>>(&mut self, operator: &O, total: A) {
         self.next += 1;
         let tiles = self.tiles.push(operator, total);
         if self.next.is_multiple_of(Order::TILES_PER_BLOCK) {

@@ -76,7 +76,7 @@ pub(crate) fn fence() {
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline(always)]
-fn prefetch(address: *const u8) {
+pub(crate) fn prefetch(address: *const u8) {
     use core::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
     // SAFETY: a prefetch never faults, whatever the address.
     unsafe { _mm_prefetch::<_MM_HINT_T1>(address.cast()) }
@@ -101,4 +101,4 @@ pub(crate) fn fence() {}
 
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
 #[inline(always)]
-fn prefetch(_address: *const u8) {}
+pub(crate) fn prefetch(_address: *const u8) {}

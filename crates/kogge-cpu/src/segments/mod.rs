@@ -12,6 +12,7 @@ mod short;
 mod starts;
 
 pub use plan::{SegmentPlan, plan_segments};
+pub(crate) use starts::Even;
 pub use starts::{
     Flags, Heads, Keys, Listed, Marked, Offset, Offsets, Segments, Starts, by_heads, by_key,
     by_offsets,
@@ -84,7 +85,7 @@ where
 ///
 /// `len` elements must be readable at `from` and writable at `to`, by this call alone; the two are
 /// equal if `in_place`, else don't overlap.
-unsafe fn scan_segments<T, U, A, O, S>(
+pub(crate) unsafe fn scan_segments<T, U, A, O, S>(
     request: &Request<'_, O, A>,
     segments: &S,
     per: PerPart<'_, A>,

@@ -138,6 +138,53 @@ impl<I: Offset> Starts for Listed<'_, I> {
     }
 }
 
+/// Segments of one length that isn't 0.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Even {
+    pub(crate) len: usize,
+    pub(crate) count: usize,
+}
+
+impl Segments for Even {
+    type Starts<'a> = Steps;
+
+    fn elements(&self) -> usize {
+        self.len * self.count
+    }
+
+    fn starts(&self, from: usize) -> Steps {
+        Steps { next: from.next_multiple_of(self.len), step: self.len, end: self.elements() }
+    }
+
+    fn before(&self, place: usize) -> Option<usize> {
+        Some(place.div_ceil(self.len).min(self.count))
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// Starts at equal steps.
+#[derive(Clone, Debug)]
+pub struct Steps {
+    next: usize,
+    step: usize,
+    end: usize,
+}
+
+impl Starts for Steps {
+    #[inline(always)]
+    fn next_below(&mut self, limit: usize) -> Option<usize> {
+        if self.next >= limit.min(self.end) {
+            return None;
+        }
+        let start = self.next;
+        self.next += self.step;
+        Some(start)
+    }
+}
+
 /// A segment starts at each set flag, and at the first element in any case.
 #[derive(Clone, Copy, Debug)]
 pub struct Heads<'a>(&'a [bool]);

@@ -1,0 +1,331 @@
+//! Many lines side by side in memory, scanned across it.
+//!
+//! Lines are cut into strips of a few groups of sixteen, and threads share out the strips. Where
+//! there are too few of them, each is cut along the lines: in each round every thread folds some
+//! tiles, and scans them while they are in its cache, once the folds before them are known.
+
+use crate::algorithm::strip::{Group, LANES, Lanes, Strip, Tile};
+use crate::algorithm::tile::Prefix;
+use crate::arch::stream;
+use crate::engine::Request;
+use crate::parts::Parts;
+use kogge_core::{Accumulate, Element, Operator, Order};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Groups of a strip at most: their state must fit in L1.
+const GROUPS: usize = 8;
+
+/// Groups from which the first strip is cut so that the others begin with a cache line.
+const ALIGNED: usize = 64;
+
+/// Bytes of a strip's width at least, where there are so many: narrower ones waste pages.
+const WIDTH: usize = 512;
+
+/// Tiles of a strip's group that a thread folds before it scans them.
+const TILES: usize = 2;
+
+/// An operator on the lines of a group at once.
+struct Across<'a, O>(&'a O);
+
+impl<A: Element<Accumulator = A>, O: Operator<A>> Operator<[A; LANES]> for Across<'_, O> {
+    const EXACT: bool = O::EXACT;
+
+    fn identity(&self) -> [A; LANES] {
+        [self.0.identity(); LANES]
+    }
+
+    #[inline(always)]
+    fn combine(&self, left: [A; LANES], right: [A; LANES]) -> [A; LANES] {
+        let mut combined = left;
+        for n in 0..LANES {
+            combined[n] = self.0.combine(left[n], right[n]);
+        }
+        combined
+    }
+}
+
+/// Lines side by side.
+#[derive(Clone, Copy)]
+pub(crate) struct Lines<T, U> {
+    /// Where they lie.
+    pub(crate) strip: Strip<T, U>,
+    /// Elements of each.
+    pub(crate) len: usize,
+    /// The number of the first.
+    pub(crate) number: isize,
+    /// From the number of a line to that of the line beside it.
+    pub(crate) beside: isize,
+}
+
+impl<T, U> Lines<T, U> {
+    /// Some of the lines.
+    ///
+    /// # Safety
+    ///
+    /// So many lines must be there.
+    unsafe fn part(&self, lines: Range<usize>) -> Self {
+        // SAFETY: there is such a line.
+        let (from, to) =
+            unsafe { (self.strip.from.add(lines.start), self.strip.to.add(lines.start)) };
+        let strip = Strip { from, to, lines: lines.len(), ..self.strip };
+        Self { strip, number: self.number + lines.start as isize * self.beside, ..*self }
+    }
+
+    fn number_of(&self, line: usize) -> usize {
+        (self.number + line as isize * self.beside) as usize
+    }
+}
+
+/// What a thread needs for a strip; reused from one to the next.
+pub(crate) struct Room<A> {
+    groups: Vec<Group<A>>,
+    prefixes: Vec<Prefix<[A; LANES]>>,
+}
+
+impl<A> Room<A> {
+    pub(crate) fn new() -> Self {
+        Self { groups: vec![], prefixes: vec![] }
+    }
+}
+
+/// How lines side by side are cut into strips.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cut {
+    /// Lines side by side.
+    lines: usize,
+    /// Lines of the first strip, if the others then begin with a cache line.
+    head: usize,
+    /// Lines of each further strip.
+    width: usize,
+}
+
+impl Cut {
+    /// The cut of `lines` lines side by side, `outer` times; values of the first are at `to`.
+    pub(crate) fn new<T, U>(lines: usize, outer: usize, threads: usize, to: *const U) -> Self {
+        let size = size_of::<U>().max(1);
+        let to_line = to.addr().wrapping_neg() % 64;
+        // A narrow strip more doesn't pay for few lines.
+        let aligns = lines >= ALIGNED * LANES && to_line.is_multiple_of(size);
+        let head = if aligns { to_line / size % LANES } else { 0 };
+        let narrow = (WIDTH / (LANES * size_of::<T>().max(1))).clamp(1, GROUPS);
+        let groups = (lines - head).div_ceil(LANES).saturating_mul(outer);
+        Self { lines, head, width: LANES * (groups / threads).clamp(narrow, GROUPS) }
+    }
+
+    /// How many strips there are.
+    pub(crate) fn strips(&self) -> usize {
+        usize::from(self.head > 0) + (self.lines - self.head).div_ceil(self.width)
+    }
+
+    /// The lines of a strip.
+    pub(crate) fn strip(&self, strip: usize) -> Range<usize> {
+        match (self.head, strip) {
+            (1.., 0) => 0..self.head,
+            (head, strip) => {
+                let start = head + (strip - usize::from(head > 0)) * self.width;
+                start..self.lines.min(start + self.width)
+            }
+        }
+    }
+}
+
+/// A scan of lines side by side.
+pub(crate) struct Columns<'a, 'b, A, O> {
+    pub(crate) request: &'a Request<'b, O, A>,
+    pub(crate) parts: &'a Parts<'a, A>,
+}
+
+impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
+    /// Scans `width` lines, or as many as there are, from line `first` on.
+    ///
+    /// # Safety
+    ///
+    /// The lines must exist, and be this call's alone, and so their totals.
+    pub(crate) unsafe fn strip<T: Accumulate<A>, U: Accumulate<A>>(
+        &self,
+        lines: &Lines<T, U>,
+        strip: Range<usize>,
+        threads: usize,
+        room: &mut Room<A>,
+    ) {
+        // SAFETY: passed on.
+        unsafe {
+            let mut lines = lines.part(strip);
+            lines.strip.stream &= lines.strip.streams();
+            let tiles = lines.len.div_ceil(Order::of::<T>().tile());
+            if threads > 1 && tiles > 1 {
+                self.by_many(&lines, threads);
+            } else {
+                self.by_one(&lines, room);
+            }
+            if lines.strip.stream {
+                stream::fence();
+            }
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`strip`](Self::strip).
+    unsafe fn by_one<T: Accumulate<A>, U: Accumulate<A>>(
+        &self,
+        lines: &Lines<T, U>,
+        room: &mut Room<A>,
+    ) {
+        let groups = lines.strip.groups();
+        room.groups.resize_with(groups, Group::new);
+        let inits: [Option<[A; LANES]>; GROUPS] =
+            std::array::from_fn(|g| if g < groups { self.init(lines, g) } else { None });
+        room.prefixes.clear();
+        let order = Order::of::<T>();
+        if lines.len > order.tile() {
+            room.prefixes.extend(inits[..groups].iter().map(|&init| Prefix::new(init)));
+        }
+        let operator = &Across(self.request.operator);
+        for start in (0..lines.len).step_by(order.tile()) {
+            let places = start..lines.len.min(start + order.tile());
+            for (g, group) in room.groups.iter_mut().enumerate() {
+                let before = match room.prefixes.get(g) {
+                    Some(prefix) => prefix.before(operator),
+                    None => inits[g],
+                };
+                group.before = before.map_or(Lanes::zeroed(), Lanes);
+            }
+            let preceded = start > 0 || inits[0].is_some();
+            // SAFETY: passed on.
+            unsafe { self.tile::<T, U, true>(lines, places, &mut room.groups, preceded) };
+            for (group, prefix) in room.groups.iter().zip(&mut room.prefixes) {
+                prefix.push(operator, group.tile.0);
+            }
+        }
+        for (g, group) in room.groups.iter().enumerate() {
+            let total = match room.prefixes.get(g) {
+                Some(prefix) => prefix.before(operator),
+                None => {
+                    inits[g].map(|init| operator.combine(init, group.tile.0)).or(Some(group.tile.0))
+                }
+            };
+            // SAFETY: passed on.
+            unsafe { self.put_totals(lines, g, total) };
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`strip`](Self::strip).
+    unsafe fn by_many<T: Accumulate<A>, U: Accumulate<A>>(
+        &self,
+        lines: &Lines<T, U>,
+        threads: usize,
+    ) {
+        let operator = &Across(self.request.operator);
+        let (groups, order) = (lines.strip.groups(), Order::of::<T>());
+        let tiles = lines.len.div_ceil(order.tile());
+        let places = |tile: usize| tile * order.tile()..lines.len.min((tile + 1) * order.tile());
+        let mut prefixes: Vec<Prefix<[A; LANES]>> =
+            (0..groups).map(|g| Prefix::new(self.init(lines, g))).collect();
+        let round = threads * TILES;
+        let mut states = vec![vec![Group::new(); groups]; round.min(tiles)];
+        for first in (0..tiles).step_by(round) {
+            let last = tiles.min(first + round);
+            let states = &mut states[..last - first];
+            states.par_iter_mut().with_min_len(TILES).enumerate().for_each(|(i, groups)| {
+                // SAFETY: passed on; nothing is written.
+                unsafe { self.tile::<T, U, false>(lines, places(first + i), groups, false) };
+            });
+            let mut preceded = vec![];
+            for groups in &mut *states {
+                let mut any = false;
+                for (group, prefix) in groups.iter_mut().zip(&mut prefixes) {
+                    let before = prefix.before(operator);
+                    any = before.is_some();
+                    prefix.push(operator, group.tile.0);
+                    group.before = before.map_or(Lanes::zeroed(), Lanes);
+                }
+                preceded.push(any);
+            }
+            states.par_iter_mut().with_min_len(TILES).enumerate().for_each(|(i, groups)| {
+                // SAFETY: passed on; tiles are distinct places.
+                unsafe { self.tile::<T, U, true>(lines, places(first + i), groups, preceded[i]) };
+                stream::fence();
+            });
+        }
+        for (g, prefix) in prefixes.iter().enumerate() {
+            // SAFETY: passed on.
+            unsafe { self.put_totals(lines, g, prefix.before(operator)) };
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`strip`](Self::strip), for these places of the lines.
+    unsafe fn tile<T: Accumulate<A>, U: Accumulate<A>, const STORE: bool>(
+        &self,
+        lines: &Lines<T, U>,
+        places: Range<usize>,
+        groups: &mut [Group<A>],
+        preceded: bool,
+    ) {
+        let Request { operator, kind, level, .. } = *self.request;
+        level.run(Tile::<T, U, A, O, STORE> {
+            operator,
+            kind,
+            strip: lines.strip,
+            places,
+            groups,
+            preceded,
+        });
+    }
+
+    /// The initial values of a group's lines.
+    fn init<T, U>(&self, lines: &Lines<T, U>, g: usize) -> Option<[A; LANES]> {
+        let first = self.parts.init(lines.number_of(g * LANES))?;
+        let mut inits = [first; LANES];
+        let count = lines.strip.lines - g * LANES;
+        for (n, init) in inits.iter_mut().enumerate().take(count).skip(1) {
+            *init = self.parts.init(lines.number_of(g * LANES + n)).unwrap_or(first);
+        }
+        Some(inits)
+    }
+
+    /// # Safety
+    ///
+    /// As for [`strip`](Self::strip).
+    unsafe fn put_totals<T, U>(&self, lines: &Lines<T, U>, g: usize, total: Option<[A; LANES]>) {
+        if !self.parts.totals_wanted() {
+            return;
+        }
+        for n in 0..LANES.min(lines.strip.lines - g * LANES) {
+            let number = lines.number_of(g * LANES + n);
+            let total = total.map(|total| total[n]);
+            // SAFETY: passed on.
+            unsafe { self.parts.put_total(self.request.operator, number, total) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strips_are_all_lines_once() {
+        let room = [0u32; 64];
+        for lines in [1, 15, 16, 17, 64, 100, 129, 1_000, 1_024, 4_100] {
+            for (outer, threads) in [(1, 1), (1, 2), (3, 8), (1_000, 2)] {
+                for offset in 0..17 {
+                    let cut = Cut::new::<u32, u32>(lines, outer, threads, &raw const room[offset]);
+                    let mut end = 0;
+                    for strip in 0..cut.strips() {
+                        let lines = cut.strip(strip);
+                        assert!(lines.start == end && !lines.is_empty(), "{cut:?} {lines:?}");
+                        assert!(lines.len() <= GROUPS * LANES, "{cut:?} {lines:?}");
+                        end = lines.end;
+                    }
+                    assert_eq!(end, lines, "{cut:?}");
+                }
+            }
+        }
+    }
+}
