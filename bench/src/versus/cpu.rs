@@ -54,10 +54,12 @@ impl<T: Dtype> Shared<T> {
         values.par_iter_mut().enumerate().for_each(|(i, value)| *value = T::element_at(i as u64));
     }
 
-    /// Whether these are the sums.
-    pub(super) fn is_right(&self) -> bool {
+    /// The first value that is not the sum, in words.
+    pub(super) fn fault(&self) -> Option<String> {
         let values = self.values();
-        values.par_iter().enumerate().all(|(i, &value)| value == T::sum_at(i as u64))
+        let wrong = |&i: &usize| values[i] != T::sum_at(i as u64);
+        let first = (0..values.len()).into_par_iter().find_first(wrong)?;
+        Some(format!("[{first}] is {:?}, not {:?}", values[first], T::sum_at(first as u64)))
     }
 }
 
@@ -93,6 +95,7 @@ pub(super) fn cell<T: Dtype>(
     python: Option<&mut Python>,
     len: usize,
     options: &Options,
+    wrong: &mut Vec<String>,
 ) -> io::Result<Cell> {
     let mut input = Shared::<T>::new(len)?;
     input.fill();
@@ -111,12 +114,12 @@ pub(super) fn cell<T: Dtype>(
         let turns = peers.into_iter().map(|peer| Turn { python, peer, checks: true });
         entries.extend(turns.map(|turn| Box::new(turn) as Box<dyn Entry + '_>));
     }
-    let right = |one: &mut dyn Entry| {
+    let fault = |one: &mut dyn Entry| {
         output.borrow_mut().values_mut().fill(T::zeroed());
         one.run(1)?;
-        Ok(output.borrow().is_right())
+        Ok(output.borrow().fault())
     };
-    let series = compare(entries, right, &format!("{len} {}", T::NAME), options)?;
+    let series = compare(entries, fault, &format!("{len} {}", T::NAME), options, wrong)?;
     if let Some(python) = &python {
         python.borrow_mut().close()?;
     }

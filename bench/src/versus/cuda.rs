@@ -184,6 +184,7 @@ pub(super) fn cell<T: Summed<A>, A: Accumulator>(
     python: Option<&mut Python>,
     len: usize,
     options: &Options,
+    wrong: &mut Vec<String>,
 ) -> io::Result<Cell> {
     let mut host = Shared::<T>::new(len)?;
     host.fill();
@@ -221,7 +222,7 @@ pub(super) fn cell<T: Summed<A>, A: Accumulator>(
         let turns = peers.into_iter().map(|peer| Turn { python, peer, checks: true });
         entries.extend(turns.map(|turn| Box::new(turn) as Box<dyn Entry>));
     }
-    let right = |one: &mut dyn Entry| {
+    let fault = |one: &mut dyn Entry| {
         result.borrow_mut().values_mut().fill(T::zeroed());
         let stream = cuda.stream.clone();
         stream.memset_zeros(&mut buffers.borrow_mut().output).map_err(failed)?;
@@ -231,9 +232,9 @@ pub(super) fn cell<T: Summed<A>, A: Accumulator>(
             let bytes = stream.clone_dtoh(&buffers.borrow().output).map_err(failed)?;
             result.borrow_mut().values_mut().copy_from_slice(bytemuck::cast_slice(&bytes));
         }
-        Ok(result.borrow().is_right())
+        Ok(result.borrow().fault())
     };
-    let series = compare(entries, right, &format!("{len} {}", T::NAME), options)?;
+    let series = compare(entries, fault, &format!("{len} {}", T::NAME), options, wrong)?;
     if let Some(python) = &python {
         python.borrow_mut().close()?;
     }

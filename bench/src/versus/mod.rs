@@ -17,8 +17,9 @@ mod cuda;
 mod python;
 mod turns;
 
+use crate::contender::Role;
 use crate::machine::Machine;
-use crate::measure::Budget;
+use crate::measure::{Budget, Series};
 use crate::record::{Cell, Record, Session};
 use python::Python;
 use std::io;
@@ -54,7 +55,7 @@ pub struct Options {
     pub python: Option<PathBuf>,
     /// CUB's scans as a library; none to compile them, if there is a compiler.
     pub cub: Option<PathBuf>,
-    /// What the record names as the commit, where the sources can't be asked.
+    /// What the record names as the commit; none to ask the sources.
     pub commit: Option<String>,
 }
 
@@ -65,13 +66,15 @@ pub struct Outcome {
     pub record: Record,
     /// Libraries that are absent, and why.
     pub absent: Vec<(String, String)>,
+    /// Peers whose result was wrong, and what it was: they were not timed.
+    pub wrong: Vec<String>,
 }
 
 /// Measures cell by cell; `progress` is told of each.
 ///
 /// # Errors
 ///
-/// An unknown type, no such device, no memory, a contender whose result is wrong.
+/// An unknown type, no such device, no memory, a wrong result of kogge's.
 pub fn measure(options: &Options, mut progress: impl FnMut(&Cell)) -> io::Result<Outcome> {
     if let Some(unknown) = options.dtypes.iter().find(|name| !DTYPES.contains(&name.as_str())) {
         let known = DTYPES.join(", ");
@@ -80,7 +83,7 @@ pub fn measure(options: &Options, mut progress: impl FnMut(&Cell)) -> io::Result
     let mut bench = Bench::open(options)?;
     let threads = rayon::current_num_threads();
     let mut session = Session::begin(threads, false);
-    if let (Some(commit), "unknown") = (&options.commit, session.commit.as_str()) {
+    if let Some(commit) = &options.commit {
         session.commit.clone_from(commit);
     }
     session.versions.append(&mut bench.versions);
@@ -93,7 +96,7 @@ pub fn measure(options: &Options, mut progress: impl FnMut(&Cell)) -> io::Result
     }
     let record =
         Record { suite: bench.suite.to_owned(), machine: bench.machine, runs: vec![session] };
-    Ok(Outcome { record, absent: bench.absent })
+    Ok(Outcome { record, absent: bench.absent, wrong: bench.wrong })
 }
 
 /// Everything that outlives a cell.
@@ -102,6 +105,7 @@ struct Bench {
     machine: Machine,
     versions: Vec<String>,
     absent: Vec<(String, String)>,
+    wrong: Vec<String>,
     python: Option<Python>,
     #[cfg(feature = "cuda")]
     cuda: Option<cuda::Cuda>,
@@ -114,6 +118,7 @@ impl Bench {
             machine: Machine::this(),
             versions: Vec::new(),
             absent: Vec::new(),
+            wrong: Vec::new(),
             python: None,
             #[cfg(feature = "cuda")]
             cuda: None,
@@ -184,9 +189,9 @@ impl Bench {
         }
         #[cfg(feature = "cuda")]
         if let Some(cuda) = &mut self.cuda {
-            return cuda::cell::<T, A>(cuda, self.python.as_mut(), len, options);
+            return cuda::cell::<T, A>(cuda, self.python.as_mut(), len, options, &mut self.wrong);
         }
-        cpu::cell::<T>(self.python.as_mut(), len, options)
+        cpu::cell::<T>(self.python.as_mut(), len, options, &mut self.wrong)
     }
 }
 
@@ -216,22 +221,27 @@ trait Accumulator {}
 #[cfg(not(feature = "cuda"))]
 impl<A> Accumulator for A {}
 
-/// Keeps the contenders that were asked for, checks all of them, then times them.
+/// Keeps the contenders that were asked for, checks all of them, then times those that are right.
+/// `fault` runs a contender once and says what is wrong with its result.
 fn compare<'a>(
     mut entries: Vec<Box<dyn Entry + 'a>>,
-    mut right: impl FnMut(&mut dyn Entry) -> io::Result<bool>,
+    mut fault: impl FnMut(&mut dyn Entry) -> io::Result<Option<String>>,
     what: &str,
     options: &Options,
-) -> io::Result<Vec<crate::measure::Series>> {
-    use crate::contender::Role;
+    wrong: &mut Vec<String>,
+) -> io::Result<Vec<Series>> {
     let asked = |name: &str| {
         options.only.is_empty() || options.only.iter().any(|only| name.contains(only.as_str()))
     };
     entries.retain(|one| matches!(one.role(), Role::Copy | Role::Kogge) || asked(one.name()));
-    for one in &mut entries {
-        if !right(one.as_mut())? && one.role() != Role::Copy {
-            return Err(io::Error::other(format!("{}: wrong for {what}", one.name())));
+    let mut right = Vec::new();
+    for mut one in entries {
+        let fault = fault(one.as_mut())?.filter(|_| one.role() != Role::Copy);
+        match fault.map(|fault| format!("{} on {what}: {fault}", one.name())) {
+            None => right.push(one),
+            Some(fault) if one.role() == Role::Peer => wrong.push(fault),
+            Some(fault) => return Err(io::Error::other(format!("wrong: {fault}"))),
         }
     }
-    in_turn(&mut entries, options.budget)
+    in_turn(&mut right, options.budget)
 }

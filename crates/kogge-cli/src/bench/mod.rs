@@ -25,9 +25,10 @@ pub struct BenchArgs {
 const HOW: &str = "\
 Every result is checked before it is timed. Contenders take turns. On a GPU 256 MiB are written \
 before each timed call, so that nothing lies in L2; on the CPU what fits in the caches is measured \
-there. Libraries that are absent are named, with the reason.
+there. Libraries that are absent are named, with the reason; so are those whose result is wrong, and \
+they are not timed.
 
-Exit codes: 0 for done, 5 for a wrong result or what can't be measured here.";
+Exit codes: 0 for done, 5 for a wrong result of kogge's or what can't be measured here.";
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
@@ -81,7 +82,7 @@ struct RunArgs {
     /// Threads on the CPU [default: one for every core]
     #[arg(long, value_name = "N")]
     threads: Option<std::num::NonZeroUsize>,
-    /// The commit to name in the record where kogge's sources are elsewhere
+    /// The commit to name in the record [default: that of the sources, if they are here]
     #[arg(long, value_name = "ID")]
     commit: Option<String>,
     /// Add what was measured to a record of this machine
@@ -149,7 +150,10 @@ fn measure(args: &RunArgs) -> io::Result<()> {
     for (name, reason) in &outcome.absent {
         print(&format!("\nabsent: {name} ({reason})"))?;
     }
-    if !outcome.absent.is_empty() {
+    for fault in &outcome.wrong {
+        print(&format!("\nwrong, and not timed: {fault}"))?;
+    }
+    if !(outcome.absent.is_empty() && outcome.wrong.is_empty()) {
         print("\n")?;
     }
     match &args.record {
