@@ -208,7 +208,7 @@ pub fn by_key<K: PartialEq + Sync>(keys: &[K]) -> Keys<'_, K> {
 /// Flags that are looked at 64 at a time.
 pub trait Flags {
     /// How many there are.
-    fn len(&self) -> usize;
+    fn places(&self) -> usize;
 
     /// One bit for each set flag of `places`, at most 64 of them.
     fn look(&self, places: Range<usize>) -> u64;
@@ -216,7 +216,7 @@ pub trait Flags {
 
 impl Flags for Heads<'_> {
     #[inline(always)]
-    fn len(&self) -> usize {
+    fn places(&self) -> usize {
         self.0.len()
     }
 
@@ -234,7 +234,7 @@ impl Flags for Heads<'_> {
 
 impl<K: PartialEq> Flags for Keys<'_, K> {
     #[inline(always)]
-    fn len(&self) -> usize {
+    fn places(&self) -> usize {
         self.0.len()
     }
 
@@ -310,7 +310,7 @@ impl<F: Flags> Starts for Marked<'_, F> {
     #[inline(always)]
     fn next_below(&mut self, limit: usize) -> Option<usize> {
         while self.mask == 0 {
-            if self.block.end >= limit.min(self.flags.len()) {
+            if self.block.end >= limit.min(self.flags.places()) {
                 return None;
             }
             self.look();
@@ -328,7 +328,7 @@ impl<F: Flags> Marked<'_, F> {
     /// Looks at the next block.
     #[inline(always)]
     fn look(&mut self) {
-        let end = self.flags.len().min(self.block.end + 64);
+        let end = self.flags.places().min(self.block.end + 64);
         self.block = self.block.end..end;
         self.mask = self.flags.look(self.block.clone());
     }
