@@ -3,7 +3,7 @@
 
 use super::python::{Python, Turn};
 use super::turns::{Entry, clocked};
-use super::{Options, Place, compare};
+use super::{Inexact, Options, Place, compare};
 use crate::Dtype;
 use crate::contender::{Contender, Mode, Role};
 use crate::contenders;
@@ -95,7 +95,7 @@ pub(super) fn cell<T: Dtype>(
     python: Option<&mut Python>,
     len: usize,
     options: &Options,
-    wrong: &mut Vec<String>,
+    inexact: &mut Vec<Inexact>,
 ) -> io::Result<Cell> {
     let mut input = Shared::<T>::new(len)?;
     input.fill();
@@ -119,7 +119,7 @@ pub(super) fn cell<T: Dtype>(
         one.run(1)?;
         Ok(output.borrow().fault())
     };
-    let series = compare(entries, fault, &format!("{len} {}", T::NAME), options, wrong)?;
+    let series = compare(entries, fault, (T::NAME, len), options, inexact)?;
     if let Some(python) = &python {
         python.borrow_mut().close()?;
     }

@@ -5,7 +5,7 @@ use super::cpu::Shared;
 use super::cub::Cub;
 use super::python::{Python, Turn};
 use super::turns::Entry;
-use super::{Accumulator, Options, Summed, compare};
+use super::{Accumulator, Inexact, Options, Summed, compare};
 use crate::contender::{Mode, Role};
 use crate::machine::Gpu;
 use crate::record::Cell;
@@ -184,7 +184,7 @@ pub(super) fn cell<T: Summed<A>, A: Accumulator>(
     python: Option<&mut Python>,
     len: usize,
     options: &Options,
-    wrong: &mut Vec<String>,
+    inexact: &mut Vec<Inexact>,
 ) -> io::Result<Cell> {
     let mut host = Shared::<T>::new(len)?;
     host.fill();
@@ -234,7 +234,7 @@ pub(super) fn cell<T: Summed<A>, A: Accumulator>(
         }
         Ok(result.borrow().fault())
     };
-    let series = compare(entries, fault, &format!("{len} {}", T::NAME), options, wrong)?;
+    let series = compare(entries, fault, (T::NAME, len), options, inexact)?;
     if let Some(python) = &python {
         python.borrow_mut().close()?;
     }

@@ -66,8 +66,20 @@ pub struct Outcome {
     pub record: Record,
     /// Libraries that are absent, and why.
     pub absent: Vec<(String, String)>,
-    /// Peers whose result was wrong, and what it was: they were not timed.
-    pub wrong: Vec<String>,
+    /// Peers whose result was not the exact sums, for each type the first: they were not timed.
+    pub inexact: Vec<Inexact>,
+}
+
+/// A peer that was not timed, because its result was not exact. Sums of f16 are, where they are
+/// accumulated in f32 or in order; libraries that do neither round on the way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inexact {
+    /// The peer.
+    pub name: String,
+    /// The type.
+    pub dtype: String,
+    /// Which value, of how many.
+    pub fault: String,
 }
 
 /// Measures cell by cell; `progress` is told of each.
@@ -96,7 +108,7 @@ pub fn measure(options: &Options, mut progress: impl FnMut(&Cell)) -> io::Result
     }
     let record =
         Record { suite: bench.suite.to_owned(), machine: bench.machine, runs: vec![session] };
-    Ok(Outcome { record, absent: bench.absent, wrong: bench.wrong })
+    Ok(Outcome { record, absent: bench.absent, inexact: bench.inexact })
 }
 
 /// Everything that outlives a cell.
@@ -105,7 +117,7 @@ struct Bench {
     machine: Machine,
     versions: Vec<String>,
     absent: Vec<(String, String)>,
-    wrong: Vec<String>,
+    inexact: Vec<Inexact>,
     python: Option<Python>,
     #[cfg(feature = "cuda")]
     cuda: Option<cuda::Cuda>,
@@ -118,7 +130,7 @@ impl Bench {
             machine: Machine::this(),
             versions: Vec::new(),
             absent: Vec::new(),
-            wrong: Vec::new(),
+            inexact: Vec::new(),
             python: None,
             #[cfg(feature = "cuda")]
             cuda: None,
@@ -189,9 +201,9 @@ impl Bench {
         }
         #[cfg(feature = "cuda")]
         if let Some(cuda) = &mut self.cuda {
-            return cuda::cell::<T, A>(cuda, self.python.as_mut(), len, options, &mut self.wrong);
+            return cuda::cell::<T, A>(cuda, self.python.as_mut(), len, options, &mut self.inexact);
         }
-        cpu::cell::<T>(self.python.as_mut(), len, options, &mut self.wrong)
+        cpu::cell::<T>(self.python.as_mut(), len, options, &mut self.inexact)
     }
 }
 
@@ -226,9 +238,9 @@ impl<A> Accumulator for A {}
 fn compare<'a>(
     mut entries: Vec<Box<dyn Entry + 'a>>,
     mut fault: impl FnMut(&mut dyn Entry) -> io::Result<Option<String>>,
-    what: &str,
+    (dtype, len): (&str, usize),
     options: &Options,
-    wrong: &mut Vec<String>,
+    inexact: &mut Vec<Inexact>,
 ) -> io::Result<Vec<Series>> {
     let asked = |name: &str| {
         options.only.is_empty() || options.only.iter().any(|only| name.contains(only.as_str()))
@@ -237,10 +249,16 @@ fn compare<'a>(
     let mut right = Vec::new();
     for mut one in entries {
         let fault = fault(one.as_mut())?.filter(|_| one.role() != Role::Copy);
-        match fault.map(|fault| format!("{} on {what}: {fault}", one.name())) {
-            None => right.push(one),
-            Some(fault) if one.role() == Role::Peer => wrong.push(fault),
-            Some(fault) => return Err(io::Error::other(format!("wrong: {fault}"))),
+        let Some(fault) = fault else {
+            right.push(one);
+            continue;
+        };
+        let (name, dtype) = (one.name().to_owned(), dtype.to_owned());
+        if one.role() != Role::Peer {
+            return Err(io::Error::other(format!("{name} is wrong for {len} {dtype}: {fault}")));
+        }
+        if !inexact.iter().any(|known| known.name == name && known.dtype == dtype) {
+            inexact.push(Inexact { name, dtype, fault: format!("of {len}, {fault}") });
         }
     }
     in_turn(&mut right, options.budget)

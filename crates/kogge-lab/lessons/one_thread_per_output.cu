@@ -1,7 +1,9 @@
 // One thread per output.
 //
 // Shows the scan that needs no barrier at all, and why nobody uses it: thread i folds x[0] to x[i] by
-// itself. All outputs are ready after one step, but the step is N long and the work is quadratic.
+// itself. All outputs are ready after one step, but the step is N long and the work is quadratic. It
+// claims no more elements than a block of the others scans: at 2,048 it applies the operator two
+// million times, where Brent–Kung does so 4,083 times.
 //
 // Right because threads only read x, and each writes an element of y that is its alone.
 //

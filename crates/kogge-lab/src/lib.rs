@@ -85,10 +85,27 @@
 //! arguments, range-based `for`, parameter packs, template specialisations,
 //! structs within structs, methods defined outside their struct, members that
 //! are references, conversion operators, `__half` and `__nv_bfloat16`, 128-bit
-//! integers, `cuda::atomic` and other library types (`cub`, `thrust`, `std`
+//! integers, pointers to arrays, `cuda::atomic` and other library types (`cub`, `thrust`, `std`
 //! containers), textures and surfaces, `cp.async`, `mbarrier`, clusters, named
-//! barriers, coalesced groups, dynamic parallelism, files behind `#include
-//! "…"`. Host code is read past. `printf` in a kernel prints nothing.
+//! barriers, coalesced groups, dynamic parallelism. The text behind an `#include`
+//! is not read: a kernel that needs it is refused where it does. Host code is read
+//! past; what the host does is a [`Script`], or [`catalogue::HostProgram`] writes one.
+//! `printf` in a kernel prints nothing.
+//!
+//! # Where a finding is
+//!
+//! At the line of the access, and for an access within the operator at the line
+//! that applies it: the barriers stand there. The message says, for a line of a
+//! device function, from which line of the kernel it was called.
+//!
+//! # Speed
+//!
+//! On one core of an AMD EPYC (family 25, model 17), release build: a block of 1,024
+//! threads of any lesson takes 30 ms at most (`one_thread_per_output`, with half a
+//! million applications), most take 5; 65,536 elements 1.3 s at most
+//! (`kogge_stone_cooperative`, 256 resident blocks, 32 barriers of the grid), 0.1 s
+//! by the hierarchical, chained and look-back scans. To measure it again:
+//! `cargo test --release -p kogge-lab --test sim_speed -- --ignored --nocapture`.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

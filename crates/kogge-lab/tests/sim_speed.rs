@@ -5,6 +5,8 @@ mod support;
 
 use std::time::{Duration, Instant};
 
+use kogge_lab::catalogue::{Kind, Lesson, Operator, lessons};
+use kogge_lab::{Options, ScalarType, Values};
 use support::{Case, inclusive, input, ints};
 
 fn time(case: &Case) -> (Duration, kogge_lab::Report) {
@@ -67,4 +69,45 @@ fn elements_65536_take_less_than_5_s() {
     println!("Kogge-Stone in global memory, 65,536 elements: {took:?}");
     assert_eq!(ints(&report.arrays["x"]), inclusive(&input(n)));
     assert!(took < Duration::from_secs(5), "{took:?}");
+}
+
+/// Every lesson in one block of up to 1,024 threads.
+#[test]
+#[ignore = "a timing, for release builds"]
+fn a_block_of_1024_threads_of_any_lesson_takes_less_than_50_ms() {
+    let block = [("BLOCK".to_owned(), "1024".to_owned())];
+    for lesson in lessons() {
+        let (took, _) = time_lesson(lesson, 1024, &block, 132);
+        println!("{}, 1,024 elements: {took:?}", lesson.name);
+        assert!(took < Duration::from_millis(50), "{}: {took:?}", lesson.name);
+    }
+}
+
+/// Every lesson that claims as many, with 256 resident blocks.
+#[test]
+#[ignore = "a timing, for release builds"]
+fn elements_65536_of_any_lesson_take_less_than_5_s() {
+    for lesson in lessons().iter().filter(|l| l.header.sizes.contains(&65_536)) {
+        let (took, _) = time_lesson(lesson, 65_536, &[], 256);
+        println!("{}, 65,536 elements: {took:?}", lesson.name);
+        assert!(took < Duration::from_secs(5), "{}: {took:?}", lesson.name);
+    }
+}
+
+fn time_lesson(
+    lesson: &Lesson,
+    n: usize,
+    defines: &[(String, String)],
+    resident: u32,
+) -> (Duration, kogge_lab::Report) {
+    let sum = Operator::named("sum", ScalarType::I32).expect("ints have sums");
+    let x = Values::I32(input(n));
+    let setup = lesson.setup(x.clone(), &sum, defines).expect("the length is claimed");
+    let options = Options { resident_blocks: resident, ..setup.options };
+    let start = Instant::now();
+    let report = kogge_lab::run(&setup.program, &setup.script, &options).expect("it compiles");
+    let took = start.elapsed();
+    assert!(report.is_clean(), "{}: {:?}", lesson.name, report.findings);
+    assert_eq!(report.arrays["y"], sum.scan(&x, lesson.header.kind == Kind::Exclusive));
+    (took, report)
 }

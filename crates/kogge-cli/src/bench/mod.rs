@@ -25,8 +25,8 @@ pub struct BenchArgs {
 const HOW: &str = "\
 Every result is checked before it is timed. Contenders take turns. On a GPU 256 MiB are written \
 before each timed call, so that nothing lies in L2; on the CPU what fits in the caches is measured \
-there. Libraries that are absent are named, with the reason; so are those whose result is wrong, and \
-they are not timed.
+there. Libraries that are absent are named, with the reason; so are those whose result is not exact, \
+which are not timed.
 
 Exit codes: 0 for done, 5 for a wrong result of kogge's or what can't be measured here.";
 
@@ -150,10 +150,13 @@ fn measure(args: &RunArgs) -> io::Result<()> {
     for (name, reason) in &outcome.absent {
         print(&format!("\nabsent: {name} ({reason})"))?;
     }
-    for fault in &outcome.wrong {
-        print(&format!("\nwrong, and not timed: {fault}"))?;
+    for one in &outcome.inexact {
+        print(&format!(
+            "\nnot exact, and so not timed: {}, {} ({})",
+            one.name, one.dtype, one.fault
+        ))?;
     }
-    if !(outcome.absent.is_empty() && outcome.wrong.is_empty()) {
+    if !(outcome.absent.is_empty() && outcome.inexact.is_empty()) {
         print("\n")?;
     }
     match &args.record {

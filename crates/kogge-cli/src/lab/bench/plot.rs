@@ -13,10 +13,10 @@ use super::record::{COPY, KOGGE, Record};
 const SIZE: (u32, u32) = (1100, 760);
 const FONT: &str = "Noto Sans, DejaVu Sans, Verdana, sans-serif";
 
-/// Twelve hues that can be told apart; lines that share one differ in their marks.
+/// Twelve hues that can be told apart, and from kogge's red; lines that share one differ in their marks.
 const COLOURS: [RGBColor; 12] = [
     RGBColor(31, 119, 180),
-    RGBColor(214, 39, 40),
+    RGBColor(90, 90, 90),
     RGBColor(44, 160, 44),
     RGBColor(148, 103, 189),
     RGBColor(255, 127, 14),

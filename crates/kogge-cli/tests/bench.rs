@@ -1,0 +1,69 @@
+//! `kogge bench`, as one meets it on the command line. Nothing here is about speed.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn bench(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_kogge")).arg("bench").args(args).output().expect("it starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+const QUICK: [&str; 6] = ["--seconds", "0", "--rounds", "1", "--threads", "1"];
+
+#[test]
+fn a_record_gives_the_table_again_and_the_plots() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let record = dir.path().join("record.json");
+    let name = record.to_string_lossy().into_owned();
+    let args = ["--dtype", "i16,f64", "--size", "1000,4KiB", "--no-python", "--record", &name];
+    let output = bench(&[&args[..], &QUICK].concat());
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let table = text(&output.stdout);
+    for word in ["i16", "f64", "1000 B", "4 KiB", "of copy", "sequential Rust loop"] {
+        assert!(table.contains(word), "{word}: {table}");
+    }
+    let json: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(&record).expect("a record")).expect("JSON");
+    let cells = json["runs"][0]["cells"].as_array().expect("cells");
+    let lens: Vec<_> = cells.iter().map(|cell| (&cell["dtype"], &cell["len"])).collect();
+    let expected = [("i16", 500), ("i16", 2048), ("f64", 125), ("f64", 512)];
+    assert_eq!(lens.len(), expected.len());
+    for ((dtype, len), (name, count)) in lens.into_iter().zip(expected) {
+        assert_eq!((dtype, len), (&name.into(), &count.into()));
+    }
+    let again = bench(&["table", &name]);
+    assert_eq!(text(&again.stdout), table);
+    let plots = text(&bench(&["plot", &name]).stdout);
+    assert_eq!(plots.lines().count(), 4, "{plots}");
+    for line in plots.lines() {
+        let start: &[u8] = if line.ends_with("png") { b"\x89PNG" } else { b"<svg" };
+        assert!(std::fs::read(Path::new(line)).expect("a plot").starts_with(start), "{line}");
+    }
+}
+
+/// A Python that is not there, or has no numpy, is named; the rest is measured.
+#[test]
+fn absent_libraries_are_named() {
+    let args = ["--size", "64", "--dtype", "i32", "--python", "/no/such/python"];
+    let output = bench(&[&args[..], &QUICK].concat());
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(text(&output.stdout).contains("absent: numpy, PyTorch, … of /no/such/python"));
+}
+
+#[test]
+fn what_cannot_be_measured_is_one_error() {
+    for (args, code, word) in [
+        (vec!["--dtype", "i24"], 2, "i24"),
+        (vec!["--size", "7kB"], 2, "kB"),
+        (vec!["--size", "3", "--dtype", "i64", "--no-python"], 5, "3 bytes hold no i64"),
+        (vec!["plot", "/no/such/record"], 5, "/no/such/record"),
+        (vec!["--cuda", "--device", "99"], 5, "CUDA"),
+    ] {
+        let output = bench(&args);
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {output:?}");
+        assert!(text(&output.stderr).contains(word), "{args:?}: {output:?}");
+    }
+}
