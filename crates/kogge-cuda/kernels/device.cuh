@@ -144,8 +144,6 @@ KOGGE_DEVICE void load_slot(const void* from, u64& low, u64& high) {
                  : "l"(from)
                  : "memory");
 }
-// Asks for a slot that will be read soon.
-KOGGE_DEVICE void prefetch_slot(const void* from) { asm volatile("prefetch.global.L2 [%0];" ::"l"(from)); }
 KOGGE_DEVICE u64 load_epoch(const u64* from) {
     u64 epoch;
     asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(epoch) : "l"(from) : "memory");

@@ -114,7 +114,6 @@ KOGGE_DEVICE void replace_by_prefixes(Ring<S>& ring, u32 s, Maybe<typename S::Op
 template <class S>
 KOGGE_DEVICE void run_look_ahead(Ring<S>& ring, const Arguments<S>& arguments, const Rounds<S>& rounds, u32 lane) {
     u64 epoch = load_epoch(&arguments.workspace->epoch) + 1;
-    Slot<typename S::Op::Element>::prefetch(arguments.workspace, lane, rounds.tiles < block_count() ? rounds.tiles : block_count(), LANES);
     LookAhead<S> look_ahead = {init_of(arguments), 0, arguments.workspace, epoch};
     for (u32 r = 0; r < rounds.count; r++) {
         u32 ahead = r + S::AHEAD < rounds.count ? r + S::AHEAD : rounds.count - 1;

@@ -2,19 +2,23 @@
 //
 // Every lane holds its chunk in registers from the first instruction on, so the loads of the whole
 // sequence are in flight at once. The blocks exchange the totals of segments; each works out for itself
-// what precedes it, its warps sharing the blocks of 32 tiles. A block waits for blocks of lower index
-// only, so they need not all be resident. A single segment needs no exchange at all.
+// what precedes it: a thread waits for one segment, and the first warp combines 256 of them, a block of the
+// order. A thread block waits for blocks of lower index only, so they need not all be resident. A single
+// segment needs no exchange at all.
+//
+// Every instruction runs once or twice, so what counts is how many have to be fetched: loops stay loops.
+
+enum : u32 { SEGMENT_THREADS = LANES * ROWS_PER_SEGMENT };
 
 template <class S>
 struct SegmentShared {
     typedef typename S::Op::Element A;
-    static constexpr u32 MAX_BLOCKS = 16;
+    static_assert(SEGMENT_THREADS == SEGMENTS_PER_TILE * TILES_PER_BLOCK, "a thread waits for one segment");
 
     A row[ROWS_PER_SEGMENT];
-    A segment[SEGMENTS_PER_TILE];  // those before ours in our tile
-    A block[MAX_BLOCKS];           // totals of blocks; of ours, up to our tile
+    A segment[SEGMENT_THREADS];  // of the block that is being combined
+    Maybe<A> before;             // what precedes ours
 };
-enum : u32 { SEGMENT_THREADS = LANES * ROWS_PER_SEGMENT };
 
 // The value of a slot, waited for.
 template <class A>
@@ -25,74 +29,41 @@ KOGGE_DEVICE A await_slot(Workspace* workspace, u64 index, u64 epoch) {
     return value;
 }
 
-// The total of the first `tiles` tiles of a block. A lane waits for the segments of one tile.
+// `before`, then the `count` segments of a block of which `tiles` tiles are folded as tiles, the last maybe
+// cut short; what follows them is folded segment by segment. One warp.
 template <class S>
-KOGGE_DEVICE typename S::Op::Element block_total(Workspace* workspace, u64 epoch, u32 block, u32 tiles, u64 segments, u32 lane) {
+KOGGE_DEVICE Maybe<typename S::Op::Element> fold_block(const SegmentShared<S>& shared, Maybe<typename S::Op::Element> before, u32 count, u32 tiles, u32 lane) {
     typedef typename S::Op Op;
     typedef typename Op::Element A;
-    u64 first = ((u64)block * TILES_PER_BLOCK + lane) * SEGMENTS_PER_TILE;
+    u32 first = lane * SEGMENTS_PER_TILE, end = first + SEGMENTS_PER_TILE < count ? first + SEGMENTS_PER_TILE : count;
     A total = A();
     if (lane < tiles) {
-        A part[SEGMENTS_PER_TILE];
-        u32 missing = first + SEGMENTS_PER_TILE <= segments ? 0xff : (1u << (u32)(segments - first)) - 1;
-        u32 exist = missing;
-        while (missing) {
-            // All loads first, and none under a condition: a test between them would wait for each in turn.
-            A seen[SEGMENTS_PER_TILE];
-            bool fresh[SEGMENTS_PER_TILE];
-#pragma unroll
-            for (u32 i = 0; i < SEGMENTS_PER_TILE; i++)
-                fresh[i] = Slot<A>::peek(workspace, first + (missing >> i & 1 ? i : 0), seen[i], epoch);
-#pragma unroll
-            for (u32 i = 0; i < SEGMENTS_PER_TILE; i++) {
-                if (!(missing >> i & 1) || !fresh[i]) continue;
-                part[i] = seen[i];
-                missing &= ~(1u << i);
-            }
-        }
-        total = part[0];
-#pragma unroll
-        for (u32 i = 1; i < SEGMENTS_PER_TILE; i++)
-            if (exist >> i & 1) total = Op::combine(total, part[i]);
+        total = shared.segment[first];
+#pragma unroll 1
+        for (u32 i = first + 1; i < end; i++) total = Op::combine(total, shared.segment[i]);
     }
     sync_warp();
-    return value_of_lane(kogge_stone<Op>(total, lane, tiles), tiles - 1);
-}
-
-// What precedes `segment` of `segments`, all threads taking part: first the exchange, into shared memory.
-template <class S>
-KOGGE_DEVICE void exchange(SegmentShared<S>& shared, Workspace* workspace, u64 epoch, u32 segment, u64 segments, u32 warp, u32 lane) {
-    u32 tile = segment / SEGMENTS_PER_TILE, own = tile / TILES_PER_BLOCK, inner = tile % TILES_PER_BLOCK;
-    for (u32 b = warp; b < own + (inner > 0); b += ROWS_PER_SEGMENT) {
-        auto total = block_total<S>(workspace, epoch, b, b < own ? TILES_PER_BLOCK : inner, segments, lane);
-        if (lane == 0) shared.block[b] = total;
-    }
-    if (warp == ROWS_PER_SEGMENT - 1 && lane < segment % SEGMENTS_PER_TILE)
-        shared.segment[lane] =
-            await_slot<typename S::Op::Element>(workspace, tile * SEGMENTS_PER_TILE + lane, epoch);
-}
-// Then the fold.
-template <class S>
-KOGGE_DEVICE Maybe<typename S::Op::Element> fold_before(const SegmentShared<S>& shared, Maybe<typename S::Op::Element> before, u32 segment) {
-    typedef typename S::Op Op;
-    u32 tile = segment / SEGMENTS_PER_TILE, own = tile / TILES_PER_BLOCK, inner = tile % TILES_PER_BLOCK;
-    for (u32 b = 0; b < own + (inner > 0); b++) before = join<Op>(before, shared.block[b]);
-#pragma unroll
-    for (u32 i = 0; i < SEGMENTS_PER_TILE - 1; i++)
-        if (i < segment % SEGMENTS_PER_TILE) before = join<Op>(before, shared.segment[i]);
+    if (tiles > 0) before = join<Op>(before, value_of_lane(kogge_stone<Op>(total, lane, tiles), tiles - 1));
+#pragma unroll 1
+    for (u32 i = tiles * SEGMENTS_PER_TILE; i < count; i++) before = join<Op>(before, shared.segment[i]);
     return before;
 }
 
-// The total of all: once more from the slots, since it is folded by tiles and blocks alone. One warp.
-template <class S>
-KOGGE_DEVICE Maybe<typename S::Op::Element> fold_all(Workspace* workspace, u64 epoch, Maybe<typename S::Op::Element> total, u64 segments, u32 lane) {
-    u32 tiles = (u32)((segments + SEGMENTS_PER_TILE - 1) / SEGMENTS_PER_TILE);
-    for (u32 b = 0; b * TILES_PER_BLOCK < tiles; b++) {
-        u32 left = tiles - b * TILES_PER_BLOCK;
-        u32 here = left < TILES_PER_BLOCK ? left : TILES_PER_BLOCK;
-        total = join<typename S::Op>(total, block_total<S>(workspace, epoch, b, here, segments, lane));
+// `before`, then the first `end` segments. `TOTAL` says that their last tile is folded as a tile, though it
+// may be cut short. All threads of the block; the first warp gets it.
+template <class S, bool TOTAL>
+KOGGE_DEVICE Maybe<typename S::Op::Element> fold_before(SegmentShared<S>& shared, Workspace* workspace, u64 epoch, Maybe<typename S::Op::Element> before, u32 end, u32 warp, u32 lane) {
+    u32 index = thread_index();
+#pragma unroll 1
+    for (u32 first = 0; first < end; first += SEGMENT_THREADS) {
+        u32 count = end - first < SEGMENT_THREADS ? end - first : SEGMENT_THREADS;
+        if (index < count) shared.segment[index] = await_slot<typename S::Op::Element>(workspace, first + index, epoch);
+        sync_block();
+        u32 tiles = (TOTAL ? count + SEGMENTS_PER_TILE - 1 : count) / SEGMENTS_PER_TILE;
+        if (warp == 0) before = fold_block(shared, before, count, tiles, lane);
+        if (first + SEGMENT_THREADS < end) sync_block();
     }
-    return total;
+    return before;
 }
 
 template <class S, bool WHOLE>
@@ -109,7 +80,6 @@ KOGGE_DEVICE void scan_one_segment(SegmentShared<S>& shared, const Arguments<S>&
     u32 rows = WHOLE ? ROWS_PER_SEGMENT : (span.count + E * LANES - 1) / (E * LANES);
 
     InputChunk<S> input = read_chunk<Input, S::REVERSE, WHOLE, FromGlobal>(span, index);
-    if (segments > 1) Slot<A>::prefetch(arguments.workspace, index, segment, SEGMENT_THREADS);
     A value = A();
     if (WHOLE || count > 0) value = S::Fold::template of<false>(input, count);
     value = kogge_stone<Op>(value, lane, chunks);
@@ -118,30 +88,27 @@ KOGGE_DEVICE void scan_one_segment(SegmentShared<S>& shared, const Arguments<S>&
     Maybe<A> total = {A(), false};
     if (index == 0 && rows > 0) {
         total = {shared.row[0], true};
-#pragma unroll
-        for (u32 j = 1; j < ROWS_PER_SEGMENT; j++)
-            if (j < rows) total = join<Op>(total, shared.row[j]);
+        for (u32 j = 1; j < rows; j++) total = join<Op>(total, shared.row[j]);
         if (segments > 1) Slot<A>::publish(arguments.workspace, segment, total.value, epoch);
     }
     if (segments > 1) {
-        sync_warp();
-        exchange<S>(shared, arguments.workspace, epoch, segment, segments, warp, lane);
+        Maybe<A> ours = fold_before<S, false>(shared, arguments.workspace, epoch, before, segment, warp, lane);
+        if (index == 0) shared.before = ours;
         sync_block();
+        before = shared.before;
     }
     if (segment + 1 >= segments) {
         // Every block has read the epoch: the exchange has seen its slot.
         if (segments > 1 && index == 0) store_epoch(&arguments.workspace->epoch, epoch);
-        if (arguments.total && segments <= 1 && index == 0) store_total(arguments, join<Op>(before, total));
-        if (arguments.total && segments > 1 && warp == 0) {
-            Maybe<A> all = fold_all<S>(arguments.workspace, epoch, before, segments, lane);
-            if (lane == 0) store_total(arguments, all);
+        if (arguments.total) {
+            Maybe<A> all = join<Op>(before, total);
+            if (segments > 1)
+                all = fold_before<S, true>(shared, arguments.workspace, epoch, init_of(arguments), (u32)segments, warp, lane);
+            if (index == 0) store_total(arguments, all);
         }
     }
     if (chunks == 0) return;
-    before = fold_before<S>(shared, before, segment);
-#pragma unroll
-    for (u32 j = 0; j < ROWS_PER_SEGMENT - 1; j++)
-        if (j < warp) before = join<Op>(before, shared.row[j]);
+    for (u32 j = 0; j < warp; j++) before = join<Op>(before, shared.row[j]);
     OutputChunk<S> output;
     scan_row<S, WHOLE, false>(before, input, count, value, chunks, lane, output);
     write_chunk<typename S::Output, E, S::REVERSE, WHOLE>(to, span.count, index, count, output);

@@ -28,11 +28,6 @@ struct Slot {
 #pragma unroll
         for (u32 i = 0; i < PARTS; i++) store_slot(slot + i * 16, parts.part[i], epoch);
     }
-    // Asks for slots `first`, `first + step`, … below `end`, which memory may have yet to bring.
-    static __device__ __forceinline__ void prefetch(Workspace* workspace, u64 first, u64 end, u32 step) {
-#pragma unroll 1
-        for (u64 index = first; index < end; index += step) prefetch_slot(at(workspace, index));
-    }
     // Whether the slot holds this call's value, which is then in `value`.
     static __device__ __forceinline__ bool peek(Workspace* workspace, u64 index, A& value, u64 epoch) {
         Parts parts;

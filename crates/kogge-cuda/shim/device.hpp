@@ -52,7 +52,6 @@ KOGGE_DEVICE void store_quad(void* to, Quad q) { std::memcpy(__builtin_assume_al
 
 KOGGE_DEVICE void store_slot(void* to, u64 low, u64 high) { shim::store_slot(to, low, high); }
 KOGGE_DEVICE void load_slot(const void* from, u64& low, u64& high) { shim::load_slot(from, low, high); }
-KOGGE_DEVICE void prefetch_slot(const void*) {}
 KOGGE_DEVICE u64 load_epoch(const u64* from) { return shim::load_word(from); }
 KOGGE_DEVICE void store_epoch(u64* to, u64 epoch) { shim::store_word(to, epoch); }
 

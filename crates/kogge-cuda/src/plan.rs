@@ -169,7 +169,8 @@ pub fn plan(problem: &Problem, device: Capability, tuning: &Tuning) -> Result<Pl
                 grid: grid as u32,
                 cooperative: false,
                 threads: LANES * 8,
-                shared_bytes: 32 * accumulator + 64,
+                // The totals of rows and of a block's segments, and a prefix that may not exist.
+                shared_bytes: (8 + 256 + 1) * accumulator + 64,
                 workspace_bytes: WORKSPACE_HEAD + grid * slot + carries,
                 launch_len: problem.len.min(MOST_SEGMENTS * order.segment() as u64),
             })

@@ -22,11 +22,11 @@ pub struct Tuning {
 impl Default for Tuning {
     fn default() -> Self {
         Self {
-            rounds_bytes: 256 << 10,
+            rounds_bytes: 3 << 19,
             stages: 6,
             groups: 1,
             reducers: 4,
-            ahead: 2,
+            ahead: 1,
             always_cooperative: false,
         }
     }
