@@ -101,10 +101,10 @@
 //! # Speed
 //!
 //! On one core of an AMD EPYC (family 25, model 17), release build: a block of 1,024
-//! threads of any lesson takes 30 ms at most (`one_thread_per_output`, with half a
-//! million applications), most take 5; 65,536 elements 1.3 s at most
-//! (`kogge_stone_cooperative`, 256 resident blocks, 32 barriers of the grid), 0.1 s
-//! by the hierarchical, chained and look-back scans. To measure it again:
+//! threads takes 18 ms in `one_thread_per_output`, which applies the operator half a
+//! million times, and 0.4 to 3.3 ms in every other lesson; 65,536 elements take 1.4 s
+//! in the two lessons whose 256 resident blocks meet at 32 barriers of the grid, and
+//! 0.02 to 0.16 s in the others. To measure it again:
 //! `cargo test --release -p kogge-lab --test sim_speed -- --ignored --nocapture`.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
