@@ -8,6 +8,9 @@ use kogge_core::{Accumulate, Direction, Element, Error, Kind, Operator, Problem}
 use std::any::TypeId;
 use std::marker::PhantomData;
 
+/// Bytes of the widest accumulator: some dozens are on the stack of a thread at a time.
+const WIDEST: usize = 4096;
+
 /// What is asked of the engine, apart from the data.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a, O, A> {
@@ -44,7 +47,8 @@ impl<'a, O, A> Request<'a, O, A> {
 ///
 /// # Errors
 ///
-/// [`Error::LengthMismatch`] if the slices differ in length.
+/// [`Error::LengthMismatch`] if the slices differ in length. Accumulators of more than 4096 bytes
+/// don't compile.
 pub fn scan_into<T, U, A, O>(
     request: &Request<'_, O, A>,
     input: &[T],
@@ -135,6 +139,9 @@ pub(crate) unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
     plan: Plan,
     in_place: bool,
 ) -> Option<A> {
+    const {
+        assert!(size_of::<A>() <= WIDEST, "accumulators of more than 4096 bytes are not scanned");
+    }
     let scan = Scan {
         level: request.level,
         operator: request.operator,

@@ -9,6 +9,10 @@ use kogge_core::{Element, Kind, Operator, Order};
 
 const CHUNKS: usize = Order::CHUNKS_PER_ROW;
 
+/// Bytes from which accumulators are large: a row of them on the stack, in several copies, would
+/// be too much for a thread.
+const LARGE: usize = 512;
+
 /// Scans up to a row and gives its fold. `to` may be `from`.
 ///
 /// # Safety
@@ -25,10 +29,12 @@ pub(super) unsafe fn scan_row<A: Element, O: Operator<A>>(
     len: usize,
     before: Option<A>,
 ) -> A {
+    let mut totals = Totals::new();
+    let totals = totals.get();
     // SAFETY: passed on.
-    let totals = unsafe { chunk_totals(operator, order, from, len) };
+    unsafe { chunk_totals(operator, order, from, len, totals) };
     let chunks = len.div_ceil(order.chunk());
-    let totals = kogge_stone(operator, totals, chunks);
+    kogge_stone(operator, totals, chunks);
     for c in 0..chunks {
         let start = c * order.chunk();
         let end = len.min(start + order.chunk());
@@ -67,13 +73,41 @@ pub(super) unsafe fn reduce_row<A: Element, O: Operator<A>>(
     from: *const A,
     len: usize,
 ) -> A {
+    let mut totals = Totals::new();
+    let totals = totals.get();
     // SAFETY: passed on.
-    let totals = unsafe { chunk_totals(operator, order, from, len) };
+    unsafe { chunk_totals(operator, order, from, len, totals) };
     let chunks = len.div_ceil(order.chunk());
-    kogge_stone(operator, totals, chunks)[chunks - 1]
+    kogge_stone(operator, totals, chunks);
+    totals[chunks - 1]
 }
 
-/// The fold of each chunk; places without a chunk hold zeros.
+/// Room for the totals of a row's chunks: on the stack, or on the heap where it is large.
+enum Totals<A> {
+    Stack([A; CHUNKS]),
+    Heap(Vec<A>),
+}
+
+impl<A: Element> Totals<A> {
+    #[inline(always)]
+    fn new() -> Self {
+        if const { size_of::<A>() > LARGE } {
+            Self::Heap(vec![A::zeroed(); CHUNKS])
+        } else {
+            Self::Stack([A::zeroed(); CHUNKS])
+        }
+    }
+
+    #[inline(always)]
+    fn get(&mut self) -> &mut [A; CHUNKS] {
+        match self {
+            Self::Stack(totals) => totals,
+            Self::Heap(totals) => totals.first_chunk_mut().expect("that many were made"),
+        }
+    }
+}
+
+/// Puts the fold of each chunk into `totals`.
 ///
 /// # Safety
 ///
@@ -84,8 +118,8 @@ unsafe fn chunk_totals<A: Element, O: Operator<A>>(
     order: Order,
     from: *const A,
     len: usize,
-) -> [A; CHUNKS] {
-    let mut totals = [A::zeroed(); CHUNKS];
+    totals: &mut [A; CHUNKS],
+) {
     let whole = len / order.chunk();
     for (c, total) in totals.iter_mut().enumerate().take(whole) {
         // SAFETY: the chunk is whole, so in bounds.
@@ -96,7 +130,6 @@ unsafe fn chunk_totals<A: Element, O: Operator<A>>(
         // SAFETY: what is left of the row is not empty.
         totals[whole] = unsafe { fold(operator, from.add(start), len - start) };
     }
-    totals
 }
 
 /// # Safety
@@ -114,20 +147,17 @@ unsafe fn fold<A: Element, O: Operator<A>>(operator: &O, from: *const A, len: us
     }
 }
 
-/// The Kogge–Stone values of the first `chunks` totals.
+/// Turns the first `chunks` totals into their Kogge–Stone values.
 #[inline(always)]
-fn kogge_stone<A: Element, O: Operator<A>>(
-    operator: &O,
-    mut totals: [A; CHUNKS],
-    chunks: usize,
-) -> [A; CHUNKS] {
-    if chunks == CHUNKS {
+fn kogge_stone<A: Element, O: Operator<A>>(operator: &O, totals: &mut [A; CHUNKS], chunks: usize) {
+    if chunks == CHUNKS && const { size_of::<A>() <= LARGE } {
         // Constant bounds and separate arrays, so that each step can be vector operations.
-        totals = stride::<A, O, 1>(operator, &totals);
-        totals = stride::<A, O, 2>(operator, &totals);
-        totals = stride::<A, O, 4>(operator, &totals);
-        totals = stride::<A, O, 8>(operator, &totals);
-        return stride::<A, O, 16>(operator, &totals);
+        let next = stride::<A, O, 1>(operator, totals);
+        let next = stride::<A, O, 2>(operator, &next);
+        let next = stride::<A, O, 4>(operator, &next);
+        let next = stride::<A, O, 8>(operator, &next);
+        *totals = stride::<A, O, 16>(operator, &next);
+        return;
     }
     let mut distance = 1;
     while distance < chunks {
@@ -136,7 +166,6 @@ fn kogge_stone<A: Element, O: Operator<A>>(
         }
         distance *= 2;
     }
-    totals
 }
 
 #[inline(always)]

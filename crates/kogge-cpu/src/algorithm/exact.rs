@@ -5,8 +5,7 @@
 //! without: each of its steps is a few vector operations on an array and the same array, shifted.
 //! Several arrays go through the steps together, which hides the latency of each.
 
-use super::tile::join;
-use crate::arch::stream::Memory;
+use super::tile::{Folds, join};
 use kogge_core::{Element, Kind, Operator};
 
 /// Elements of an array.
@@ -34,13 +33,9 @@ pub(super) unsafe fn scan<A: Element, O: Operator<A>>(
     to: *mut A,
     blocks: usize,
     before: Option<A>,
-    memory: Memory,
-) -> (A, A) {
+) -> (Folds<A>, Option<A>) {
     let (mut fold, mut run) = (None, before);
     for block in 0..blocks {
-        for row in (0..BLOCK * size_of::<A>()).step_by(512) {
-            memory.prefetch(block * BLOCK * size_of::<A>() + row);
-        }
         // SAFETY: the block is in bounds; it is read as a whole before it is written.
         unsafe {
             let arrays = from.add(block * BLOCK).cast::<Arrays<A>>().read_unaligned();
@@ -54,7 +49,11 @@ pub(super) unsafe fn scan<A: Element, O: Operator<A>>(
             to.add(block * BLOCK).cast::<Arrays<A>>().write_unaligned(scanned);
         }
     }
-    (fold.expect("there is a block"), run.expect("a block precedes"))
+    let mut folds = Folds::new(before);
+    if let Some(f) = fold {
+        folds.push(operator, f);
+    }
+    (folds, None)
 }
 
 /// The fold of blocks.

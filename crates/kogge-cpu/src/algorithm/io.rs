@@ -40,9 +40,6 @@ pub(crate) unsafe trait Io<A: Element>: Sync {
     ///
     /// As for [`load`](Self::load), with `len` values at `target`.
     unsafe fn store(&self, start: usize, len: usize, stage: *const A);
-
-    /// Where the places `start..start + len` begin in memory, if prefetching them makes sense.
-    fn address(&self, start: usize, len: usize) -> Option<*const u8>;
 }
 
 /// Elements are their own accumulators, in memory order; values are stored as usual, or past the
@@ -79,11 +76,6 @@ unsafe impl<A: Element, const STREAM: bool> Io<A> for Direct<A, STREAM> {
 
     #[inline(always)]
     unsafe fn store(&self, _start: usize, _len: usize, _stage: *const A) {}
-
-    #[inline(always)]
-    fn address(&self, start: usize, _len: usize) -> Option<*const u8> {
-        Some(self.from.wrapping_add(start).cast())
-    }
 }
 
 /// Everything else: elements are converted to accumulators and back, in either direction.
@@ -156,15 +148,6 @@ unsafe impl<T: Accumulate<A>, U: Accumulate<A>, A: Element> Io<A> for Converted<
             }
         }
     }
-
-    #[inline(always)]
-    fn address(&self, start: usize, len: usize) -> Option<*const u8> {
-        let place = match self.direction {
-            Direction::Forward => start,
-            Direction::Reverse => self.len - start - len,
-        };
-        Some(self.from.wrapping_add(place).cast())
-    }
 }
 
 /// One line along a stride.
@@ -214,10 +197,5 @@ unsafe impl<T: Accumulate<A>, U: Accumulate<A>, A: Element> Io<A> for Strided<T,
                 place.write(U::narrow(*stage.add(i)));
             }
         }
-    }
-
-    #[inline(always)]
-    fn address(&self, _start: usize, _len: usize) -> Option<*const u8> {
-        None
     }
 }

@@ -3,7 +3,7 @@
 //! Threads take pieces of a few tiles from a counter. Each folds the tiles of its piece, which
 //! brings them into its L2, publishes the totals, folds *all* totals before its own by itself, in
 //! the fixed order, and scans the piece from cache. The next piece is taken before the scan and
-//! prefetched during it, so that reading never pauses.
+//! folded row by row beside it, so that reading never pauses, nor does storing.
 //!
 //! There is no chain: nobody passes a prefix on. Each thread spends some work on totals that others
 //! have combined as well, a few combinations for 32 KiB of input, and in return gets the same
@@ -81,11 +81,14 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
         let mut stage = self.scan.stage();
         let mut prefix = Prefix::new(self.scan.init);
         let mut piece = self.take();
+        if let Some(index) = piece {
+            // SAFETY: the piece was taken by this thread, so nobody else writes it.
+            unsafe { self.fold(self.tiles_of(index), &mut stage) };
+        }
         while let Some(index) = piece {
             let tiles = self.tiles_of(index);
-            // SAFETY: the piece was taken by this thread, so nobody else writes it.
+            // SAFETY: as above, and the piece was folded above or beside the one before.
             unsafe {
-                self.fold(tiles.clone(), &mut stage);
                 while prefix.next < tiles.start {
                     let total = self.total(prefix.next, &mut stage);
                     prefix.push(self.scan.operator, total);
@@ -145,11 +148,12 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
         })
     }
 
-    /// Scans the tiles of a piece whose prefix is known; prefetches those of the `next` piece.
+    /// Scans the tiles of a piece whose prefix is known, and folds and publishes those of the `next`
+    /// piece beside it.
     ///
     /// # Safety
     ///
-    /// The piece must be this thread's, and closed to helpers if it is overwritten.
+    /// Both pieces must be this thread's, the first closed to helpers if it is overwritten.
     unsafe fn scan_piece(
         &self,
         tiles: Range<usize>,
@@ -157,16 +161,18 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
         prefix: &mut Prefix<A>,
         stage: &mut [MaybeUninit<A>],
     ) {
-        let ahead =
-            next.map_or(self.scan.len, |next| self.scan.tile(self.tiles_of(next).start).start);
-        let first = self.scan.tile(tiles.start).start;
+        let mut next = next.map_or(0..0, |next| self.tiles_of(next));
         for tile in tiles {
-            let places = self.scan.tile(tile);
             let before = prefix.before(self.scan.operator);
-            let ahead = ahead + (places.start - first);
+            let ahead = next.next().filter(|&tile| self.totals[tile].get().is_none());
+            let places = ahead.map_or(0..0, |tile| self.scan.tile(tile));
             // SAFETY: passed on.
-            let total = unsafe { self.scan.scan_tile(places, before, ahead, stage) };
+            let (total, folded) =
+                unsafe { self.scan.scan_tile(self.scan.tile(tile), before, places, stage) };
             prefix.push(self.scan.operator, total);
+            if let (Some(tile), Some(total)) = (ahead, folded) {
+                self.totals[tile].publish(total);
+            }
         }
     }
 }

@@ -4,10 +4,10 @@
 //! is longer goes through the lanes of a row; lanes behind the end hold whatever lies there, which
 //! never moves towards the beginning.
 
+use super::arrays;
+use super::rows::{self, Rows};
 use super::tile::{Shape, join, shape};
-use super::{arrays, rows};
 use crate::arch::Words;
-use crate::arch::stream::Memory;
 use kogge_core::{Element, Kind, Operator, Order};
 use std::mem::MaybeUninit;
 
@@ -146,11 +146,10 @@ unsafe fn vector<H: Words, A: Element, O: Operator<A>, const W: usize>(
     // SAFETY: so many full rows are in the part; the rest as `beginning` says.
     unsafe {
         if full > 0 {
-            let memory = Memory { ahead: None, stream: false };
-            let (from, to) = (part.from, part.to);
-            let (total, through) =
-                rows::scan::<H, A, O, W>(operator, kind, from, to, full, before, memory);
-            (fold, before) = (Some(total), Some(through));
+            let Part { from, to, .. } = part;
+            let rows = Rows { from, to, count: full, before, ahead: None, stream: false };
+            let (folds, _) = rows::scan::<H, A, O, W>(operator, kind, rows);
+            (fold, before) = (folds.fold(), folds.before());
         }
         let rest = part.behind(full * order.row());
         if rest.len > 0 {

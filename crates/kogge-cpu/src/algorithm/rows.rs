@@ -5,83 +5,314 @@
 //! chunk folds go down the columns, Kogge–Stone goes along the lanes, and the last fold goes down
 //! the columns again.
 //!
-//! Rows are taken four at a time, in two stages. Up to the Kogge–Stone values rows know nothing of
-//! each other, so their long dependency chains overlap; only then are they stitched to what
-//! precedes them. (One row at a time, an f32 sum was slower on a Zen 4: the reorder buffer holds
-//! about two rows, too few to hide the latency of one.)
+//! A scan is two stages a row. Up to the Kogge–Stone values rows know nothing of each other; only the
+//! second stage stitches a row to what precedes it. The first stage of a row goes before the second
+//! of the one before, so that their long dependency chains overlap: on a Zen 4 the reorder buffer
+//! holds about two rows.
+//!
+//! All is inlined, into one function for each SIMD level; but not in debug builds, where every value
+//! of an inlined function has a place of its own on the stack, megabytes in all.
+//!
+//! Row by row with the scan another run of rows can be folded, those that will be scanned next: so
+//! memory is read evenly while stores drain. (Bursts of more than 1 KiB, of loads, prefetches or
+//! stores, cost a fifth of the bandwidth and more.)
 
 use super::lanes::{Columns, Vectors, combine, get, last, set_vectors, splat, vectors};
-use super::tile::join;
+use super::tile::Folds;
 use crate::arch::Words;
-use crate::arch::stream::{self, Memory};
+use crate::arch::stream::{LINE, ROW, Stream, prefetch_row};
 use kogge_core::{Element, Kind, Operator};
-use std::mem::MaybeUninit;
 
 /// Bytes of a row.
-pub(super) const ROW_BYTES: usize = 512;
+pub(super) const ROW_BYTES: usize = ROW;
 
-/// Rows whose dependency chains overlap.
-const BATCH: usize = 4;
+/// Bytes from where rows ahead are folded to where they are prefetched.
+const PREFETCH: usize = 8 * ROW;
 
-/// Scans full rows. `to` may be `from`. Gives the fold of the rows, and the same with `before`:
-/// what precedes a next row.
+/// Full rows to be scanned.
+#[derive(Clone, Copy)]
+pub(super) struct Rows<A> {
+    /// The first element.
+    pub from: *const A,
+    /// The first value; `from`, or not overlapping it.
+    pub to: *mut A,
+    /// How many rows, from the start of a segment: up to a segment, or whole segments.
+    pub count: usize,
+    /// What precedes them.
+    pub before: Option<A>,
+    /// As many rows to be folded beside.
+    pub ahead: Option<*const A>,
+    /// Whether values go past the caches.
+    pub stream: bool,
+}
+
+/// Scans full rows. Gives their folds, and the fold of the rows ahead.
 ///
 /// # Safety
 ///
-/// `A` must be `W` words of `H` and at most 16 bytes in size; `rows` rows must be readable at
-/// `from` and writable at `to`; the two may be equal, else
-/// must not overlap; `rows` is not 0; the CPU features of `H` must be present.
+/// `A` must be `W` words of `H` and at most 16 bytes in size; the rows must be readable at `from`
+/// and `ahead` and writable at `to`; `count` is not 0, and even if there are rows ahead; the CPU
+/// features of `H` must be present.
 #[inline(always)]
 pub(super) unsafe fn scan<H: Words, A: Element, O: Operator<A>, const W: usize>(
     operator: &O,
     kind: Kind,
-    from: *const A,
-    to: *mut A,
-    rows: usize,
-    mut before: Option<A>,
-    memory: Memory,
-) -> (A, A) {
-    let (from, to) = (from.cast::<H::Word>(), to.cast::<H::Word>());
-    let words = ROW_BYTES / size_of::<H::Word>();
-    let mut columns = [const { MaybeUninit::<H::Row>::uninit() }; BATCH];
-    let mut totals = [const { MaybeUninit::<Columns<H, W>>::uninit() }; BATCH];
-    let mut staged = MaybeUninit::<[u8; BATCH * ROW_BYTES]>::uninit();
-    let mut fold = None;
-    for first in (0..rows).step_by(BATCH) {
-        let batch = BATCH.min(rows - first);
-        // SAFETY: rows `first..first + batch` are in bounds by contract. Each row is read before
-        // it is written, and the slots of a batch are written before they are read.
+    rows: Rows<A>,
+) -> (Folds<A>, Option<A>) {
+    // SAFETY: passed on.
+    unsafe {
+        match kind {
+            Kind::Inclusive => Scanning::<H, A, O, W, false>::new(operator, rows).run(),
+            Kind::Exclusive => Scanning::<H, A, O, W, true>::new(operator, rows).run(),
+        }
+    }
+}
+
+/// Rows being scanned.
+struct Scanning<'a, H: Words, A, O, const W: usize, const EXCLUSIVE: bool> {
+    operator: &'a O,
+    /// The next row to be prepared.
+    from: *const H::Word,
+    /// Rows to be prepared.
+    left: usize,
+    folds: Folds<A>,
+    out: Out<H>,
+    ahead: Ahead<H, A, W>,
+}
+
+impl<'a, H: Words, A: Element, O: Operator<A>, const W: usize, const EXCLUSIVE: bool>
+    Scanning<'a, H, A, O, W, EXCLUSIVE>
+{
+    #[inline(always)]
+    fn new(operator: &'a O, rows: Rows<A>) -> Self {
+        Self {
+            operator,
+            from: rows.from.cast(),
+            left: rows.count,
+            folds: Folds::new(rows.before),
+            out: Out { to: rows.to.cast(), stream: rows.stream, sent: Stream::new() },
+            ahead: Ahead {
+                next: rows.ahead.map(|ahead| ahead.cast()),
+                pending: None,
+                folds: Folds::new(None),
+            },
+        }
+    }
+
+    /// Scans all rows.
+    ///
+    /// Two rows a turn of the loop, so that none is moved from register to register.
+    ///
+    /// # Safety
+    ///
+    /// As for [`scan`].
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    unsafe fn run(mut self) -> (Folds<A>, Option<A>) {
+        // SAFETY: rows are prepared while there are any. `first` goes before every `next`.
         unsafe {
-            for i in 0..batch {
-                memory.prefetch((first + i) * ROW_BYTES);
-                let row = H::split(from.add((first + i) * words));
-                totals[i].write(chunks::<H, A, O, W>(operator, &row, 32 / H::LANES));
-                columns[i].write(row);
-            }
-            for i in 0..batch {
-                let row = columns[i].assume_init();
-                let chunks = totals[i].assume_init_ref();
-                let values =
-                    finish::<H, A, O, W>(operator, kind, row, chunks, 32 / H::LANES, before);
-                if memory.stream {
-                    H::join(values, staged.as_mut_ptr().cast::<H::Word>().add(i * words));
-                } else {
-                    H::join(values, to.add((first + i) * words));
+            let mut row = self.prepare();
+            if self.left == 0 {
+                self.first(&row);
+            } else {
+                let behind = self.prepare();
+                self.first(&row);
+                self.ahead.row(self.operator);
+                row = behind;
+                while self.left >= 2 {
+                    let behind = self.prepare();
+                    self.next(&row);
+                    self.ahead.row(self.operator);
+                    row = self.prepare();
+                    self.next(&behind);
+                    self.ahead.row(self.operator);
                 }
-                let total = last::<H, A, W>(chunks);
-                before = Some(join(operator, before, total));
-                fold = Some(join(operator, fold, total));
+                if self.left == 1 {
+                    let behind = self.prepare();
+                    self.next(&row);
+                    self.ahead.row(self.operator);
+                    row = behind;
+                }
+                self.next(&row);
             }
-            if memory.stream {
-                let to = to.add(first * words).cast();
-                stream::copy::<H>(staged.as_ptr().cast(), to, batch * ROW_BYTES);
+            self.ahead.row(self.operator);
+            self.out.finish();
+        }
+        (self.folds, self.ahead.folds.fold())
+    }
+
+    /// The next row, as far as it doesn't depend on what precedes it.
+    ///
+    /// # Safety
+    ///
+    /// There must be a row left, and all be as [`scan`] asks for.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    unsafe fn prepare(&mut self) -> Prepared<H, W> {
+        let from = self.from;
+        self.from = from.wrapping_add(ROW / size_of::<H::Word>());
+        self.left -= 1;
+        // SAFETY: by contract.
+        unsafe {
+            let row = H::split(from);
+            let chunks = chunks::<H, A, O, W>(self.operator, &row, 32 / H::LANES);
+            Prepared { row, chunks }
+        }
+    }
+
+    /// Finishes the first row, which nothing may precede.
+    ///
+    /// # Safety
+    ///
+    /// As for [`prepare`](Self::prepare).
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    unsafe fn first(&mut self, row: &Prepared<H, W>) {
+        // SAFETY: by contract.
+        unsafe {
+            let values = self.values(row, self.folds.before());
+            self.out.first(values);
+            self.folds.push(self.operator, last::<H, A, W>(&row.chunks));
+        }
+    }
+
+    /// Finishes a row after the first.
+    ///
+    /// # Safety
+    ///
+    /// As for [`prepare`](Self::prepare), and there must have been a first row.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    unsafe fn next(&mut self, row: &Prepared<H, W>) {
+        // SAFETY: by contract; the first row precedes.
+        unsafe {
+            let values = self.values(row, Some(self.folds.before().unwrap_unchecked()));
+            self.out.next(values);
+            self.folds.push(self.operator, last::<H, A, W>(&row.chunks));
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`prepare`](Self::prepare).
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    unsafe fn values(&self, row: &Prepared<H, W>, before: Option<A>) -> H::Row {
+        let kind = if EXCLUSIVE { Kind::Exclusive } else { Kind::Inclusive };
+        let Prepared { row, chunks } = row;
+        // SAFETY: by contract.
+        unsafe { finish::<H, A, O, W>(self.operator, kind, *row, chunks, 32 / H::LANES, before) }
+    }
+}
+
+/// A row and its chunks' Kogge–Stone values.
+struct Prepared<H: Words, const W: usize> {
+    row: H::Row,
+    chunks: Columns<H, W>,
+}
+
+/// Rows being folded beside the scan.
+struct Ahead<H: Words, A, const W: usize> {
+    /// The next row, if there are any.
+    next: Option<*const H::Word>,
+    /// The chunk totals of a row that is folded with the next one.
+    pending: Option<Columns<H, W>>,
+    folds: Folds<A>,
+}
+
+impl<H: Words, A: Element, const W: usize> Ahead<H, A, W> {
+    /// Takes in the next row, if there are rows ahead at all.
+    ///
+    /// # Safety
+    ///
+    /// The row must be readable, `A` be `W` words of `H` in size, the CPU features of `H` present.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    unsafe fn row<O: Operator<A>>(&mut self, operator: &O) {
+        let Some(next) = self.next else { return };
+        prefetch_row(next.cast::<u8>().wrapping_add(PREFETCH));
+        self.next = Some(next.wrapping_add(ROW / size_of::<H::Word>()));
+        // SAFETY: by contract.
+        unsafe {
+            let chunks = chunk_totals::<H, A, O, W>(operator, &H::split(next), 32 / H::LANES);
+            match self.pending.take() {
+                None => self.pending = Some(chunks),
+                Some(first) => {
+                    for total in row_totals::<H, A, O, W>(operator, first, chunks) {
+                        self.folds.push(operator, total);
+                    }
+                }
             }
         }
     }
-    (fold.expect("there is a row"), before.expect("a row precedes"))
 }
 
-/// The fold of full rows.
+/// Where rows of values go.
+struct Out<H: Words> {
+    /// The next row.
+    to: *mut H::Word,
+    /// Whether they go past the caches.
+    stream: bool,
+    sent: Stream,
+}
+
+impl<H: Words> Out<H> {
+    const WORDS: usize = ROW / size_of::<H::Word>();
+
+    /// Stores the first row.
+    ///
+    /// # Safety
+    ///
+    /// A row must be writable, the CPU features of `H` present.
+    #[inline(always)]
+    unsafe fn first(&mut self, values: H::Row) {
+        // SAFETY: by contract.
+        unsafe {
+            if self.stream && !self.aligned() {
+                H::join(values, self.sent.row(self.to.cast()).cast());
+                self.sent.begin::<H>(self.to.cast());
+                self.to = self.to.add(Self::WORDS);
+            } else {
+                self.next(values);
+            }
+        }
+    }
+
+    /// Stores the next row.
+    ///
+    /// # Safety
+    ///
+    /// As for [`first`](Self::first).
+    #[inline(always)]
+    unsafe fn next(&mut self, values: H::Row) {
+        // SAFETY: by contract; where rows begin on lines, so do their vectors.
+        unsafe {
+            if !self.stream {
+                H::join(values, self.to);
+            } else if self.aligned() {
+                H::join_stream(values, self.to);
+            } else {
+                H::join(values, self.sent.row(self.to.cast()).cast());
+                self.sent.send::<H>(self.to.cast());
+            }
+            self.to = self.to.add(Self::WORDS);
+        }
+    }
+
+    /// Stores what no row completes.
+    ///
+    /// # Safety
+    ///
+    /// There must have been a row.
+    #[inline(always)]
+    unsafe fn finish(self) {
+        if self.stream && !self.aligned() {
+            // SAFETY: the rows were sent.
+            unsafe { self.sent.finish(self.to.cast()) }
+        }
+    }
+
+    #[inline(always)]
+    fn aligned(&self) -> bool {
+        self.to.addr().is_multiple_of(LINE)
+    }
+}
+
+/// The fold of full rows, from the start of a segment.
 ///
 /// # Safety
 ///
@@ -92,57 +323,60 @@ pub(super) unsafe fn reduce<H: Words, A: Element, O: Operator<A>, const W: usize
     from: *const A,
     rows: usize,
 ) -> A {
-    let from = from.cast::<H::Word>();
-    let words = ROW_BYTES / size_of::<H::Word>();
-    let mut fold = None;
-    for first in (0..rows).step_by(BATCH) {
-        // SAFETY: the row index is clamped to the last row, so all reads are in bounds.
-        let totals = unsafe {
-            row_totals::<H, A, O, W>(operator, |i| from.add((first + i).min(rows - 1) * words))
+    let (from, words) = (from.cast::<H::Word>(), ROW / size_of::<H::Word>());
+    let mut folds = Folds::new(None);
+    for row in (0..rows).step_by(2) {
+        // SAFETY: in bounds by contract, as are size and features.
+        let [first, second] = unsafe {
+            let (first, second) =
+                (from.add(row * words), from.add((row + 1).min(rows - 1) * words));
+            let first = chunk_totals::<H, A, O, W>(operator, &H::split(first), 32 / H::LANES);
+            let second = chunk_totals::<H, A, O, W>(operator, &H::split(second), 32 / H::LANES);
+            row_totals::<H, A, O, W>(operator, first, second)
         };
-        for total in totals.into_iter().take(rows - first) {
-            fold = Some(join(operator, fold, total));
+        folds.push(operator, first);
+        if row + 1 < rows {
+            folds.push(operator, second);
         }
     }
-    fold.expect("there is a row")
+    folds.fold().expect("there is a row")
 }
 
-/// The totals of four rows: only the last Kogge–Stone value of each is needed, which is a balanced
-/// tree over 32 lanes, so neighbours are combined until 4 · 32 lanes have become 4.
+/// The totals of two rows, given their chunk totals. Only the last Kogge–Stone value of each is
+/// needed, which is a balanced tree over 32 lanes, so neighbours are combined until 2 · 32 lanes have
+/// become 2.
 ///
 /// # Safety
 ///
-/// As for [`reduce`]; the rows at `row(0)` to `row(3)` must be readable.
-#[inline(always)]
+/// `A` must be `W` words of `H` in size, and the CPU features of `H` present.
+#[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn row_totals<H: Words, A: Element, O: Operator<A>, const W: usize>(
     operator: &O,
-    row: impl Fn(usize) -> *const H::Word,
-) -> [A; BATCH] {
-    // At most 4 columns of 16 registers (2 lanes each); fewer are used where registers are wider.
-    let mut tree = [const { MaybeUninit::<Vectors<H, W>>::uninit() }; BATCH * 16];
-    let per_column = 32 / H::LANES;
-    let mut count = BATCH * per_column;
-    // SAFETY: rows are readable and features present by contract; entries below `count` are
-    // written, here and then by each level before the next reads them.
+    first: Columns<H, W>,
+    second: Columns<H, W>,
+) -> [A; 2] {
+    let groups = 32 / H::LANES;
+    // SAFETY: by contract.
     unsafe {
-        for i in 0..BATCH {
-            let chunks = chunk_totals::<H, A, O, W>(operator, &H::split(row(i)), per_column);
-            for g in 0..per_column {
-                tree[i * per_column + g].write(vectors::<H, W>(&chunks, g));
-            }
+        // At most 2 columns of 16 registers (2 lanes each); fewer where registers are wider.
+        let mut tree = [vectors::<H, W>(&first, 0); 32];
+        for g in 0..groups {
+            tree[g] = vectors::<H, W>(&first, g);
+            tree[groups + g] = vectors::<H, W>(&second, g);
         }
+        let mut count = 2 * groups;
         for _ in 0..5 {
             let half = (count / 2).max(1);
             for g in 0..half {
-                let low = tree[2 * g % count].assume_init();
-                let high = tree[(2 * g + 1) % count].assume_init();
+                let (low, high) = (tree[2 * g % count], tree[(2 * g + 1) % count]);
                 let pairs: [_; W] = std::array::from_fn(|w| H::halve(low[w], high[w]));
                 let (even, odd) = (pairs.map(|pair| pair.0), pairs.map(|pair| pair.1));
-                tree[g].write(combine::<H, A, O, W>(operator, even, odd));
+                tree[g] = combine::<H, A, O, W>(operator, even, odd);
             }
             count = half;
         }
-        std::array::from_fn(|i| get::<H, A, W>(tree[i / H::LANES].assume_init_ref(), i % H::LANES))
+        let lane = |i: usize| get::<H, A, W>(&tree[i / H::LANES], i % H::LANES);
+        [lane(0), lane(1)]
     }
 }
 
@@ -152,7 +386,7 @@ unsafe fn row_totals<H: Words, A: Element, O: Operator<A>, const W: usize>(
 /// # Safety
 ///
 /// As for [`scan`] of one row; `groups` is at least 1, and not more than a column has registers.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) unsafe fn scan_beginning<H: Words, A: Element, O: Operator<A>, const W: usize>(
     operator: &O,
     kind: Kind,
@@ -193,7 +427,7 @@ unsafe fn chunks<H: Words, A: Element, O: Operator<A>, const W: usize>(
 /// # Safety
 ///
 /// `A` must be `W` words of `H` in size, and the CPU features of `H` present.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn chunk_totals<H: Words, A: Element, O: Operator<A>, const W: usize>(
     operator: &O,
     row: &H::Row,
@@ -224,7 +458,7 @@ fn element<H: Words, const W: usize>(row: &H::Row, e: usize) -> Columns<H, W> {
 /// # Safety
 ///
 /// `A` must be `W` words of `H` in size, and the CPU features of `H` present.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn kogge_stone<H: Words, A: Element, O: Operator<A>, const W: usize>(
     operator: &O,
     totals: Columns<H, W>,
@@ -245,7 +479,7 @@ unsafe fn kogge_stone<H: Words, A: Element, O: Operator<A>, const W: usize>(
 /// # Safety
 ///
 /// `A` must be `W` words of `H` in size, and the CPU features of `H` present.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn stride<H: Words, A: Element, O: Operator<A>, const W: usize, const S: usize>(
     operator: &O,
     totals: Columns<H, W>,
@@ -280,7 +514,7 @@ unsafe fn stride<H: Words, A: Element, O: Operator<A>, const W: usize, const S: 
 /// # Safety
 ///
 /// `A` must be `W` words of `H` in size, and the CPU features of `H` present.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn finish<H: Words, A: Element, O: Operator<A>, const W: usize>(
     operator: &O,
     kind: Kind,

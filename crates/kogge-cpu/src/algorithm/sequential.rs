@@ -22,7 +22,7 @@ pub(crate) unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
     let mut stage = scan.stage();
     if scan.tiles() == 1 {
         // SAFETY: passed on. Nothing lies ahead.
-        let tile = unsafe { scan.scan_tile(scan.tile(0), scan.init, scan.len, &mut stage) };
+        let (tile, _) = unsafe { scan.scan_tile(scan.tile(0), scan.init, 0..0, &mut stage) };
         stream::fence();
         return Some(super::tile::join(scan.operator, scan.init, tile));
     }
@@ -31,7 +31,7 @@ pub(crate) unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
         let places = scan.tile(tile);
         let before = prefix.before(scan.operator);
         // SAFETY: passed on.
-        let total = unsafe { scan.scan_tile(places, before, scan.len, &mut stage) };
+        let (total, _) = unsafe { scan.scan_tile(places, before, 0..0, &mut stage) };
         prefix.push(scan.operator, total);
     }
     stream::fence();

@@ -4,8 +4,8 @@
 //! the code around it exists once.
 
 use super::io::Io;
-use super::{arrays, exact, rows};
-use crate::arch::stream::Memory;
+use super::rows::{self, Rows};
+use super::{arrays, exact};
 use crate::arch::{Level, Words, Work};
 use kogge_core::{Element, Kind, Ladder, Operator, Order};
 use std::marker::PhantomData;
@@ -44,48 +44,52 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
         stage
     }
 
-    /// Scans the places of a tile and gives their fold; prefetches the places from `ahead` on.
+    /// Scans the places of a tile and gives their fold. In turn with its segments those of another
+    /// tile, `ahead`, are folded, so that reading memory goes on while stores drain; the second
+    /// value is their fold, `None` if `ahead` is empty.
     ///
     /// # Safety
     ///
     /// No other thread may read or write these places of the output meanwhile, nor write those of
-    /// the input.
+    /// the input, nor those `ahead`.
     pub(super) unsafe fn scan_tile(
         &self,
         places: Range<usize>,
         mut before: Option<A>,
-        ahead: usize,
+        ahead: Range<usize>,
         stage: &mut [MaybeUninit<A>],
-    ) -> A {
-        let stage = stage.as_mut_ptr().cast::<A>();
-        let mut fold = None;
-        for start in places.clone().step_by(Self::ORDER.segment()) {
-            let len = Self::ORDER.segment().min(places.end - start);
-            let ahead = self.address(ahead + (start - places.start), len);
-            let memory = Memory { ahead, stream: I::STREAM };
-            // SAFETY: the places exist, the stage holds a segment if it is used at all, and the
-            // memory is this thread's by contract.
-            let total = unsafe {
-                let from = self.io.load(start, len, stage);
-                let to = self.io.target(start, stage);
-                let segment = ScanSegment::<I::Element, _, _> {
-                    operator: self.operator,
-                    kind: self.kind,
-                    from,
-                    to,
-                    len,
-                    before,
-                    memory,
-                    element: PhantomData,
-                };
-                let total = self.level.run(segment);
-                self.io.store(start, len, stage);
-                total
-            };
-            before = Some(join(self.operator, before, total));
-            fold = Some(join(self.operator, fold, total));
+    ) -> (A, Option<A>) {
+        let whole = |places: &Range<usize>| places.len() == Self::ORDER.tile();
+        if const { !I::STAGED && shape::<I::Element, A, O>().by_rows() } && whole(&places) {
+            let beside = whole(&ahead).then_some(ahead.start);
+            // SAFETY: passed on.
+            let (fold, folded) = unsafe { self.scan_segment(places, before, beside, stage) };
+            if beside.is_some() || ahead.is_empty() {
+                return (fold, folded);
+            }
+            // SAFETY: passed on.
+            return (fold, Some(unsafe { self.reduce_tile(ahead, stage) }));
         }
-        fold.expect("a tile has a segment")
+        let (mut fold, mut ahead_fold) = (None, None);
+        let mut ahead = self.segments(ahead);
+        for segment in self.segments(places) {
+            // SAFETY: passed on.
+            unsafe {
+                let (total, _) = self.scan_segment(segment, before, None, stage);
+                before = Some(join(self.operator, before, total));
+                fold = Some(join(self.operator, fold, total));
+                if let Some(next) = ahead.next() {
+                    let total = self.reduce_segment(next, stage);
+                    ahead_fold = Some(join(self.operator, ahead_fold, total));
+                }
+            }
+        }
+        for segment in ahead {
+            // SAFETY: passed on.
+            let total = unsafe { self.reduce_segment(segment, stage) };
+            ahead_fold = Some(join(self.operator, ahead_fold, total));
+        }
+        (fold.expect("a tile has a segment"), ahead_fold)
     }
 
     /// The fold of the places of a tile.
@@ -98,29 +102,73 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
         places: Range<usize>,
         stage: &mut [MaybeUninit<A>],
     ) -> A {
-        let stage = stage.as_mut_ptr().cast::<A>();
         let mut fold = None;
-        for start in places.clone().step_by(Self::ORDER.segment()) {
-            let len = Self::ORDER.segment().min(places.end - start);
-            // SAFETY: as in `scan_tile`.
-            let total = unsafe {
-                let from = self.io.load(start, len, stage);
-                let segment = ReduceSegment::<I::Element, _, _> {
-                    operator: self.operator,
-                    from,
-                    len,
-                    element: PhantomData,
-                };
-                self.level.run(segment)
-            };
+        for segment in self.segments(places) {
+            // SAFETY: passed on.
+            let total = unsafe { self.reduce_segment(segment, stage) };
             fold = Some(join(self.operator, fold, total));
         }
         fold.expect("a tile has a segment")
     }
 
-    /// Where these places lie, if they exist and are worth prefetching.
-    fn address(&self, start: usize, len: usize) -> Option<*const u8> {
-        if start + len <= self.len { self.io.address(start, len) } else { None }
+    /// The segments of a tile.
+    fn segments(&self, places: Range<usize>) -> impl Iterator<Item = Range<usize>> + Clone {
+        let end = places.end;
+        let starts = places.step_by(Self::ORDER.segment());
+        starts.map(move |start| start..end.min(start + Self::ORDER.segment()))
+    }
+
+    /// Scans a segment, or a whole tile where rows go by vector, and gives its fold; and that of as
+    /// many places from `ahead` on.
+    ///
+    /// # Safety
+    ///
+    /// As for [`scan_tile`](Self::scan_tile).
+    unsafe fn scan_segment(
+        &self,
+        Range { start, end }: Range<usize>,
+        before: Option<A>,
+        ahead: Option<usize>,
+        stage: &mut [MaybeUninit<A>],
+    ) -> (A, Option<A>) {
+        let (stage, len) = (stage.as_mut_ptr().cast::<A>(), end - start);
+        // SAFETY: the places exist, the stage holds a segment if it is used at all, and the memory
+        // is this thread's by contract.
+        unsafe {
+            let segment = ScanSegment::<I::Element, _, _> {
+                operator: self.operator,
+                kind: self.kind,
+                from: self.io.load(start, len, stage),
+                to: self.io.target(start, stage),
+                len,
+                before,
+                ahead: ahead.map(|ahead| self.io.load(ahead, len, stage)),
+                stream: I::STREAM,
+                element: PhantomData,
+            };
+            let folds = self.level.run(segment);
+            self.io.store(start, len, stage);
+            folds
+        }
+    }
+
+    /// The fold of a segment.
+    ///
+    /// # Safety
+    ///
+    /// As for [`reduce_tile`](Self::reduce_tile).
+    unsafe fn reduce_segment(
+        &self,
+        Range { start, end }: Range<usize>,
+        stage: &mut [MaybeUninit<A>],
+    ) -> A {
+        let (stage, len) = (stage.as_mut_ptr().cast::<A>(), end - start);
+        // SAFETY: as in `scan_segment`.
+        unsafe {
+            let from = self.io.load(start, len, stage);
+            let (operator, element) = (self.operator, PhantomData);
+            self.level.run(ReduceSegment::<I::Element, _, _> { operator, from, len, element })
+        }
     }
 }
 
@@ -156,6 +204,55 @@ impl<A: Element> Prefix<A> {
     }
 }
 
+/// The totals of rows as they come, turned into what precedes the next row, and into their fold.
+pub(super) struct Folds<A> {
+    /// What precedes the segment.
+    segment_before: Option<A>,
+    /// What precedes the next row.
+    before: Option<A>,
+    /// The fold of the rows of the segment.
+    segment: Option<A>,
+    /// The fold of the segments before.
+    segments: Option<A>,
+    /// Rows taken in.
+    rows: usize,
+}
+
+impl<A: Element> Folds<A> {
+    #[inline(always)]
+    pub(super) fn new(before: Option<A>) -> Self {
+        Self { segment_before: before, before, segment: None, segments: None, rows: 0 }
+    }
+
+    /// What precedes the next row.
+    #[inline(always)]
+    pub(super) fn before(&self) -> Option<A> {
+        self.before
+    }
+
+    /// Takes in the next row's total.
+    #[inline(always)]
+    pub(super) fn push<O: Operator<A>>(&mut self, operator: &O, row: A) {
+        self.rows += 1;
+        let segment = join(operator, self.segment, row);
+        if self.rows.is_multiple_of(Order::ROWS_PER_SEGMENT) {
+            self.segment_before = Some(join(operator, self.segment_before, segment));
+            self.before = self.segment_before;
+            self.segments = Some(join(operator, self.segments, segment));
+            self.segment = None;
+        } else {
+            self.before = Some(join(operator, self.before, row));
+            self.segment = Some(segment);
+        }
+    }
+
+    /// The fold of all rows; a segment that isn't full counts only where it is the first.
+    #[inline(always)]
+    pub(super) fn fold(&self) -> Option<A> {
+        self.segments.or(self.segment)
+    }
+}
+
 /// A segment to be scanned at some SIMD level. Made where `from` and `to` are known to be valid.
 struct ScanSegment<'a, T, A, O> {
     operator: &'a O,
@@ -164,18 +261,18 @@ struct ScanSegment<'a, T, A, O> {
     to: *mut A,
     len: usize,
     before: Option<A>,
-    memory: Memory,
+    ahead: Option<*const A>,
+    stream: bool,
     element: PhantomData<T>,
 }
 
 impl<T: Element, A: Element, O: Operator<A>> Work for ScanSegment<'_, T, A, O> {
-    type Output = A;
+    type Output = (A, Option<A>);
 
     #[inline(always)]
-    unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) -> A {
-        let Self { operator, kind, from, to, len, before, memory, .. } = self;
+    unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) -> Self::Output {
         // SAFETY: memory by whoever made the value, features by contract.
-        unsafe { scan_segment::<W32, W64, T, A, O>(operator, kind, from, to, len, before, memory) }
+        unsafe { scan_segment::<W32, W64, T, A, O>(self) }
     }
 }
 
@@ -230,6 +327,11 @@ pub(super) const fn shape<T, A: Element, O: Operator<A>>() -> Shape {
 }
 
 impl Shape {
+    /// Whether full rows go by vector.
+    const fn by_rows(self) -> bool {
+        matches!(self, Self::Narrow(_) | Self::Wide(_))
+    }
+
     /// How many of `len` elements the kernels take; the rest goes by array.
     const fn whole(self, len: usize, order: Order) -> usize {
         match self {
@@ -240,24 +342,17 @@ impl Shape {
     }
 }
 
-/// Scans up to a segment and gives its fold. `to` may be `from`.
+/// Scans up to a segment, or a whole tile by rows, and gives its fold and that of what is ahead.
 ///
 /// `T` is the element as it lies in memory, which fixes the order.
 ///
 /// # Safety
 ///
-/// `len` accumulators must be readable at `from` and writable at `to`, equal or not overlapping;
-/// `0 < len <= segment`; the CPU features of `W32` and `W64` must be present.
+/// The accumulators must be readable at `from` and `ahead` and writable at `to`, where `from` and
+/// `to` are equal or don't overlap; `len` is not 0, and at most a segment, or a tile where all rows
+/// go by vector; `ahead` only where they do; the CPU features of `W32` and `W64` must be present.
 #[inline(always)]
-unsafe fn scan_segment<W32, W64, T, A, O>(
-    operator: &O,
-    kind: Kind,
-    from: *const A,
-    to: *mut A,
-    len: usize,
-    before: Option<A>,
-    memory: Memory,
-) -> A
+unsafe fn scan_segment<W32, W64, T, A, O>(work: ScanSegment<'_, T, A, O>) -> (A, Option<A>)
 where
     W32: Words<Word = u32>,
     W64: Words<Word = u64>,
@@ -265,51 +360,47 @@ where
     A: Element,
     O: Operator<A>,
 {
+    let ScanSegment { operator, kind, from, to, len, before, ahead, stream, .. } = work;
     let order = const { Order::of::<T>() };
     let whole = const { shape::<T, A, O>() }.whole(len, order);
-    let (mut fold, mut before) = (None, before);
+    let (mut folds, mut ahead_fold) = (Folds::new(before), None);
     if whole > 0 {
-        let full = whole / order.row();
+        let rows = Rows { from, to, count: whole / order.row(), before, ahead, stream };
         // SAFETY: `whole` elements lie within `len`; the size of `A` is what the arm says.
-        let (total, through) = unsafe {
+        (folds, ahead_fold) = unsafe {
             match const { shape::<T, A, O>() } {
-                Shape::Narrow(1) => {
-                    rows::scan::<W32, A, O, 1>(operator, kind, from, to, full, before, memory)
-                }
-                Shape::Narrow(2) => {
-                    rows::scan::<W32, A, O, 2>(operator, kind, from, to, full, before, memory)
-                }
-                Shape::Narrow(_) => {
-                    rows::scan::<W32, A, O, 4>(operator, kind, from, to, full, before, memory)
-                }
-                Shape::Wide(1) => {
-                    rows::scan::<W64, A, O, 1>(operator, kind, from, to, full, before, memory)
-                }
-                Shape::Wide(_) => {
-                    rows::scan::<W64, A, O, 2>(operator, kind, from, to, full, before, memory)
-                }
+                Shape::Narrow(1) => rows::scan::<W32, A, O, 1>(operator, kind, rows),
+                Shape::Narrow(2) => rows::scan::<W32, A, O, 2>(operator, kind, rows),
+                Shape::Narrow(_) => rows::scan::<W32, A, O, 4>(operator, kind, rows),
+                Shape::Wide(1) => rows::scan::<W64, A, O, 1>(operator, kind, rows),
+                Shape::Wide(_) => rows::scan::<W64, A, O, 2>(operator, kind, rows),
                 Shape::Exact => {
                     let blocks = whole / exact::BLOCK;
-                    exact::scan(operator, kind, from, to, blocks, before, memory)
+                    exact::scan(operator, kind, from, to, blocks, before)
                 }
                 Shape::Array => unreachable!(),
             }
         };
-        (fold, before) = (Some(total), Some(through));
     }
     let mut done = whole;
     while done < len {
         let row = order.row().min(len - done);
-        memory.prefetch(done * size_of::<T>());
         // SAFETY: the row lies within `len`.
         let total = unsafe {
-            arrays::scan_row(operator, order, kind, from.add(done), to.add(done), row, before)
+            arrays::scan_row(
+                operator,
+                order,
+                kind,
+                from.add(done),
+                to.add(done),
+                row,
+                folds.before(),
+            )
         };
-        before = Some(join(operator, before, total));
-        fold = Some(join(operator, fold, total));
+        folds.push(operator, total);
         done += row;
     }
-    fold.expect("a segment has a row")
+    (folds.fold().expect("a segment has a row"), ahead_fold)
 }
 
 /// The fold of up to a segment.

@@ -71,6 +71,16 @@ unsafe fn store<T>(row: *mut T, i: usize, vector: __m256i) {
     unsafe { _mm256_storeu_si256(row.cast::<__m256i>().add(i), vector) }
 }
 
+/// # Safety
+///
+/// 32 bytes must be writable at the `i`-th vector, which is aligned to as many.
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn stream<T>(row: *mut T, i: usize, vector: __m256i) {
+    // SAFETY: writable and aligned by contract.
+    unsafe { _mm256_stream_si256(row.cast::<__m256i>().add(i), vector) }
+}
+
 #[target_feature(enable = "avx2")]
 #[inline]
 fn opaque(mut vector: __m256i) -> __m256i {
@@ -113,6 +123,19 @@ unsafe impl Words for W32 {
                 let vectors = transpose4(columns.map(|column| column[g]));
                 for (i, vector) in vectors.into_iter().enumerate() {
                     store(row, 4 * g + i, vector);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn join_stream(columns: Self::Row, row: *mut u32) {
+        // SAFETY: the caller vouches for 512 writable, aligned bytes, which is 16 vectors, and for AVX2.
+        unsafe {
+            for g in 0..4 {
+                let vectors = transpose4(columns.map(|column| column[g]));
+                for (i, vector) in vectors.into_iter().enumerate() {
+                    stream(row, 4 * g + i, vector);
                 }
             }
         }
@@ -225,6 +248,18 @@ unsafe impl Words for W64 {
                 let [first, second] = transpose2([columns[0][g], columns[1][g]]);
                 store(row, 2 * g, first);
                 store(row, 2 * g + 1, second);
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn join_stream(columns: Self::Row, row: *mut u64) {
+        // SAFETY: the caller vouches for 512 writable, aligned bytes, which is 16 vectors, and for AVX2.
+        unsafe {
+            for g in 0..8 {
+                let [first, second] = transpose2([columns[0][g], columns[1][g]]);
+                stream(row, 2 * g, first);
+                stream(row, 2 * g + 1, second);
             }
         }
     }

@@ -74,6 +74,16 @@ unsafe fn store<T>(row: *mut T, i: usize, vector: __m512i) {
     unsafe { _mm512_storeu_si512(row.cast::<__m512i>().add(i), vector) }
 }
 
+/// # Safety
+///
+/// 64 bytes must be writable at the `i`-th vector, which is aligned to as many.
+#[target_feature(enable = "avx512f")]
+#[inline]
+unsafe fn stream<T>(row: *mut T, i: usize, vector: __m512i) {
+    // SAFETY: writable and aligned by contract.
+    unsafe { _mm512_stream_si512(row.cast::<__m512i>().add(i), vector) }
+}
+
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn opaque(mut vector: __m512i) -> __m512i {
@@ -146,6 +156,19 @@ unsafe impl Words for W32 {
                 let vectors = transpose4(columns.map(|column| column[g]));
                 for (i, vector) in vectors.into_iter().enumerate() {
                     store(row, 4 * g + i, vector);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn join_stream(columns: Self::Row, row: *mut u32) {
+        // SAFETY: the caller vouches for 512 writable, aligned bytes, which is 8 vectors, and for AVX-512.
+        unsafe {
+            for g in 0..2 {
+                let vectors = transpose4(columns.map(|column| column[g]));
+                for (i, vector) in vectors.into_iter().enumerate() {
+                    stream(row, 4 * g + i, vector);
                 }
             }
         }
@@ -249,6 +272,18 @@ unsafe impl Words for W64 {
                 let [first, second] = transpose2([columns[0][g], columns[1][g]]);
                 store(row, 2 * g, first);
                 store(row, 2 * g + 1, second);
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn join_stream(columns: Self::Row, row: *mut u64) {
+        // SAFETY: the caller vouches for 512 writable, aligned bytes, which is 8 vectors, and for AVX-512.
+        unsafe {
+            for g in 0..4 {
+                let [first, second] = transpose2([columns[0][g], columns[1][g]]);
+                stream(row, 2 * g, first);
+                stream(row, 2 * g + 1, second);
             }
         }
     }

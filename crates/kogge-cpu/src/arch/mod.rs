@@ -52,6 +52,13 @@ pub(crate) unsafe trait Words: Copy {
     /// 512 bytes must be writable at `row`, and the level's CPU features present.
     unsafe fn join(columns: Self::Row, row: *mut Self::Word);
 
+    /// As [`join`](Self::join), past the caches where the CPU can.
+    ///
+    /// # Safety
+    ///
+    /// As for [`join`](Self::join), and `row` aligned to 64 bytes.
+    unsafe fn join_stream(columns: Self::Row, row: *mut Self::Word);
+
     /// From the order of `split` to the order of the chunks.
     ///
     /// # Safety

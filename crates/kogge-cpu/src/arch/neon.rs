@@ -78,6 +78,12 @@ unsafe impl Words for W32 {
     }
 
     #[inline(always)]
+    unsafe fn join_stream(columns: Self::Row, row: *mut u32) {
+        // SAFETY: passed on; stable Rust has no non-temporal stores for this one.
+        unsafe { Self::join(columns, row) }
+    }
+
+    #[inline(always)]
     unsafe fn to_natural(vector: uint32x4_t) -> uint32x4_t {
         vector
     }
@@ -171,6 +177,12 @@ unsafe impl Words for W64 {
                 vst1q_u64(row.add(4 * g + 2), vtrn2q_u64(columns[0][g], columns[1][g]));
             }
         }
+    }
+
+    #[inline(always)]
+    unsafe fn join_stream(columns: Self::Row, row: *mut u64) {
+        // SAFETY: passed on; stable Rust has no non-temporal stores for this one.
+        unsafe { Self::join(columns, row) }
     }
 
     #[inline(always)]

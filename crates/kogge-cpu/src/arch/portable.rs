@@ -47,6 +47,12 @@ macro_rules! words {
             }
 
             #[inline(always)]
+            unsafe fn join_stream(columns: Self::Row, row: *mut $word) {
+                // SAFETY: passed on; stable Rust has no non-temporal stores for all targets.
+                unsafe { Self::join(columns, row) }
+            }
+
+            #[inline(always)]
             unsafe fn to_natural(vector: Self::Vector) -> Self::Vector {
                 vector
             }

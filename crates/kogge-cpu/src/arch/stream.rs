@@ -1,52 +1,104 @@
 //! Memory past the caches: stores that don't read what they overwrite, and prefetches.
 
 use super::Words;
+use std::mem::MaybeUninit;
 
 /// Bytes of a cache line.
-const LINE: usize = 64;
+pub(crate) const LINE: usize = 64;
 
-/// How a segment treats memory.
-#[derive(Clone, Copy)]
-pub(crate) struct Memory {
-    /// What should be in L2 next, if anything: as many bytes as the segment has.
-    pub ahead: Option<*const u8>,
-    /// Whether values go past the caches.
-    pub stream: bool,
-}
+/// Bytes of a row.
+pub(crate) const ROW: usize = 512;
 
-impl Memory {
-    /// Asks for the row at `ahead + offset` to be brought into L2. Any address is fine.
-    ///
-    /// Prefetches are spread among the rows of a scan: a longer burst fills the CPU's miss buffers,
-    /// and the scan stands still until they drain. The same holds for streamed stores.
-    #[inline(always)]
-    pub(crate) fn prefetch(self, offset: usize) {
-        if let Some(ahead) = self.ahead {
-            for line in (0..512).step_by(64) {
-                prefetch(ahead.wrapping_add(offset + line));
-            }
-        }
+/// Asks for a row to be brought into L2. Any address is fine.
+///
+/// Prefetches are spread among the rows of a scan: a longer burst fills the CPU's miss buffers, and
+/// the scan stands still until they drain.
+#[inline(always)]
+pub(crate) fn prefetch_row(row: *const u8) {
+    for line in (0..ROW).step_by(LINE) {
+        prefetch(row.wrapping_add(line));
     }
 }
 
-/// Copies with non-temporal stores, a line of 64 bytes at a time. [`fence`] makes them visible.
+/// Rows on their way past the caches, in whole lines. [`fence`] makes them visible.
 ///
-/// # Safety
-///
-/// `bytes` bytes must be readable at `from` and writable at `to`, and not overlap; the CPU features
-/// of `H` must be present.
-#[inline(always)]
-pub(crate) unsafe fn copy<H: Words>(from: *const u8, to: *mut u8, bytes: usize) {
-    let head = (to.addr().wrapping_neg() % LINE).min(bytes);
-    let lines = (bytes - head) / LINE;
-    // SAFETY: head, lines and tail together are the bytes of the contract, and lines are aligned.
-    unsafe {
-        from.copy_to_nonoverlapping(to, head);
-        for line in 0..lines {
-            H::stream_line(from.add(head + line * LINE), to.add(head + line * LINE));
+/// For rows that don't begin on a line. A row is put together in L1 and leaves before the next one
+/// comes, but for what it has of its last line. (On a Zen 4, four rows at a time were a fifth slower:
+/// they fill the store queue, and what is read meanwhile waits for it to drain.)
+#[repr(align(64))]
+pub(crate) struct Stream {
+    /// The line begun, and a row from where it would continue.
+    bytes: [MaybeUninit<u8>; LINE + ROW],
+}
+
+impl Stream {
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        Self { bytes: [const { MaybeUninit::uninit() }; LINE + ROW] }
+    }
+
+    /// Where to put the 512 bytes of the row that belongs at `to`, before [`send`](Self::send).
+    #[inline(always)]
+    pub(crate) fn row(&mut self, to: *const u8) -> *mut u8 {
+        self.bytes.as_mut_ptr().cast::<u8>().wrapping_add(to.addr() % LINE)
+    }
+
+    /// Sends the first row, but for the line that it begins in, which is stored.
+    ///
+    /// # Safety
+    ///
+    /// As for [`send`](Self::send).
+    #[inline(always)]
+    pub(crate) unsafe fn begin<H: Words>(&mut self, to: *mut u8) {
+        let begun = to.addr() % LINE;
+        // SAFETY: the row was put where it is read.
+        unsafe {
+            let bytes = self.bytes.as_ptr().cast::<u8>();
+            bytes.add(begun).copy_to_nonoverlapping(to, LINE - begun);
+            self.lines::<H>(to, 1);
         }
-        let done = head + lines * LINE;
-        from.add(done).copy_to_nonoverlapping(to.add(done), bytes - done);
+    }
+
+    /// Sends the row that was put together.
+    ///
+    /// # Safety
+    ///
+    /// [`row`](Self::row) must have been filled, 512 bytes be writable at `to`, which follows the
+    /// row before, and the CPU features of `H` be present.
+    #[inline(always)]
+    pub(crate) unsafe fn send<H: Words>(&mut self, to: *mut u8) {
+        // SAFETY: passed on.
+        unsafe { self.lines::<H>(to, 0) }
+    }
+
+    /// Sends the lines from `first` on that the row completes, and keeps what it begins.
+    ///
+    /// # Safety
+    ///
+    /// As for [`send`](Self::send); line 0 only if it is complete.
+    #[inline(always)]
+    unsafe fn lines<H: Words>(&mut self, to: *mut u8, first: usize) {
+        let (bytes, to) = (self.bytes.as_mut_ptr().cast::<u8>(), to.wrapping_sub(to.addr() % LINE));
+        for line in first..ROW / LINE {
+            // SAFETY: the lines are filled and inside the rows, by contract.
+            unsafe { H::stream_line(bytes.add(line * LINE), to.wrapping_add(line * LINE)) }
+        }
+        self.bytes.copy_within(ROW.., 0);
+    }
+
+    /// Stores what has begun a line that no row completes; `end` is where the last row ended.
+    ///
+    /// # Safety
+    ///
+    /// `end` must be the end of the rows sent.
+    #[inline(always)]
+    pub(crate) unsafe fn finish(self, end: *mut u8) {
+        let begun = end.addr() % LINE;
+        // SAFETY: the last bytes of the last row, which lay at the end and were moved.
+        unsafe {
+            let bytes = self.bytes.as_ptr().cast::<u8>();
+            bytes.copy_to_nonoverlapping(end.sub(begun), begun);
+        }
     }
 }
 
