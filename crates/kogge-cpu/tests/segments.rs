@@ -36,7 +36,7 @@ fn mixes(order: Order) -> Vec<Vec<usize>> {
         (0..count).map(|_| (random.next() % (most as u64 + 1)) as usize).collect()
     };
     if cfg!(miri) {
-        return vec![vec![], vec![0, 3, 0, chunk + 1, row, row + 2, 0]];
+        return vec![vec![0, 3, 0, 3 * chunk, row + 2, 0]];
     }
     vec![
         vec![],
@@ -157,6 +157,9 @@ fn check<T, U, A, O>(
             (0..n).map(|i| i > 0 && offsets.binary_search(&(i as u64)).is_ok()).collect();
         for (k, kind) in [Kind::Inclusive, Kind::Exclusive].into_iter().enumerate() {
             for (d, direction) in [Direction::Forward, Direction::Reverse].into_iter().enumerate() {
+                if cfg!(miri) && k != d {
+                    continue;
+                }
                 let plan = match (turn + k + d) % 4 {
                     0 => Some(PIECE),
                     1 => Some(ONE),
