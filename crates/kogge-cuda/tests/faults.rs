@@ -44,7 +44,7 @@ where
     O: Operator<A>,
 {
     let order = Order::of::<A>();
-    let mut data =
+    let data =
         |len: usize, random: &mut Random| -> Vec<A> { (0..len).map(|_| make(random)).collect() };
     // More tiles than a ring has stages, with a part of one at the end.
     let tiles = 9 + random.below(6);
@@ -55,7 +55,7 @@ where
     case.check::<A, A>(shim, random, None, &input)?;
     let input = data(order.row() * 3 - 1 - random.below(order.chunk()), random);
     case.check::<A, A>(shim, random, None, &input)?;
-    if build == Build::Few && turn % 3 == 0 {
+    if build == Build::Few && turn.is_multiple_of(3) {
         let input = data(order.tile() * 80 - 5, random);
         case.check::<A, A>(shim, random, Some(5 + 65 * (turn as u32 % 2)), &input)?;
     }
