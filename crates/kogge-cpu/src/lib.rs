@@ -26,6 +26,6 @@ pub use lines::{Axis, scan_lines};
 pub use parts::PerPart;
 pub use plan::{Machine, Plan, plan};
 pub use segments::{
-    Flags, Heads, Keys, Listed, Marked, Offset, Offsets, SegmentPlan, Segments, Starts, by_heads,
-    by_key, by_offsets, plan_segments, scan_segments_in_place, scan_segments_into,
+    Flags, Heads, Key, Keys, Listed, Marked, Offset, Offsets, SegmentPlan, Segments, Starts,
+    by_heads, by_key, by_offsets, plan_segments, scan_segments_in_place, scan_segments_into,
 };

@@ -74,7 +74,7 @@ pub use kogge_core::{
     OrderedNumber, Stepper, bf16, bytemuck, device, element, f16, from_fn, operator, ops,
     reference,
 };
-pub use kogge_cpu::{Offset, Segments, by_heads, by_key, by_offsets};
+pub use kogge_cpu::{Key, Offset, Segments, by_heads, by_key, by_offsets};
 pub use layout::Layout;
 pub use scan::Scan;
 pub use segments::SegmentScan;

@@ -14,7 +14,7 @@ mod starts;
 pub use plan::{SegmentPlan, plan_segments};
 pub(crate) use starts::Even;
 pub use starts::{
-    Flags, Heads, Keys, Listed, Marked, Offset, Offsets, Segments, Starts, by_heads, by_key,
+    Flags, Heads, Key, Keys, Listed, Marked, Offset, Offsets, Segments, Starts, by_heads, by_key,
     by_offsets,
 };
 

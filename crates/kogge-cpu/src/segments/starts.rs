@@ -4,12 +4,20 @@
 //! or written down before the scan. Flags and keys are looked at 64 at a time and kept as a bit
 //! mask: neither short segments nor long ones cost a branch an element.
 
-use kogge_core::Error;
+use kogge_core::{Error, bf16, f16};
 use std::hint::black_box;
 use std::ops::Range;
 
-/// A sequence cut into segments that lie one after another.
-pub trait Segments: Sync {
+/// Kept to this crate: unsafe code relies on starts that rise, lie in the sequence, and are the same
+/// whenever they are asked for.
+mod sealed {
+    pub trait Sealed {}
+}
+use sealed::Sealed;
+
+/// A sequence cut into segments that lie one after another. Sealed: made by [`by_offsets`],
+/// [`by_heads`] and [`by_key`].
+pub trait Segments: Sync + Sealed {
     /// What walks along the starts.
     type Starts<'a>: Starts
     where
@@ -44,8 +52,8 @@ pub trait Starts {
     fn next_below(&mut self, limit: usize) -> Option<usize>;
 }
 
-/// An integer that offsets are given in.
-pub trait Offset: Copy + Ord + Sync + std::fmt::Display {
+/// An integer that offsets are given in. Sealed.
+pub trait Offset: Sealed + Copy + Ord + Sync + std::fmt::Display {
     /// As an index; saturates, and what is negative becomes the largest.
     fn index(self) -> usize;
 }
@@ -61,6 +69,28 @@ macro_rules! offset {
     )+};
 }
 offset!(u32, u64, usize, i32, i64);
+
+/// What keys are made of: numbers, `bool`, `char` and strings, or arrays of them. Sealed, since a
+/// comparison of the caller's own might answer differently the second time; for other keys, compare
+/// them into flags for [`by_heads`].
+pub trait Key: PartialEq + Sync + Sealed {}
+
+macro_rules! key {
+    ($($type:ty),+) => {$(
+        impl Sealed for $type {}
+        impl Key for $type {}
+    )+};
+}
+key!(i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize);
+key!(f16, bf16, f32, f64, bool, char, &str, String);
+
+impl<K: Key, const N: usize> Sealed for [K; N] {}
+impl<K: Key, const N: usize> Key for [K; N] {}
+
+impl<I: Offset> Sealed for Offsets<'_, I> {}
+impl Sealed for Even {}
+impl Sealed for Heads<'_> {}
+impl<K: Key> Sealed for Keys<'_, K> {}
 
 /// Segment `j` holds the elements `offsets[j]..offsets[j + 1]`, as in the CSR format of sparse
 /// matrices; some may be empty.
@@ -201,12 +231,12 @@ pub struct Keys<'a, K>(&'a [K]);
 
 /// Segments by key, one an element: a segment is a run of equal keys. A key that isn't equal to
 /// itself, as NaN, is a segment by itself.
-pub fn by_key<K: PartialEq + Sync>(keys: &[K]) -> Keys<'_, K> {
+pub fn by_key<K: Key>(keys: &[K]) -> Keys<'_, K> {
     Keys(keys)
 }
 
 /// Flags that are looked at 64 at a time.
-pub trait Flags {
+pub trait Flags: Sealed {
     /// How many there are.
     fn places(&self) -> usize;
 
@@ -232,7 +262,7 @@ impl Flags for Heads<'_> {
     }
 }
 
-impl<K: PartialEq> Flags for Keys<'_, K> {
+impl<K: Key> Flags for Keys<'_, K> {
     #[inline(always)]
     fn places(&self) -> usize {
         self.0.len()
@@ -266,7 +296,7 @@ fn bits(flags: impl Iterator<Item = bool>) -> u64 {
 
 macro_rules! flagged {
     ($($type:ty, $($parameter:ident)?;)+) => {$(
-        impl<$($parameter: PartialEq + Sync)?> Segments for $type {
+        impl<$($parameter: Key)?> Segments for $type {
             type Starts<'a>
                 = Marked<'a, Self>
             where
