@@ -4,8 +4,8 @@
 //! The caller's rayon pool is used; SIMD is chosen at run time; small inputs stay on the calling
 //! thread. [`plan`] decides how, [`scan_into`] and [`scan_in_place`] do it.
 //!
-//! The engine never allocates more than one slot per tile (32 KiB of input) and one segment per
-//! thread, never leaves the order of `kogge-core`, and knows nothing of files or devices.
+//! A scan of a slice allocates one slot per tile (32 KiB of input) and one segment per thread at
+//! most; lines and segments, some state per thread besides. The engine never leaves the order of `kogge-core`, and knows nothing of files or devices.
 
 #![allow(private_bounds)]
 
