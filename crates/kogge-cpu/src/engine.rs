@@ -40,6 +40,19 @@ impl<'a, O, A> Request<'a, O, A> {
             plan: None,
         }
     }
+
+    /// The problem of `len` elements `T` with values `U`.
+    pub(crate) fn problem<T, U>(&self, len: usize, in_place: bool) -> Problem {
+        Problem {
+            len: len as u64,
+            element_bytes: size_of::<T>(),
+            output_bytes: size_of::<U>(),
+            accumulator_bytes: size_of::<A>(),
+            kind: self.kind,
+            direction: self.direction,
+            in_place,
+        }
+    }
 }
 
 /// Scans `input` into `output` and gives the total: the fold of `init` and all elements, in the
@@ -100,16 +113,10 @@ where
     O: Operator<A>,
 {
     let plan = request.plan.unwrap_or_else(|| {
-        let problem = Problem {
-            len: len as u64,
-            element_bytes: size_of::<T>(),
-            output_bytes: size_of::<U>(),
-            accumulator_bytes: size_of::<A>(),
-            kind: request.kind,
-            direction: request.direction,
-            in_place,
-        };
-        plan(&problem, Machine { threads: rayon::current_num_threads() })
+        plan(
+            &request.problem::<T, U>(len, in_place),
+            Machine { threads: rayon::current_num_threads() },
+        )
     });
     if const { T::SAME && U::SAME } && same::<T, U, A>() && request.direction == Direction::Forward
     {

@@ -13,7 +13,7 @@ use crate::parts::{Parts, PerPart};
 use crate::plan::{Machine, Plan, plan};
 use crate::segments::{Even, scan_segments};
 use crate::tuning;
-use kogge_core::{Accumulate, Direction, Element, Error, Operator, Order, Problem};
+use kogge_core::{Accumulate, Direction, Element, Error, Operator, Order};
 use rayon::prelude::*;
 use std::marker::PhantomData;
 
@@ -256,15 +256,7 @@ where
 
     /// The plan for a line on so many threads.
     fn plan(&self, threads: usize) -> Plan {
-        let problem = Problem {
-            len: self.line.len as u64,
-            element_bytes: size_of::<T>(),
-            output_bytes: size_of::<U>(),
-            accumulator_bytes: size_of::<A>(),
-            kind: self.request.kind,
-            direction: self.request.direction,
-            in_place: self.in_place,
-        };
+        let problem = self.request.problem::<T, U>(self.line.len, self.in_place);
         Plan { stream: false, ..plan(&problem, Machine { threads }) }
     }
 

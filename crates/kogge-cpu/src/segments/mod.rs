@@ -22,7 +22,7 @@ use crate::arch::{Words, Work};
 use crate::engine::{Request, scan_raw};
 use crate::parts::{Parts, PerPart};
 use crate::plan::{Machine, Plan, plan};
-use kogge_core::{Accumulate, Element, Error, Operator, Problem};
+use kogge_core::{Accumulate, Element, Error, Operator};
 use rayon::prelude::*;
 use short::{BATCH, Batches};
 use std::ops::Range;
@@ -105,15 +105,7 @@ where
     if segments.elements() != len {
         return Err(Error::SegmentsMismatch { segments: segments.elements(), input: len });
     }
-    let problem = Problem {
-        len: len as u64,
-        element_bytes: size_of::<T>(),
-        output_bytes: size_of::<U>(),
-        accumulator_bytes: size_of::<A>(),
-        kind: request.kind,
-        direction: request.direction,
-        in_place,
-    };
+    let problem = request.problem::<T, U>(len, in_place);
     let plan = match request.plan {
         Some(plan) => SegmentPlan::from_plan(plan, &problem),
         None => plan_segments(&problem, Machine { threads: rayon::current_num_threads() }),
@@ -278,15 +270,7 @@ where
     /// As for [`run`](Self::run); nobody else may scan it.
     unsafe fn one(&self, places: Range<usize>, number: usize, threads: usize) {
         let init = self.parts.init(number);
-        let problem = Problem {
-            len: places.len() as u64,
-            element_bytes: size_of::<T>(),
-            output_bytes: size_of::<U>(),
-            accumulator_bytes: size_of::<A>(),
-            kind: self.request.kind,
-            direction: self.request.direction,
-            in_place: self.in_place,
-        };
+        let problem = self.request.problem::<T, U>(places.len(), self.in_place);
         let stream = self.plan.stream && places.len() >= self.plan.piece;
         let plan = match self.request.plan {
             Some(plan) => Plan { threads: threads.min(plan.threads), ..plan },
