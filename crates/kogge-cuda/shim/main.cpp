@@ -4,9 +4,9 @@
 // then the accumulator's bytes as init, then the elements. `kind` is 0 inclusive, 1 exclusive, plus 2 if
 // in reverse. The answer: the output's bytes, then the total's. Requests of one name share a workspace,
 // as calls do. A byte written outside the output ends the program.
+#include "memory.hpp"
 #include "specimens.hpp"
 
-#include <cstdio>
 #include <map>
 #include <memory>
 #include <string>
@@ -29,25 +29,6 @@ struct Entry {
        run<Specimen<O, I, U, A, true, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>},                      \
       Slot<O::Element>::PARTS * 16, Order<I>::SEGMENT, Order<I>::TILE}},
 std::map<std::string, Entry> entries = {SPECIMENS(ENTRY)};
-
-constexpr u32 GUARD = 256;
-struct Memory {
-    std::unique_ptr<u8[]> bytes;
-    u8* at;
-    u64 size;
-    Memory(u64 size, u32 offset) : bytes(new u8[size + 2 * GUARD + 16]), size(size) {
-        std::memset(bytes.get(), 0xc3, size + 2 * GUARD + 16);
-        at = bytes.get() + GUARD + (16 - (std::uintptr_t)bytes.get() % 16) % 16 + offset;
-    }
-    void check() const {
-        for (const u8* p = bytes.get(); p < bytes.get() + size + 2 * GUARD + 16; p++)
-            if ((p < at || p >= at + size) && *p != 0xc3) shim::fail("a byte outside the output was written");
-    }
-};
-
-void read_all(u8* to, u64 bytes) {
-    if (std::fread(to, 1, bytes, stdin) != bytes) shim::fail("the request ends early");
-}
 
 }  // namespace
 

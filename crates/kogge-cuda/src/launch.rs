@@ -1,7 +1,7 @@
 //! The one place that hands a kernel to the driver.
 
 use crate::source::ENTRY;
-use crate::{Error, Init, Plan};
+use crate::{Error, Init};
 use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{CudaContext, CudaStream, result, sys};
 use kogge_core::{Element, bytemuck};
@@ -21,6 +21,19 @@ pub(crate) struct Module {
 unsafe impl Send for Module {}
 // SAFETY: as above.
 unsafe impl Sync for Module {}
+
+/// The shape of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Grid {
+    /// Thread blocks.
+    pub blocks: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Bytes of shared memory a block.
+    pub shared_bytes: u32,
+    /// Whether blocks wait for blocks of higher index, so that all must be resident at once.
+    pub cooperative: bool,
+}
 
 impl Module {
     pub(crate) fn load(
@@ -51,29 +64,30 @@ impl Module {
     ///
     /// # Safety
     ///
-    /// The pointers in `arguments` must stay valid until the stream has done the launch, and the
-    /// workspace among them must be used by this stream alone.
-    pub(crate) unsafe fn launch(
+    /// `arguments` must be the one parameter that the kernel takes, byte for byte, or begin with it. Its
+    /// pointers must stay valid until the stream has done the launch, and the workspace among them must
+    /// be used by this stream alone.
+    pub(crate) unsafe fn launch<P>(
         &self,
-        plan: &Plan,
+        grid: Grid,
         stream: &CudaStream,
-        arguments: &mut Arguments,
+        arguments: &mut P,
     ) -> Result<(), Error> {
         self.context.bind_to_thread()?;
         let mut parameters = [(&raw mut *arguments).cast()];
-        let launch = if plan.cooperative {
+        let launch = if grid.cooperative {
             result::launch_cooperative_kernel
         } else {
             result::launch_kernel
         };
-        // SAFETY: the function is loaded and takes one parameter of at most the size of `Arguments`;
-        // the rest is the caller's promise.
+        // SAFETY: the function is loaded; that it takes this parameter, and the rest, is the caller's
+        // promise.
         unsafe {
             launch(
                 self.function,
-                (plan.grid, 1, 1),
-                (plan.threads, 1, 1),
-                plan.shared_bytes,
+                (grid.blocks, 1, 1),
+                (grid.threads, 1, 1),
+                grid.shared_bytes,
                 stream.cu_stream(),
                 &mut parameters,
             )
@@ -138,12 +152,18 @@ impl Arguments {
             Init::Value(_) => (INIT_BY_VALUE, 0),
             Init::Memory(address) => (INIT_IN_MEMORY, address),
         };
-        let mut bytes = [0u64; INIT_BYTES / 8];
-        if let Init::Value(value) = init {
-            let value = bytemuck::bytes_of(&value);
-            bytemuck::cast_slice_mut(&mut bytes)[..value.len()].copy_from_slice(value);
-        }
-        let init = bytes;
+        let init = match init {
+            Init::Value(value) => init_bytes(value),
+            _ => [0; INIT_BYTES / 8],
+        };
         Self { input, output, length, workspace, init_memory, total, init_kind, init }
     }
+}
+
+/// An initial value as kernels take it.
+pub(crate) fn init_bytes<A: Element>(value: A) -> [u64; INIT_BYTES / 8] {
+    let mut bytes = [0; INIT_BYTES / 8];
+    let value = bytemuck::bytes_of(&value);
+    bytemuck::cast_slice_mut(&mut bytes)[..value.len()].copy_from_slice(value);
+    bytes
 }

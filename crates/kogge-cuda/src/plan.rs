@@ -1,7 +1,7 @@
 //! From a problem to a plan, without touching data or device: which kernel, in which shape, with how
 //! many blocks and how much memory.
 
-use crate::launch::INIT_BYTES;
+use crate::launch::{Grid, INIT_BYTES};
 use crate::{Error, Tuning};
 use kogge_core::{Direction, Order, Problem};
 use std::ops::Range;
@@ -79,6 +79,12 @@ impl Plan {
                 Self { grid, cooperative: self.cooperative && tiles > grid.into(), ..*self }
             }
         }
+    }
+
+    /// Its launch.
+    pub(crate) fn launch(&self) -> Grid {
+        let Self { grid: blocks, threads, shared_bytes, cooperative, .. } = *self;
+        Grid { blocks, threads, shared_bytes, cooperative }
     }
 
     /// Where in the workspace the carry before launch `index` lies: two places, in turn.

@@ -122,8 +122,9 @@ where
             };
             let plan = self.plan.of_fewer(&self.problem, part.len);
             let mut arguments = Arguments::new(part, workspace.address());
-            // SAFETY: the caller's promise; the workspace is this stream's alone, and large enough.
-            unsafe { self.module.launch(&plan, workspace.stream(), &mut arguments) }?;
+            // SAFETY: the caller's promise; these are the kernel's arguments; the workspace is this
+            // stream's alone, and large enough.
+            unsafe { self.module.launch(plan.launch(), workspace.stream(), &mut arguments) }?;
         }
         Ok(())
     }
@@ -183,7 +184,7 @@ where
     }
 }
 
-fn aligned<T>(address: u64) -> Result<(), Error> {
+pub(crate) fn aligned<T>(address: u64) -> Result<(), Error> {
     if address.is_multiple_of(align_of::<T>() as u64) {
         return Ok(());
     }

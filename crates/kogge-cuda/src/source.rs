@@ -5,7 +5,8 @@ use crate::{Error, Kernel, Plan, Ring};
 use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use kogge_core::{Accumulate, Direction, Element, Kind};
 
-const KERNELS: [&str; 13] = [
+/// What every kernel is made of.
+const BASE: [&str; 9] = [
     include_str!("../kernels/device.cuh"),
     include_str!("../kernels/order.cuh"),
     include_str!("../kernels/value.cuh"),
@@ -15,6 +16,9 @@ const KERNELS: [&str; 13] = [
     include_str!("../kernels/row.cuh"),
     include_str!("../kernels/segment.cuh"),
     include_str!("../kernels/slot.cuh"),
+];
+/// The kernels of one long sequence.
+const KERNELS: [&str; 4] = [
     include_str!("../kernels/arguments.cuh"),
     include_str!("../kernels/look_ahead.cuh"),
     include_str!("../kernels/segment_scan.cuh"),
@@ -51,44 +55,93 @@ where
     A: Element + DeviceType,
     O: DeviceOperator<A>,
 {
-    let operator = operator_source(operator, OPERATOR)?;
-    let packed = operator.adds_narrow_integers && size_of::<T>() == size_of::<A>();
-    let fold = if packed { "PackedSum" } else { "LeftFold" };
     let unused = Ring { bulk: false, stages: 2, groups: 1, reducers: 4, ahead: 1 };
-    let (ring, kernel, shared, bounds) = match plan.kernel {
+    let (ring, entry, shared, bounds) = match plan.kernel {
         Kernel::Segments => (unused, "segment_scan", "SegmentShared", "SEGMENT_THREADS"),
         Kernel::Rounds(ring) => (ring, "round_scan", "Ring", "Ring<Scan>::THREADS, 1"),
     };
     let Ring { bulk, stages, groups, reducers, ahead } = ring;
-    let exclusive = specification.kind == Kind::Exclusive;
-    let reverse = specification.direction == Direction::Reverse;
-    Ok(format!(
-        "{kernels}{PRELUDE}{text}
+    let program = Program {
+        kernels: &KERNELS,
+        bulk,
+        constants: &format!(
+            "STAGES = {stages}, GROUPS = {groups}, REDUCERS = {reducers}, AHEAD = {ahead}"
+        ),
+        shared,
+        shared_bytes: plan.shared_bytes,
+        bounds,
+        arguments: "Arguments",
+        entry,
+    };
+    program.text::<T, U, A, O>(operator, specification)
+}
+
+/// What one family of kernels adds to the text that all have in common.
+pub(crate) struct Program<'a> {
+    /// Its kernels' text.
+    pub kernels: &'a [&'a str],
+    /// Whether the copy engine may be used (sm_90 and newer).
+    pub bulk: bool,
+    /// Its own `u32` constants of the `Scan` that templates are given: `NAME = value, …`.
+    pub constants: &'a str,
+    /// The template of its shared memory, and the bytes that the plan has for it.
+    pub shared: &'a str,
+    pub shared_bytes: u32,
+    /// Threads of a block and, after a comma, blocks that a multiprocessor holds at least.
+    pub bounds: &'a str,
+    /// The template of its parameter.
+    pub arguments: &'a str,
+    /// The function template that is the kernel.
+    pub entry: &'a str,
+}
+
+impl Program<'_> {
+    /// The text for elements `T`, written as `U`, combined as `A`.
+    pub(crate) fn text<T, U, A, O>(
+        &self,
+        operator: &O,
+        specification: Specification,
+    ) -> Result<String, Error>
+    where
+        T: DeviceElement + Accumulate<A>,
+        U: DeviceElement + Accumulate<A>,
+        A: Element + DeviceType,
+        O: DeviceOperator<A>,
+    {
+        let operator = operator_source(operator, OPERATOR)?;
+        let packed = operator.adds_narrow_integers && size_of::<T>() == size_of::<A>();
+        let fold = if packed { "PackedSum" } else { "LeftFold" };
+        let exclusive = specification.kind == Kind::Exclusive;
+        let reverse = specification.direction == Direction::Reverse;
+        let Self { bulk, constants, shared, shared_bytes, bounds, arguments, entry, .. } = self;
+        Ok(format!(
+            "{base}{kernels}{PRELUDE}{text}
 struct Scan {{
     typedef {OPERATOR} Op;
     typedef {input} Input;
     typedef {output} Output;
     typedef {accumulator} Accumulator;
     static constexpr bool EXCLUSIVE = {exclusive}, REVERSE = {reverse}, BULK = {bulk};
-    static constexpr u32 STAGES = {stages}, GROUPS = {groups}, REDUCERS = {reducers}, AHEAD = {ahead};
+    static constexpr u32 {constants};
     typedef {fold}<Scan> Fold;
 }};
 static_assert(sizeof({shared}<Scan>) <= {shared_bytes}, \"the plan has room for the kernel\");
 static_assert(sizeof(Scan::Input) == {input_bytes} && sizeof(Scan::Output) == {output_bytes}
     && sizeof(Scan::Accumulator) == {accumulator_bytes}, \"types have the host's sizes\");
 extern \"C\" __global__ void __launch_bounds__({bounds})
-{ENTRY}(const __grid_constant__ Arguments<Scan> arguments) {{
-    {kernel}<Scan>(arguments);
+{ENTRY}(const __grid_constant__ {arguments}<Scan> arguments) {{
+    {entry}<Scan>(arguments);
 }}
 ",
-        kernels = KERNELS.concat(),
-        text = operator.text,
-        input = type_name::<T, A>(OPERATOR)?,
-        output = type_name::<U, A>(OPERATOR)?,
-        accumulator = type_name::<A, A>(OPERATOR)?,
-        shared_bytes = plan.shared_bytes,
-        input_bytes = size_of::<T>(),
-        output_bytes = size_of::<U>(),
-        accumulator_bytes = size_of::<A>(),
-    ))
+            base = BASE.concat(),
+            kernels = self.kernels.concat(),
+            text = operator.text,
+            input = type_name::<T, A>(OPERATOR)?,
+            output = type_name::<U, A>(OPERATOR)?,
+            accumulator = type_name::<A, A>(OPERATOR)?,
+            input_bytes = size_of::<T>(),
+            output_bytes = size_of::<U>(),
+            accumulator_bytes = size_of::<A>(),
+        ))
+    }
 }

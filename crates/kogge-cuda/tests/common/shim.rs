@@ -109,11 +109,16 @@ impl Build {
         }
     }
 
-    /// Compiles `kernels` and `shim` under `sources` into a program in `folder`.
+    /// Compiles the flat scans' program.
+    pub fn program(self, sources: &Path, folder: &Path) -> Result<PathBuf, String> {
+        self.program_of("main.cpp", sources, folder)
+    }
+
+    /// Compiles `kernels` and the file `main` of `shim` under `sources` into a program in `folder`.
     ///
     /// The runtime isn't instrumented: it tells the sanitizer by itself what orders what. Nor are entries
     /// into functions, whose stack the sanitizer would keep for each of thousands of threads.
-    pub fn program(self, sources: &Path, folder: &Path) -> Result<PathBuf, String> {
+    pub fn program_of(self, main: &str, sources: &Path, folder: &Path) -> Result<PathBuf, String> {
         let text = operators().expect("the operators' text");
         std::fs::write(folder.join("operators.hpp"), text).expect("room for the text");
         let (runtime, program) = (folder.join("runtime.o"), folder.join("program"));
@@ -139,7 +144,7 @@ impl Build {
         if sanitized {
             flags.extend(["-fsanitize=thread", "--param=tsan-instrument-func-entry-exit=0"]);
         }
-        compile(&flags, &[&sources.join("shim/main.cpp"), &runtime], &program)?;
+        compile(&flags, &[&sources.join("shim").join(main), &runtime], &program)?;
         Ok(program)
     }
 }
@@ -168,7 +173,7 @@ impl Shim {
     }
 
     /// The answer to a request, or what the program said as it ended.
-    fn run(&mut self, header: &str, parts: &[&[u8]], answer: usize) -> Result<Vec<u8>, String> {
+    pub fn run(&mut self, header: &str, parts: &[&[u8]], answer: usize) -> Result<Vec<u8>, String> {
         let input = self.0.stdin.as_mut().expect("piped");
         let mut bytes = format!("{header}\n").into_bytes();
         parts.iter().for_each(|part| bytes.extend_from_slice(part));

@@ -1,0 +1,27 @@
+// What a program under the shim reads its requests into, so that a byte written where none may be ends it.
+#pragma once
+#include "runtime.hpp"
+
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+enum : u32 { GUARD = 256 };
+// Bytes at an offset from a multiple of 16, with a guard on both sides.
+struct Memory {
+    std::unique_ptr<u8[]> bytes;
+    u8* at;
+    u64 size;
+    Memory(u64 size, u32 offset) : bytes(new u8[size + 2 * GUARD + 16]), size(size) {
+        std::memset(bytes.get(), 0xc3, size + 2 * GUARD + 16);
+        at = bytes.get() + GUARD + (16 - (std::uintptr_t)bytes.get() % 16) % 16 + offset;
+    }
+    void check() const {
+        for (const u8* p = bytes.get(); p < bytes.get() + size + 2 * GUARD + 16; p++)
+            if ((p < at || p >= at + size) && *p != 0xc3) shim::fail("a byte outside the output was written");
+    }
+};
+
+inline void read_all(u8* to, u64 bytes) {
+    if (std::fread(to, 1, bytes, stdin) != bytes) shim::fail("the request ends early");
+}
