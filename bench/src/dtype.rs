@@ -11,7 +11,7 @@ use std::fmt::Debug;
 
 /// A type of element that is measured.
 pub trait Dtype:
-    Element<Accumulator: Number>
+    Element<Accumulator: Number + Element<Accumulator = <Self as Element>::Accumulator>>
     + Accumulate<<Self as Element>::Accumulator>
     + PartialEq
     + PartialOrd
@@ -23,8 +23,13 @@ pub trait Dtype:
     /// The inclusive sum at `i`.
     fn sum_at(i: u64) -> Self;
 
+    /// The sum at `i` without what the sum at `before` holds.
+    fn difference(i: u64, before: u64) -> Self;
+
     /// The element at `i`.
-    fn element_at(i: u64) -> Self;
+    fn element_at(i: u64) -> Self {
+        i.checked_sub(1).map_or_else(|| Self::sum_at(i), |before| Self::difference(i, before))
+    }
 
     /// The sum; integers wrap.
     fn plus(self, other: Self) -> Self;
@@ -45,9 +50,8 @@ macro_rules! integer {
             fn sum_at(i: u64) -> Self {
                 hash(i) as $type
             }
-            fn element_at(i: u64) -> Self {
-                let before = i.checked_sub(1).map_or(0, Self::sum_at);
-                Self::sum_at(i).wrapping_sub(before)
+            fn difference(i: u64, before: u64) -> Self {
+                Self::sum_at(i).wrapping_sub(Self::sum_at(before))
             }
             #[inline(always)]
             fn plus(self, other: Self) -> Self {
@@ -66,9 +70,8 @@ macro_rules! float {
             fn sum_at(i: u64) -> Self {
                 $from((hash(i) >> (64 - $bits)) as f64)
             }
-            fn element_at(i: u64) -> Self {
-                let before = i.checked_sub(1).map_or($from(0.0), Self::sum_at);
-                Self::sum_at(i) - before
+            fn difference(i: u64, before: u64) -> Self {
+                Self::sum_at(i) - Self::sum_at(before)
             }
             #[inline(always)]
             fn plus(self, other: Self) -> Self {

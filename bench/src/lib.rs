@@ -16,9 +16,12 @@ pub mod measure;
 pub mod plot;
 pub mod record;
 mod scratch;
+mod shape;
 mod stream;
 pub mod suite;
 pub mod table;
 pub mod versus;
 
+pub use contender::Mode;
 pub use dtype::Dtype;
+pub use shape::Shape;

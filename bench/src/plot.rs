@@ -12,6 +12,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+mod bars;
+
 const SIZE: (u32, u32) = (1200, 720);
 /// Width of the legend.
 const LEGEND: u32 = 300;
@@ -59,7 +61,7 @@ struct Style {
 /// A plot that can't be drawn or written.
 pub fn draw(record: &Record, path: &Path) -> io::Result<Vec<PathBuf>> {
     let mut groups: BTreeMap<(String, &str), Vec<&Cell>> = BTreeMap::new();
-    for cell in record.cells() {
+    for cell in record.cells().into_iter().filter(|cell| cell.shape.is_none()) {
         groups.entry((cell.dtype.clone(), cell.mode.name())).or_default().push(cell);
     }
     let mut written = Vec::new();
@@ -73,14 +75,23 @@ pub fn draw(record: &Record, path: &Path) -> io::Result<Vec<PathBuf>> {
             format!("{dtype}-{mode}")
         };
         let svg = svg(record, &cells).map_err(|error| io::Error::other(error.to_string()))?;
-        let png = png(&svg).map_err(|error| io::Error::other(error.to_string()))?;
-        for (extension, bytes) in [("svg", svg.as_bytes()), ("png", &png)] {
-            let to = path.with_file_name(format!("{stem}-{tail}.{extension}"));
-            fs::write(&to, bytes)?;
-            written.push(to);
-        }
+        written.extend(write(&svg, path, &format!("{stem}-{tail}"))?);
+    }
+    for (dtype, cells) in bars::groups(record) {
+        let svg = bars::svg(record, &dtype, &cells);
+        let svg = svg.map_err(|error| io::Error::other(error.to_string()))?;
+        written.extend(write(&svg, path, &format!("{stem}-{dtype}-shapes"))?);
     }
     Ok(written)
+}
+
+/// Writes a picture as SVG and PNG beside a record.
+fn write(svg: &str, record: &Path, stem: &str) -> io::Result<[PathBuf; 2]> {
+    let png = png(svg).map_err(|error| io::Error::other(error.to_string()))?;
+    let to = ["svg", "png"].map(|extension| record.with_file_name(format!("{stem}.{extension}")));
+    fs::write(&to[0], svg)?;
+    fs::write(&to[1], png)?;
+    Ok(to)
 }
 
 fn svg(record: &Record, cells: &[&Cell]) -> Result<String, Box<dyn Error>> {
@@ -103,14 +114,18 @@ fn title(record: &Record, cell: &Cell) -> String {
         Mode::InPlace => "in place",
     };
     let scan = if cell.dtype.starts_with("affine") { "scan" } else { "sum" };
-    let machine = match &record.machine.gpu {
+    format!("Inclusive {scan} of {}, {mode}; {}", cell.dtype, machine(record))
+}
+
+/// The machine's name.
+fn machine(record: &Record) -> String {
+    match &record.machine.gpu {
         Some(gpu) => gpu.name.clone(),
         None => {
             let cpu = record.machine.cpu.split(" (").next().unwrap_or_default();
             format!("{cpu}, {} CPUs", record.machine.cpus)
         }
-    };
-    format!("Inclusive {scan} of {}, {mode}; {machine}", cell.dtype)
+    }
 }
 
 /// The lines of a plot, fastest at the greatest length first.
@@ -277,6 +292,8 @@ mod tests {
             element_bytes: 4,
             mode: Mode::Into,
             len,
+            shape: None,
+            beside_bytes: 0,
             series: vec![
                 series("memcpy", Role::Copy, 8.0),
                 series("streams", Role::Copy, 4.0),

@@ -49,14 +49,24 @@ pub struct Cell {
     pub mode: Mode,
     /// Elements.
     pub len: usize,
+    /// What is scanned, by its name, if not one sequence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape: Option<String>,
+    /// Bytes read beside the elements: keys or offsets.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub beside_bytes: usize,
     /// The contenders.
     pub series: Vec<Series>,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 impl Cell {
     /// Bytes read and written in a nanosecond: 10⁹ bytes a second.
     pub fn gigabytes_per_second(&self, series: &Series) -> f64 {
-        (2 * self.len * self.element_bytes) as f64 / series.median_ns
+        (2 * self.len * self.element_bytes + self.beside_bytes) as f64 / series.median_ns
     }
 
     /// kogge as a user calls it.
@@ -71,7 +81,8 @@ impl Cell {
     }
 
     fn replaces(&self, other: &Self) -> bool {
-        (&self.dtype, self.mode, self.len) == (&other.dtype, other.mode, other.len)
+        let key = |cell: &Self| (cell.dtype.clone(), cell.mode, cell.len, cell.shape.clone());
+        key(self) == key(other)
     }
 }
 
@@ -160,10 +171,13 @@ impl Record {
         record.write(path)
     }
 
-    /// All cells: by type, mode and length.
+    /// All cells: by type and mode, single sequences by length before other shapes in their order.
     pub fn cells(&self) -> Vec<&Cell> {
         let mut cells: Vec<_> = self.runs.iter().flat_map(|run| &run.cells).collect();
-        cells.sort_by_key(|cell| (cell.dtype.clone(), cell.mode.name(), cell.len));
+        cells.sort_by_key(|cell| {
+            let (shaped, dtype) = (cell.shape.is_some(), cell.dtype.clone());
+            (shaped, dtype, cell.mode.name(), if shaped { 0 } else { cell.len })
+        });
         cells
     }
 }
@@ -178,6 +192,8 @@ mod tests {
             element_bytes: 4,
             mode: Mode::InPlace,
             len,
+            shape: None,
+            beside_bytes: 0,
             series: Vec::new(),
         };
         Session {

@@ -106,7 +106,15 @@ fn cell<T: bytemuck::Pod + Send + Sync>(
     }
     let series =
         interleaved(&contenders, input.as_ref(), output.as_mut(), &scratch, settings.budget);
-    Ok(Cell { dtype: dtype.to_owned(), element_bytes: size_of::<T>(), mode, len, series })
+    Ok(Cell {
+        dtype: dtype.to_owned(),
+        element_bytes: size_of::<T>(),
+        mode,
+        len,
+        shape: None,
+        beside_bytes: 0,
+        series,
+    })
 }
 
 #[cfg(test)]

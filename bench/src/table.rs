@@ -27,7 +27,8 @@ pub fn table(record: &Record, all: bool) -> String {
 pub fn versus(record: &Record) -> String {
     let mut out = String::new();
     let cells = record.cells();
-    for group in cells.chunk_by(|a, b| (&a.dtype, a.mode) == (&b.dtype, b.mode)) {
+    let group = |cell: &Cell| (cell.dtype.clone(), cell.mode, cell.shape.is_some());
+    for group in cells.chunk_by(|a, b| group(a) == group(b)) {
         let mut peers: Vec<&str> = Vec::new();
         for series in group.iter().flat_map(|cell| &cell.series) {
             if series.role == Role::Peer && !peers.contains(&series.name.as_str()) {
@@ -42,7 +43,12 @@ pub fn versus(record: &Record) -> String {
 fn group_of_peers(out: &mut String, group: &[&Cell], peers: &[&str]) -> fmt::Result {
     let widths: Vec<usize> = peers.iter().map(|name| name.chars().count().max(7)).collect();
     writeln!(out, "\n{}; the last columns say how many times kogge is as fast", group[0].dtype)?;
-    write!(out, "{:>10} {:>11} {:>8} {:>8}", "bytes in", "kogge", "GB/s", "of copy")?;
+    let shaped = group[0].shape.is_some();
+    let (what, first) = if shaped { ("shape", 30) } else { ("bytes in", 10) };
+    write!(out, "{what:>first$} {:>11} {:>8} {:>8}", "kogge", "GB/s", "of copy")?;
+    if shaped {
+        write!(out, " {:>8}", "of flat")?;
+    }
     for (name, width) in peers.iter().zip(&widths) {
         write!(out, "  {name:>width$}")?;
     }
@@ -52,9 +58,16 @@ fn group_of_peers(out: &mut String, group: &[&Cell], peers: &[&str]) -> fmt::Res
         let share = cell.fastest(Role::Copy).map_or("-".to_owned(), |copy| {
             format!("{:.1} %", 100.0 * copy.median_ns / kogge.median_ns)
         });
-        let bytes = bytes(cell.len * cell.element_bytes);
+        let what = cell.shape.clone().unwrap_or_else(|| bytes(cell.len * cell.element_bytes));
         let (time, speed) = (time(kogge.median_ns), cell.gigabytes_per_second(kogge));
-        write!(out, "{bytes:>10} {time:>11} {speed:>8.1} {share:>8}")?;
+        write!(out, "{what:>first$} {time:>11} {speed:>8.1} {share:>8}")?;
+        if shaped {
+            // The flat scan of as many bytes.
+            let flat = cell.fastest(Role::Probe).map_or("-".to_owned(), |flat| {
+                format!("{:.1} %", 100.0 * flat.median_ns / kogge.median_ns)
+            });
+            write!(out, " {flat:>8}")?;
+        }
         for (name, width) in peers.iter().zip(&widths) {
             let ratio = cell
                 .series

@@ -9,10 +9,12 @@ mod ndarray;
 mod rayon_scan;
 mod rayon_two_pass;
 mod sequential;
+mod shapes;
 
 pub use affine::{Pair, contenders as affine};
 #[cfg(target_arch = "x86_64")]
 pub use free_order::contender as free_order;
+pub use shapes::contenders as shapes;
 
 use crate::contender::{Contender, Mode};
 use crate::dtype::Dtype;

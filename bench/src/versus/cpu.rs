@@ -3,11 +3,11 @@
 
 use super::python::{Python, Turn};
 use super::turns::{Entry, clocked};
-use super::{Inexact, Options, Place, compare};
-use crate::Dtype;
+use super::{Inexact, Options, Place, cell_of, compare};
 use crate::contender::{Contender, Mode, Role};
 use crate::contenders;
 use crate::record::Cell;
+use crate::{Dtype, Shape};
 use memmap2::MmapMut;
 use rayon::prelude::*;
 use std::cell::RefCell;
@@ -48,15 +48,9 @@ impl<T: Dtype> Shared<T> {
         bytemuck::cast_slice_mut(&mut self.pages[..self.len * size_of::<T>()])
     }
 
-    /// Writes the elements that are scanned.
-    pub(super) fn fill(&mut self) {
-        let values = self.values_mut();
-        values.par_iter_mut().enumerate().for_each(|(i, value)| *value = T::element_at(i as u64));
-    }
-
-    /// The first value that is not the sum, in words.
-    pub(super) fn fault(&self) -> Option<String> {
-        let values = self.values();
+    /// The first of `len` values that is not the sum, in words.
+    pub(super) fn fault(&self, len: usize) -> Option<String> {
+        let values = &self.values()[..len];
         let wrong = |&i: &usize| values[i] != T::sum_at(i as u64);
         let first = (0..values.len()).into_par_iter().find_first(wrong)?;
         Some(format!("[{first}] is {:?}, not {:?}", values[first], T::sum_at(first as u64)))
@@ -65,7 +59,7 @@ impl<T: Dtype> Shared<T> {
 
 /// A contender of this process.
 struct Native<'a, T> {
-    contender: Contender<'static, T>,
+    contender: Contender<'a, T>,
     input: &'a Shared<T>,
     output: &'a RefCell<Shared<T>>,
 }
@@ -90,44 +84,53 @@ impl<T: Dtype> Entry for Native<'_, T> {
     }
 }
 
-/// Measures the inclusive sum of `len` elements into another buffer.
+/// The contenders of this process.
+fn native<'a, T: Dtype>(
+    shape: Shape,
+    keys: &'a [u32],
+    offsets: &'a [u64],
+) -> Vec<Contender<'a, T>> {
+    let threads = rayon::current_num_threads();
+    match shape {
+        // Some leave their result where it can't be checked.
+        Shape::Flat(_) => contenders::sum::<T>(Mode::Into, threads, &[])
+            .into_iter()
+            .filter(|one| one.checked || one.role == Role::Copy)
+            .collect(),
+        _ => contenders::shapes(shape, threads, keys, offsets),
+    }
+}
+
+/// Measures the inclusive sum of a shape into another buffer.
 pub(super) fn cell<T: Dtype>(
     python: Option<&mut Python>,
-    len: usize,
+    shape: Shape,
     options: &Options,
     inexact: &mut Vec<Inexact>,
 ) -> io::Result<Cell> {
-    let mut input = Shared::<T>::new(len)?;
-    input.fill();
-    let output = RefCell::new(Shared::<T>::new(len)?);
+    let (len, moved) = (shape.len(), shape.moved(size_of::<T>()));
+    let (keys, offsets) = (shape.keys(), shape.offsets());
+    let mut input = Shared::<T>::new(moved)?;
+    shape.fill(&offsets, &mut input.values_mut()[..len]);
+    let output = RefCell::new(Shared::<T>::new(moved)?);
     let python = python.map(RefCell::new);
-    let threads = rayon::current_num_threads();
-    let native = contenders::sum::<T>(Mode::Into, threads, &[])
-        .into_iter()
-        // Some leave their result where it can't be checked.
-        .filter(|contender| contender.checked || contender.role == Role::Copy)
-        .map(|contender| Native { contender, input: &input, output: &output });
+    let native = native(shape, &keys, &offsets).into_iter();
+    let native = native.map(|contender| Native { contender, input: &input, output: &output });
     let mut entries: Vec<Box<dyn Entry + '_>> = native.map(|one| Box::new(one) as _).collect();
     if let Some(python) = &python {
         let path = output.borrow().path().to_owned();
-        let peers = python.borrow_mut().open(T::NAME, len, input.path(), &path, Place::Cpu)?;
+        let peers = python.borrow_mut().open(T::NAME, shape, input.path(), &path, Place::Cpu)?;
         let turns = peers.into_iter().map(|peer| Turn { python, peer, checks: true });
         entries.extend(turns.map(|turn| Box::new(turn) as Box<dyn Entry + '_>));
     }
     let fault = |one: &mut dyn Entry| {
         output.borrow_mut().values_mut().fill(T::zeroed());
         one.run(1)?;
-        Ok(output.borrow().fault())
+        Ok(output.borrow().fault(len))
     };
-    let series = compare(entries, fault, (T::NAME, len), options, inexact)?;
+    let series = compare(entries, fault, (T::NAME, shape), options, inexact)?;
     if let Some(python) = &python {
         python.borrow_mut().close()?;
     }
-    Ok(Cell {
-        dtype: T::NAME.to_owned(),
-        element_bytes: size_of::<T>(),
-        mode: Mode::Into,
-        len,
-        series,
-    })
+    Ok(cell_of::<T>(shape, series))
 }

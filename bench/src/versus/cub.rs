@@ -1,5 +1,6 @@
 //! CUB's scans: a library made of `cub.cu`, found or compiled.
 
+use crate::Shape;
 use kogge_cuda::cudarc::driver::CudaStream;
 use libloading::Library;
 use std::io;
@@ -12,7 +13,20 @@ const SOURCE: &str = include_str!("../../../crates/kogge-cuda/examples/cub.cu");
 /// Types in the order of the source; empty where it has another.
 const TYPES: [&str; 8] = ["i8", "i16", "f16", "", "i32", "f32", "i64", "f64"];
 
-type Call = unsafe extern "C" fn(i32, u64, u64, u64, *mut u64, u64, u64) -> i32;
+/// What is scanned, which type, scratch memory, its bytes, input, output, elements, keys or offsets,
+/// segments, stream.
+type Call = unsafe extern "C" fn(i32, i32, u64, *mut u64, u64, u64, u64, u64, u64, u64) -> i32;
+
+/// A scan that CUB has.
+pub(super) struct Job {
+    /// CUB's name of it.
+    pub name: &'static str,
+    what: i32,
+    dtype: i32,
+    len: u64,
+    beside: u64,
+    segments: u64,
+}
 
 /// The library.
 pub(super) struct Cub {
@@ -66,45 +80,57 @@ impl Cub {
 
     /// What a record says of it.
     pub(super) fn version(&self) -> String {
-        format!("CUB InclusiveSum from {}", self.from)
+        format!("CUB from {}", self.from)
     }
 
     fn call(&self) -> io::Result<libloading::Symbol<'_, Call>> {
         // SAFETY: the symbol of `cub.cu`, with its signature.
-        unsafe { self.library.get(b"cub_scan") }.map_err(io::Error::other)
+        unsafe { self.library.get(b"cub_scan_of") }.map_err(io::Error::other)
     }
 
-    fn index(dtype: &str) -> Option<i32> {
-        TYPES.iter().position(|known| *known == dtype).and_then(|at| i32::try_from(at).ok())
+    /// The scan of a shape; `beside` is the address of its keys or offsets. None if CUB has none.
+    pub(super) fn job(&self, dtype: &str, shape: Shape, beside: u64) -> Option<Job> {
+        let at = TYPES.iter().position(|known| *known == dtype)?;
+        let (what, name, segments) = match shape {
+            Shape::Flat(_) => (0, "CUB InclusiveSum", 0),
+            Shape::Runs { .. } => (1, "CUB InclusiveSumByKey", 0),
+            Shape::Zipf { segments, .. } => (2, "CUB DeviceSegmentedScan", segments as u64),
+            Shape::Table { rows, axis: 1, .. } => (3, "CUB DeviceSegmentedScan", rows as u64),
+            Shape::Table { .. } => return None,
+        };
+        let (dtype, len) = (i32::try_from(at).ok()?, shape.len() as u64);
+        Some(Job { name, what, dtype, len, beside, segments })
     }
 
-    /// Bytes of scratch memory that a sum needs; none for a type that it does not have.
-    pub(super) fn scratch_bytes(&self, dtype: &str, len: u64) -> Option<usize> {
+    /// Bytes of scratch memory that a scan needs; none if this CUB hasn't got it.
+    pub(super) fn scratch_bytes(&self, job: &Job) -> Option<usize> {
         let (call, mut bytes) = (self.call().ok()?, 0);
+        let Job { what, dtype, len, beside, segments, .. } = *job;
         // SAFETY: without memory it only says how much it needs.
-        let status = unsafe { call(Self::index(dtype)?, 0, 0, 0, &mut bytes, len, 0) };
+        let status = unsafe { call(what, dtype, 0, &mut bytes, 0, 0, len, beside, segments, 0) };
         (status == 0).then_some(bytes as usize)
     }
 
-    /// Starts a sum.
+    /// Starts a scan.
     ///
     /// # Safety
     ///
-    /// `bytes` bytes at `memory` and `len` elements at `from` and `to` must be the stream's alone
-    /// until it has done them.
+    /// `bytes` bytes at `memory`, the shape's elements at `from` and `to`, and its keys or offsets must
+    /// be the stream's alone until it has done them.
     pub(super) unsafe fn scan(
         &self,
-        dtype: &str,
+        job: &Job,
         (memory, bytes): (u64, usize),
         (from, to): (u64, u64),
-        len: u64,
         stream: &Arc<CudaStream>,
     ) -> io::Result<()> {
-        let which = Self::index(dtype).unwrap_or(-1);
         let (call, mut bytes) = (self.call()?, bytes as u64);
+        let Job { what, dtype, len, beside, segments, .. } = *job;
+        let stream = stream.cu_stream() as u64;
         // SAFETY: the caller's promise.
-        let status =
-            unsafe { call(which, memory, from, to, &mut bytes, len, stream.cu_stream() as u64) };
+        let status = unsafe {
+            call(what, dtype, memory, &mut bytes, from, to, len, beside, segments, stream)
+        };
         if status == 0 {
             Ok(())
         } else {

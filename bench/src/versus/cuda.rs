@@ -5,8 +5,9 @@ use super::cpu::Shared;
 use super::cub::Cub;
 use super::python::{Python, Turn};
 use super::turns::Entry;
-use super::{Accumulator, Inexact, Options, Summed, compare};
-use crate::contender::{Mode, Role};
+use super::{Accumulator, Inexact, Options, Summed, cell_of, compare};
+use crate::Shape;
+use crate::contender::Role;
 use crate::machine::Gpu;
 use crate::record::Cell;
 use kogge::ops::Sum;
@@ -83,6 +84,8 @@ struct Buffers {
     stream: Arc<CudaStream>,
     input: CudaSlice<u8>,
     output: CudaSlice<u8>,
+    /// Keys or offsets.
+    beside: CudaSlice<u8>,
     /// The address of what is written before each call.
     flushed: u64,
     turn: u8,
@@ -154,11 +157,16 @@ fn copy<'a>(bytes: usize) -> Call<'a> {
     })
 }
 
-fn kogge<'a, T: Summed<A>, A: Accumulator>(cuda: &Cuda, len: usize) -> io::Result<Call<'a>>
+fn kogge<'a, T: Summed<A>, A: Accumulator>(
+    cuda: &Cuda,
+    shape: Shape,
+    _beside: u64,
+) -> io::Result<Call<'a>>
 where
     Sum: DeviceOperator<A>,
 {
-    let prepared = cuda.device.prepare(&Sum, Kind::Inclusive, Direction::Forward, len as u64);
+    let len = shape.len() as u64;
+    let prepared = cuda.device.prepare(&Sum, Kind::Inclusive, Direction::Forward, len);
     let scan: Scan<T, T, A> = prepared.map_err(failed)?;
     let mut workspace: Workspace = cuda.device.workspace_on(cuda.stream.clone());
     Ok(Box::new(move |_, from, to| {
@@ -167,37 +175,52 @@ where
     }))
 }
 
-fn cub<'a>(cuda: &Cuda, cub: &'a Cub, dtype: &str, len: usize) -> io::Result<Option<Call<'a>>> {
-    let Some(bytes) = cub.scratch_bytes(dtype, len as u64) else { return Ok(None) };
+/// CUB's scan of a shape and its name, if it has one.
+fn cub<'a>(
+    cuda: &Cuda,
+    cub: &'a Cub,
+    dtype: &str,
+    shape: Shape,
+    beside: u64,
+) -> io::Result<Option<(&'static str, Call<'a>)>> {
+    let Some(job) = cub.job(dtype, shape, beside) else { return Ok(None) };
+    let Some(bytes) = cub.scratch_bytes(&job) else { return Ok(None) };
     let mut scratch = cuda.stream.alloc_zeros::<u8>(bytes.max(1)).map_err(failed)?;
-    let dtype = dtype.to_owned();
-    Ok(Some(Box::new(move |stream, from, to| {
+    let name = job.name;
+    let call: Call<'a> = Box::new(move |stream, from, to| {
         let memory = scratch.device_ptr_mut(stream).0;
-        // SAFETY: the memory has the bytes that were asked for, the buffers hold `len` elements.
-        unsafe { cub.scan(&dtype, (memory, bytes), (from, to), len as u64, stream) }
-    })))
+        // SAFETY: the memory has the bytes that were asked for, the buffers hold the shape.
+        unsafe { cub.scan(&job, (memory, bytes), (from, to), stream) }
+    });
+    Ok(Some((name, call)))
 }
 
-/// Measures the inclusive sum of `len` elements into another buffer.
+/// Measures the inclusive sum of a shape into another buffer.
 pub(super) fn cell<T: Summed<A>, A: Accumulator>(
     cuda: &mut Cuda,
     python: Option<&mut Python>,
-    len: usize,
+    shape: Shape,
     options: &Options,
     inexact: &mut Vec<Inexact>,
 ) -> io::Result<Cell> {
-    let mut host = Shared::<T>::new(len)?;
-    host.fill();
-    let result = RefCell::new(Shared::<T>::new(len)?);
-    let bytes = len * size_of::<T>();
+    let (len, moved) = (shape.len(), shape.moved(size_of::<T>()));
+    let (keys, offsets) = (shape.keys(), shape.offsets());
+    let mut host = Shared::<T>::new(moved)?;
+    shape.fill(&offsets, &mut host.values_mut()[..len]);
+    let result = RefCell::new(Shared::<T>::new(moved)?);
+    let bytes = moved * size_of::<T>();
     let memory = |error: DriverError| failed(error);
+    let stream = cuda.stream.clone();
+    let device = |bytes: &[u8]| stream.clone_htod(bytes).map_err(memory);
+    let beside = match shape {
+        Shape::Runs { .. } => device(bytemuck::cast_slice(&keys))?,
+        _ => device(bytemuck::cast_slice(&offsets))?,
+    };
     let buffers = RefCell::new(Buffers {
         stream: cuda.stream.clone(),
-        input: cuda
-            .stream
-            .clone_htod(bytemuck::cast_slice::<T, u8>(host.values()))
-            .map_err(memory)?,
+        input: device(bytemuck::cast_slice::<T, u8>(host.values()))?,
         output: cuda.stream.alloc_zeros(bytes).map_err(memory)?,
+        beside,
         flushed: cuda.flushed.device_ptr_mut(&cuda.stream).0,
         turn: 0,
     });
@@ -206,19 +229,20 @@ pub(super) fn cell<T: Summed<A>, A: Accumulator>(
         Box::new(Native { name: name.to_owned(), role, call, buffers: &buffers }) as Box<dyn Entry>
     };
     let cuda = &*cuda;
+    let beside = buffers.borrow().beside.device_ptr(&cuda.stream).0;
     let mut entries = vec![
         native("cudaMemcpy device to device", Role::Copy, copy(bytes)),
-        native("kogge", Role::Kogge, kogge::<T, A>(cuda, len)?),
+        native("kogge", Role::Kogge, kogge::<T, A>(cuda, shape, beside)?),
     ];
     if let Some(library) = &cuda.cub
-        && let Some(call) = cub(cuda, library, T::NAME, len)?
+        && let Some((name, call)) = cub(cuda, library, T::NAME, shape, beside)?
     {
-        entries.push(native("CUB InclusiveSum", Role::Peer, call));
+        entries.push(native(name, Role::Peer, call));
     }
     if let Some(python) = &python {
         let path = result.borrow().path().to_owned();
         let place = super::Place::Cuda(cuda.ordinal);
-        let peers = python.borrow_mut().open(T::NAME, len, host.path(), &path, place)?;
+        let peers = python.borrow_mut().open(T::NAME, shape, host.path(), &path, place)?;
         let turns = peers.into_iter().map(|peer| Turn { python, peer, checks: true });
         entries.extend(turns.map(|turn| Box::new(turn) as Box<dyn Entry>));
     }
@@ -232,17 +256,11 @@ pub(super) fn cell<T: Summed<A>, A: Accumulator>(
             let bytes = stream.clone_dtoh(&buffers.borrow().output).map_err(failed)?;
             result.borrow_mut().values_mut().copy_from_slice(bytemuck::cast_slice(&bytes));
         }
-        Ok(result.borrow().fault())
+        Ok(result.borrow().fault(len))
     };
-    let series = compare(entries, fault, (T::NAME, len), options, inexact)?;
+    let series = compare(entries, fault, (T::NAME, shape), options, inexact)?;
     if let Some(python) = &python {
         python.borrow_mut().close()?;
     }
-    Ok(Cell {
-        dtype: T::NAME.to_owned(),
-        element_bytes: size_of::<T>(),
-        mode: Mode::Into,
-        len,
-        series,
-    })
+    Ok(cell_of::<T>(shape, series))
 }

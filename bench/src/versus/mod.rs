@@ -17,7 +17,8 @@ mod cuda;
 mod python;
 mod turns;
 
-use crate::contender::Role;
+use crate::Shape;
+use crate::contender::{Mode, Role};
 use crate::machine::Machine;
 use crate::measure::{Budget, Series};
 use crate::record::{Cell, Record, Session};
@@ -45,8 +46,10 @@ pub struct Options {
     pub place: Place,
     /// Names among [`DTYPES`].
     pub dtypes: Vec<String>,
-    /// Bytes of the input.
+    /// Bytes of the input, where one sequence is scanned.
     pub sizes: Vec<u64>,
+    /// Other shapes.
+    pub shapes: Vec<Shape>,
     /// Contenders whose names hold one of these, beside kogge and the copies; all if empty.
     pub only: Vec<String>,
     /// How long.
@@ -99,9 +102,11 @@ pub fn measure(options: &Options, mut progress: impl FnMut(&Cell)) -> io::Result
         session.commit.clone_from(commit);
     }
     session.versions.append(&mut bench.versions);
+    let sizes = options.sizes.iter().map(|&bytes| Size::Bytes(bytes));
+    let sizes: Vec<_> = sizes.chain(options.shapes.iter().copied().map(Size::Of)).collect();
     for dtype in &options.dtypes {
-        for &bytes in &options.sizes {
-            let cell = bench.cell(dtype, bytes, options)?;
+        for &size in &sizes {
+            let cell = bench.cell(dtype, size, options)?;
             progress(&cell);
             session.cells.push(cell);
         }
@@ -109,6 +114,15 @@ pub fn measure(options: &Options, mut progress: impl FnMut(&Cell)) -> io::Result
     let record =
         Record { suite: bench.suite.to_owned(), machine: bench.machine, runs: vec![session] };
     Ok(Outcome { record, absent: bench.absent, inexact: bench.inexact })
+}
+
+/// How much is scanned.
+#[derive(Clone, Copy)]
+enum Size {
+    /// One sequence of so many bytes.
+    Bytes(u64),
+    /// A shape.
+    Of(Shape),
 }
 
 /// Everything that outlives a cell.
@@ -178,32 +192,53 @@ impl Bench {
         Ok(())
     }
 
-    fn cell(&mut self, dtype: &str, bytes: u64, options: &Options) -> io::Result<Cell> {
+    fn cell(&mut self, dtype: &str, size: Size, options: &Options) -> io::Result<Cell> {
         match dtype {
-            "i8" => self.cell_of::<i8, i8>(bytes, options),
-            "i16" => self.cell_of::<i16, i16>(bytes, options),
-            "i32" => self.cell_of::<i32, i32>(bytes, options),
-            "i64" => self.cell_of::<i64, i64>(bytes, options),
-            "f16" => self.cell_of::<half::f16, f32>(bytes, options),
-            "f32" => self.cell_of::<f32, f32>(bytes, options),
-            _ => self.cell_of::<f64, f64>(bytes, options),
+            "i8" => self.cell_of::<i8, i8>(size, options),
+            "i16" => self.cell_of::<i16, i16>(size, options),
+            "i32" => self.cell_of::<i32, i32>(size, options),
+            "i64" => self.cell_of::<i64, i64>(size, options),
+            "f16" => self.cell_of::<half::f16, f32>(size, options),
+            "f32" => self.cell_of::<f32, f32>(size, options),
+            _ => self.cell_of::<f64, f64>(size, options),
         }
     }
 
     fn cell_of<T: Summed<A>, A: Accumulator>(
         &mut self,
-        bytes: u64,
+        size: Size,
         options: &Options,
     ) -> io::Result<Cell> {
-        let len = usize::try_from(bytes).unwrap_or(usize::MAX) / size_of::<T>();
-        if len == 0 {
-            return Err(io::Error::other(format!("{bytes} bytes hold no {}", T::NAME)));
-        }
+        let shape = match size {
+            Size::Bytes(bytes) => {
+                let len = usize::try_from(bytes).unwrap_or(usize::MAX) / size_of::<T>();
+                if len == 0 {
+                    return Err(io::Error::other(format!("{bytes} bytes hold no {}", T::NAME)));
+                }
+                Shape::Flat(len)
+            }
+            Size::Of(shape) => shape,
+        };
+        let (python, inexact) = (self.python.as_mut(), &mut self.inexact);
         #[cfg(feature = "cuda")]
         if let Some(cuda) = &mut self.cuda {
-            return cuda::cell::<T, A>(cuda, self.python.as_mut(), len, options, &mut self.inexact);
+            return cuda::cell::<T, A>(cuda, python, shape, options, inexact);
         }
-        cpu::cell::<T>(self.python.as_mut(), len, options, &mut self.inexact)
+        cpu::cell::<T>(python, shape, options, inexact)
+    }
+}
+
+/// What a record says of the cell.
+fn cell_of<T: crate::Dtype>(shape: Shape, series: Vec<Series>) -> Cell {
+    let name = (!matches!(shape, Shape::Flat(_))).then(|| shape.to_string());
+    Cell {
+        dtype: T::NAME.to_owned(),
+        element_bytes: size_of::<T>(),
+        mode: Mode::Into,
+        len: shape.len(),
+        shape: name,
+        beside_bytes: shape.beside_bytes(),
+        series,
     }
 }
 
@@ -238,27 +273,29 @@ impl<A> Accumulator for A {}
 fn compare<'a>(
     mut entries: Vec<Box<dyn Entry + 'a>>,
     mut fault: impl FnMut(&mut dyn Entry) -> io::Result<Option<String>>,
-    (dtype, len): (&str, usize),
+    (dtype, shape): (&str, Shape),
     options: &Options,
     inexact: &mut Vec<Inexact>,
 ) -> io::Result<Vec<Series>> {
     let asked = |name: &str| {
         options.only.is_empty() || options.only.iter().any(|only| name.contains(only.as_str()))
     };
-    entries.retain(|one| matches!(one.role(), Role::Copy | Role::Kogge) || asked(one.name()));
+    let kept = |role| matches!(role, Role::Copy | Role::Kogge | Role::Probe);
+    entries.retain(|one| kept(one.role()) || asked(one.name()));
     let mut right = Vec::new();
     for mut one in entries {
-        let fault = fault(one.as_mut())?.filter(|_| one.role() != Role::Copy);
+        let checked = !matches!(one.role(), Role::Copy | Role::Probe);
+        let fault = fault(one.as_mut())?.filter(|_| checked);
         let Some(fault) = fault else {
             right.push(one);
             continue;
         };
         let (name, dtype) = (one.name().to_owned(), dtype.to_owned());
         if one.role() != Role::Peer {
-            return Err(io::Error::other(format!("{name} is wrong for {len} {dtype}: {fault}")));
+            return Err(io::Error::other(format!("{name} is wrong for {shape} {dtype}: {fault}")));
         }
         if !inexact.iter().any(|known| known.name == name && known.dtype == dtype) {
-            inexact.push(Inexact { name, dtype, fault: format!("of {len}, {fault}") });
+            inexact.push(Inexact { name, dtype, fault: format!("of {shape}, {fault}") });
         }
     }
     in_turn(&mut right, options.budget)

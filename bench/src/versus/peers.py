@@ -126,25 +126,34 @@ class Peers:
         elif name == "cupy":
             module.cuda.Device(self.device).use()
 
-    def open(self, dtype, len, input, output):
+    def open(self, dtype, shape, axis, run, input, output):
+        """The peers that scan this shape: an axis of an array, runs of equal keys, or neither."""
         numpy = self.modules.get("numpy")
         if numpy is None:
             return {"peers": []}
         kind = numpy.dtype(NAMES[dtype])
-        x = numpy.memmap(input, kind, "r+", shape=(len,))
-        y = self.output = numpy.memmap(output, kind, "r+", shape=(len,))
-        self.open_now = list(self.on_cpu(dtype, x, y) if self.device is None else self.on_gpu(x))
+        x = numpy.memmap(input, kind, "r+", shape=tuple(shape))
+        y = self.output = numpy.memmap(output, kind, "r+", shape=tuple(shape))
+        x, y = x.view(numpy.ndarray), y.view(numpy.ndarray)
+        if self.device is not None:
+            found = self.on_gpu(x, axis) if axis is not None else []
+        elif run is not None:
+            found = self.by_key(x, run)
+        elif axis is not None:
+            found = self.on_cpu(dtype, x, y, axis)
+        else:
+            found = []
+        self.open_now = list(found)
         return {"peers": [{"name": one.name, "threads": one.threads} for one in self.open_now]}
 
-    def on_cpu(self, dtype, x, y):
+    def on_cpu(self, dtype, x, y, axis):
         numpy, threads = self.modules["numpy"], self.threads
-        x, y = x.view(numpy.ndarray), y.view(numpy.ndarray)
-        yield OnCpu("numpy cumsum", 1, lambda: numpy.cumsum(x, dtype=x.dtype, out=y))
+        yield OnCpu("numpy cumsum", 1, lambda: numpy.cumsum(x, axis=axis, dtype=x.dtype, out=y))
         if torch := self.modules.get("torch"):
             source, target = torch.from_numpy(x), torch.from_numpy(y)
-            call = lambda: torch.cumsum(source, 0, dtype=source.dtype, out=target)
+            call = lambda: torch.cumsum(source, axis, dtype=source.dtype, out=target)
             yield OnCpu("PyTorch cumsum", threads, call)
-        if dtype == "f16":
+        if dtype == "f16" or x.ndim > 1:
             return
         if polars := self.modules.get("polars"):
             series = polars.Series(x)
@@ -157,17 +166,27 @@ class Peers:
             fetch = lambda: compute.cumulative_sum(array).to_numpy()
             yield OnCpu("PyArrow cumulative_sum, allocated", 1, lambda: compute.cumulative_sum(array), fetch)
 
-    def on_gpu(self, x):
+    def by_key(self, x, run):
+        numpy = self.modules["numpy"]
+        if polars := self.modules.get("polars"):
+            keys = numpy.arange(x.size, dtype=numpy.int64) // run
+            frame = polars.DataFrame({"key": keys.astype(numpy.uint32), "value": x})
+            over = polars.col("value").cum_sum().over("key")
+            fetch = lambda: frame.select(over)["value"].to_numpy().astype(x.dtype, copy=False)
+            yield OnCpu("Polars cum_sum over a key, allocated", self.threads, lambda: frame.select(over), fetch)
+
+    def on_gpu(self, x, axis):
         if torch := self.modules.get("torch"):
             device = f"cuda:{self.device}"
             source = torch.from_numpy(x).to(device)
             target = torch.empty_like(source)
-            call = lambda: torch.cumsum(source, 0, dtype=source.dtype, out=target)
+            call = lambda: torch.cumsum(source, axis, dtype=source.dtype, out=target)
             yield OnTorch("PyTorch cumsum", torch, call, target)
         if cupy := self.modules.get("cupy"):
             array = cupy.asarray(x)
             output = cupy.empty_like(array)
-            yield OnCupy("CuPy cumsum", cupy, lambda: cupy.cumsum(array, dtype=array.dtype, out=output), output)
+            call = lambda: cupy.cumsum(array, axis=axis, dtype=array.dtype, out=output)
+            yield OnCupy("CuPy cumsum", cupy, call, output)
 
     def result(self, peer):
         self.output[:] = 0

@@ -2,6 +2,7 @@
 
 use super::Place;
 use super::turns::Entry;
+use crate::Shape;
 use crate::contender::Role;
 use serde_json::{Value, json};
 use std::cell::RefCell;
@@ -84,13 +85,21 @@ impl Python {
     pub(super) fn open(
         &mut self,
         dtype: &str,
-        len: usize,
+        shape: Shape,
         input: &Path,
         output: &Path,
         place: Place,
     ) -> io::Result<Vec<Peer>> {
-        let question =
-            json!({ "do": "open", "dtype": dtype, "len": len, "input": input, "output": output });
+        let (dimensions, axis, run) = match shape {
+            Shape::Flat(len) => (vec![len], Some(0), None),
+            Shape::Table { rows, columns, axis } => (vec![rows, columns], Some(axis), None),
+            Shape::Runs { len, run } => (vec![len], None, Some(run)),
+            Shape::Zipf { len, .. } => (vec![len], None, None),
+        };
+        let question = json!({
+            "do": "open", "dtype": dtype, "shape": dimensions, "axis": axis, "run": run,
+            "input": input, "output": output,
+        });
         let answer = self.ask(&question)?;
         let peers = answer["peers"].as_array().cloned().unwrap_or_default();
         let peer = |(index, peer): (usize, &Value)| Peer {

@@ -7,9 +7,10 @@ use crate::error::{Error, Result};
 use kogge_bench::measure::Budget;
 use kogge_bench::record::Record;
 use kogge_bench::versus::{self, DTYPES, Options, Place};
-use kogge_bench::{plot, table};
+use kogge_bench::{Shape, plot, table};
 use std::io;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 /// Arguments of `kogge bench`.
@@ -32,7 +33,8 @@ Exit codes: 0 for done, 5 for a wrong result of kogge's or what can't be measure
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Draw records as SVG and PNG, beside them: speed over size, a line for each library
+    /// Draw records as SVG and PNG, beside them: speed over size, a line for each library; of shapes,
+    /// bars
     Plot {
         /// Records that --record wrote
         #[arg(required = true, value_name = "RECORD")]
@@ -61,6 +63,10 @@ struct RunArgs {
     /// with --cuda 256MiB,1GiB too]
     #[arg(long, value_delimiter = ',', value_name = "BYTES", value_parser = bytes)]
     size: Vec<u64>,
+    /// Sum along an axis of a table, by key or by offsets instead: ROWSxCOLUMNS/AXIS, LENGTH/key:RUN,
+    /// LENGTH/zipf:SEGMENTS, where numbers may be written as 2^20
+    #[arg(long, value_delimiter = ',', value_name = "SHAPE", value_parser = Shape::from_str)]
+    shape: Vec<Shape>,
     /// Only copies, kogge, and libraries whose names contain one of these
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     only: Vec<String>,
@@ -143,7 +149,8 @@ fn measure(args: &RunArgs) -> io::Result<()> {
     }
     let options = options(args)?;
     let outcome = versus::measure(&options, |cell| {
-        eprintln!("measured {} of {} bytes", cell.dtype, cell.len * cell.element_bytes);
+        let bytes = || format!("{} bytes", cell.len * cell.element_bytes);
+        eprintln!("measured {} of {}", cell.dtype, cell.shape.clone().unwrap_or_else(bytes));
     })?;
     let record = &outcome.record;
     print(&format!("{}\n{}", heading(record), table::versus(record)))?;
@@ -175,7 +182,11 @@ fn options(args: &RunArgs) -> io::Result<Options> {
     Ok(Options {
         place: if args.cuda { Place::Cuda(args.device) } else { Place::Cpu },
         dtypes: args.dtype.clone(),
-        sizes: if args.size.is_empty() { default.to_vec() } else { args.size.clone() },
+        sizes: match (args.size.as_slice(), args.shape.as_slice()) {
+            ([], []) => default.to_vec(),
+            (sizes, _) => sizes.to_vec(),
+        },
+        shapes: args.shape.clone(),
         only: args.only.clone(),
         budget: Budget { total, least: usize::from(args.rounds), most: 10_000 },
         python: (!args.no_python).then(|| args.python.clone()),
