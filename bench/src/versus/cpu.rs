@@ -84,20 +84,24 @@ impl<T: Dtype> Entry for Native<'_, T> {
     }
 }
 
+/// What makes the contenders of a shape, for so many threads, from its keys and offsets.
+pub(super) type Shapes<T> = for<'a> fn(Shape, usize, &'a [u32], &'a [u64]) -> Vec<Contender<'a, T>>;
+
 /// The contenders of this process.
 fn native<'a, T: Dtype>(
     shape: Shape,
+    shapes: Option<Shapes<T>>,
     keys: &'a [u32],
     offsets: &'a [u64],
 ) -> Vec<Contender<'a, T>> {
     let threads = rayon::current_num_threads();
-    match shape {
-        // Some leave their result where it can't be checked.
-        Shape::Flat(_) => contenders::sum::<T>(Mode::Into, threads, &[])
+    match (shape, shapes) {
+        (Shape::Flat(_), _) | (_, None) => contenders::sum::<T>(Mode::Into, threads, &[])
             .into_iter()
+            // Some leave their result where it can't be checked.
             .filter(|one| one.checked || one.role == Role::Copy)
             .collect(),
-        _ => contenders::shapes(shape, threads, keys, offsets),
+        (_, Some(shapes)) => shapes(shape, threads, keys, offsets),
     }
 }
 
@@ -105,6 +109,7 @@ fn native<'a, T: Dtype>(
 pub(super) fn cell<T: Dtype>(
     python: Option<&mut Python>,
     shape: Shape,
+    shapes: Option<Shapes<T>>,
     options: &Options,
     inexact: &mut Vec<Inexact>,
 ) -> io::Result<Cell> {
@@ -114,7 +119,7 @@ pub(super) fn cell<T: Dtype>(
     shape.fill(&offsets, &mut input.values_mut()[..len]);
     let output = RefCell::new(Shared::<T>::new(moved)?);
     let python = python.map(RefCell::new);
-    let native = native(shape, &keys, &offsets).into_iter();
+    let native = native(shape, shapes, &keys, &offsets).into_iter();
     let native = native.map(|contender| Native { contender, input: &input, output: &output });
     let mut entries: Vec<Box<dyn Entry + '_>> = native.map(|one| Box::new(one) as _).collect();
     if let Some(python) = &python {

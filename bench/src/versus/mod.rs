@@ -19,6 +19,7 @@ mod turns;
 
 use crate::Shape;
 use crate::contender::{Mode, Role};
+use crate::contenders;
 use crate::machine::Machine;
 use crate::measure::{Budget, Series};
 use crate::record::{Cell, Record, Session};
@@ -29,6 +30,9 @@ use turns::{Entry, in_turn};
 
 /// The types that are summed.
 pub const DTYPES: [&str; 7] = ["i8", "i16", "i32", "i64", "f16", "f32", "f64"];
+
+/// Those of them that are summed in other shapes too; all would take minutes more to compile.
+pub const SHAPED: [&str; 2] = ["i32", "f32"];
 
 /// Where the scans run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,13 +198,13 @@ impl Bench {
 
     fn cell(&mut self, dtype: &str, size: Size, options: &Options) -> io::Result<Cell> {
         match dtype {
-            "i8" => self.cell_of::<i8, i8>(size, options),
-            "i16" => self.cell_of::<i16, i16>(size, options),
-            "i32" => self.cell_of::<i32, i32>(size, options),
-            "i64" => self.cell_of::<i64, i64>(size, options),
-            "f16" => self.cell_of::<half::f16, f32>(size, options),
-            "f32" => self.cell_of::<f32, f32>(size, options),
-            _ => self.cell_of::<f64, f64>(size, options),
+            "i8" => self.cell_of::<i8, i8>(size, options, None),
+            "i16" => self.cell_of::<i16, i16>(size, options, None),
+            "i32" => self.cell_of::<i32, i32>(size, options, Some(contenders::shapes)),
+            "i64" => self.cell_of::<i64, i64>(size, options, None),
+            "f16" => self.cell_of::<half::f16, f32>(size, options, None),
+            "f32" => self.cell_of::<f32, f32>(size, options, Some(contenders::shapes)),
+            _ => self.cell_of::<f64, f64>(size, options, None),
         }
     }
 
@@ -208,6 +212,7 @@ impl Bench {
         &mut self,
         size: Size,
         options: &Options,
+        shapes: Option<cpu::Shapes<T>>,
     ) -> io::Result<Cell> {
         let shape = match size {
             Size::Bytes(bytes) => {
@@ -217,14 +222,18 @@ impl Bench {
                 }
                 Shape::Flat(len)
             }
-            Size::Of(shape) => shape,
+            Size::Of(shape) if shapes.is_some() => shape,
+            Size::Of(_) => {
+                let types = SHAPED.join(" and ");
+                return Err(io::Error::other(format!("shapes are measured of {types} only")));
+            }
         };
         let (python, inexact) = (self.python.as_mut(), &mut self.inexact);
         #[cfg(feature = "cuda")]
         if let Some(cuda) = &mut self.cuda {
             return cuda::cell::<T, A>(cuda, python, shape, options, inexact);
         }
-        cpu::cell::<T>(python, shape, options, inexact)
+        cpu::cell::<T>(python, shape, shapes, options, inexact)
     }
 }
 
