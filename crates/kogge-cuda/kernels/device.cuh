@@ -109,7 +109,11 @@ KOGGE_DEVICE void bulk_fence() { asm volatile("fence.proxy.async.shared::cta;" :
 KOGGE_DEVICE void async_load(void* to, const void* from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(to)), "l"(from) : "memory");
 }
-// One arrival, once this thread's `async_load`s so far are done.
+// Four bytes, by this thread.
+KOGGE_DEVICE void async_load_word(void* to, const void* from) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(shared_address(to)), "l"(from) : "memory");
+}
+// One arrival, once this thread's asynchronous loads so far are done.
 KOGGE_DEVICE void async_arrive(Barrier* barrier) {
     asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(shared_address(barrier)) : "memory");
 }

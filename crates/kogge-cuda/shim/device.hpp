@@ -45,6 +45,7 @@ KOGGE_DEVICE void bulk_load(void* to, const void* from, u32 bytes, Barrier* barr
 }
 KOGGE_DEVICE void bulk_fence() {}
 KOGGE_DEVICE void async_load(void* to, const void* from) { shim::copy_later(to, from, 16, nullptr); }
+KOGGE_DEVICE void async_load_word(void* to, const void* from) { shim::copy_later(to, from, 4, nullptr); }
 KOGGE_DEVICE void async_arrive(Barrier* barrier) { shim::arrive_later(barrier); }
 
 KOGGE_DEVICE Quad load_quad(const void* from) { return load_shared(from); }

@@ -84,7 +84,7 @@ struct Copy {
 // The copies not yet made, as issued. Allocates nothing: what one fiber allocates and another frees would
 // look like a race of the kernel's.
 struct Queue {
-    enum : u32 { ROOM = 1 << 15, WINDOW = 64 };
+    enum : u32 { ROOM = 1 << 16, WINDOW = 64 };
     std::vector<Copy> copies = std::vector<Copy>(ROOM);
     std::vector<u64> orders = std::vector<u64>(2 * ROOM);
     u64 first = 0, end = 0;
@@ -378,7 +378,8 @@ void barrier_wait(Barrier* barrier, u32 parity) {
     order::acquire(order_of(barrier, parity));
 }
 void copy_later(void* to, const void* from, u32 bytes, Barrier* barrier) {
-    if (((std::uintptr_t)to | (std::uintptr_t)from | bytes) % 16) fail("a copy off its 16 bytes");
+    u32 unit = bytes == 4 ? 4 : 16;
+    if (((std::uintptr_t)to | (std::uintptr_t)from | bytes) % unit) fail("a copy off its boundary");
     issue((u8*)to, (const u8*)from, bytes, barrier);
 }
 void arrive_later(Barrier* barrier) { issue(nullptr, nullptr, 0, barrier); }

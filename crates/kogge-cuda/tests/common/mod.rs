@@ -2,6 +2,8 @@
 #![allow(dead_code)]
 
 #[cfg(target_arch = "x86_64")]
+pub mod columns;
+#[cfg(target_arch = "x86_64")]
 pub mod shim;
 
 use kogge_core::{Accumulate, Direction, Element, Kind, Operator, Order, bytemuck, reference};

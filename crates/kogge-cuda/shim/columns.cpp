@@ -1,0 +1,143 @@
+// Runs scans along an axis under the shim as it is told on the standard input, and answers with their
+// results.
+//
+// A request: a line of numbers (see `main`), then an initial value per line, then the input's bytes. The
+// answer: the output's bytes, then a total per line. Requests of one name share a workspace, as calls do.
+// A byte written outside the output ends the program; one written between its lines is seen in the answer.
+#include "kernels.hpp"
+#include "memory.hpp"
+
+#include "../kernels/inits.cuh"
+#include "../kernels/lines.cuh"
+#include "../kernels/descent.cuh"
+#include "../kernels/column_scan.cuh"
+#include "../kernels/column_rounds.cuh"
+
+#include <map>
+#include <string>
+#include <unistd.h>
+
+namespace {
+
+template <class O, class I, class U, class Stored, bool EXCLUSIVE_, u32 COLUMNS_, u32 SEGMENTS_>
+struct Specimen {
+    typedef O Op;
+    typedef I Input;
+    typedef U Output;
+    typedef Stored Accumulator;
+    static constexpr bool EXCLUSIVE = EXCLUSIVE_;
+    static constexpr u32 COLUMNS = COLUMNS_, SEGMENTS = SEGMENTS_;
+};
+
+// name, operator, input, output, accumulator, columns and segments of a unit
+#ifdef KOGGE_FEW
+#define SPECIMENS(X) X(brackets_i64, BracketsI64, long long, long long, long long, 16, 1) \
+    X(brackets_i32_deep, BracketsI32, int, int, int, 2, 8)
+#else
+#define SPECIMENS(X)                                                                                     \
+    X(brackets_i64, BracketsI64, long long, long long, long long, 16, 1)                                 \
+    X(brackets_i32, BracketsI32, int, int, int, 16, 1)                                                   \
+    X(brackets_i32_deep, BracketsI32, int, int, int, 2, 8)                                               \
+    X(brackets_u8_u32, BracketsU32, u8, u32, u32, 16, 1)                                                 \
+    X(sum_f32, SumF32, float, float, float, 4, 4)                                                        \
+    X(sum_i8, SumI8, signed char, signed char, signed char, 16, 1)                                       \
+    X(sum_i16, SumI16, short, short, short, 8, 2)                                                        \
+    X(sum_f16, SumF32, f16, f16, float, 16, 1)                                                           \
+    X(max_bf16, MaxF32, bf16, bf16, float, 8, 2)                                                         \
+    X(max_f32_in_f64, MaxF64, float, float, double, 8, 2)                                                \
+    X(compose_f32, ComposeF32, ComposeF32::Element, ComposeF32::Element, ComposeF32::Element, 8, 1)      \
+    X(matmul_f32, MatMulF32, MatMulF32::Element, MatMulF32::Element, MatMulF32::Element, 1, 8)           \
+    X(matmul_f64, MatMulF64, MatMulF64::Element, MatMulF64::Element, MatMulF64::Element, 4, 1)           \
+    X(triple, OfTriple, OfTriple::Element, OfTriple::Element, OfTriple::Element, 16, 1)                  \
+    X(bytes3, OfBytes3, OfBytes3::Element, OfBytes3::Element, OfBytes3::Element, 4, 4)
+#endif
+
+struct Request {
+    u32 cut, grid, seed;
+    const u8* inits;  // one per line
+};
+
+// The arguments of any specimen, but for the initial values.
+typedef ColumnArguments<Specimen<BracketsI64, long long, long long, long long, false, 16, 1>> Common;
+
+template <class S>
+void run(const Request& q, const Common& common, u64 init_kind, u8* totals) {
+    ColumnArguments<S> a = {};
+    std::memcpy((void*)&a, &common, offsetof(Common, inits));
+    a.inits.kind = init_kind;
+    a.inits.memory = q.inits;
+    a.inits.totals = totals;
+    std::memcpy(&a.inits.value, q.inits, sizeof(a.inits.value));
+    if (q.cut)
+        shim::launch(q.grid, ColumnShared<S>::THREADS, sizeof(ColumnShared<S>), q.seed,
+                     [](const void* a) { column_rounds<S>(*(const ColumnArguments<S>*)a); }, &a);
+    else
+        shim::launch((u32)((a.lines + COLUMN_THREADS - 1) / COLUMN_THREADS), COLUMN_THREADS, 16, q.seed,
+                     [](const void* a) { column_scan<S>(*(const ColumnArguments<S>*)a); }, &a);
+}
+
+struct Entry {
+    u32 accumulator, slot;
+    void (*run[2])(const Request&, const Common&, u64, u8*);
+};
+#define ENTRY(name, O, I, U, A, COLUMNS, SEGMENTS)                         \
+    {#name,                                                               \
+     {sizeof(A), Slot<O::Element>::PARTS * 16,                             \
+      {run<Specimen<O, I, U, A, false, COLUMNS, SEGMENTS>>, run<Specimen<O, I, U, A, true, COLUMNS, SEGMENTS>>}}},
+std::map<std::string, Entry> entries = {SPECIMENS(ENTRY)};
+
+constexpr u64 SLOTS = 1 << 15;
+
+u64 number() {
+    long long value;
+    if (std::scanf("%lld", &value) != 1) shim::fail("the request ends early");
+    return (u64)value;
+}
+
+}  // namespace
+
+int main() {
+    std::map<std::string, std::unique_ptr<Memory>> workspaces;
+    char name[64];
+    while (std::scanf("%63s", name) == 1) {
+        alarm(300);
+        const Entry& e = entries.at(name);
+        u64 exclusive = number();
+        Request q = {(u32)number(), (u32)number(), (u32)number(), nullptr};
+        Common a = {};
+        a.length = number(), a.lines = number(), a.first_number = number();
+        a.input_stride = (long long)number(), a.output_stride = (long long)number();
+        a.axes = number();
+        for (u64 k = 0; k < a.axes; k++) {
+            OuterAxis& axis = a.outer[k];
+            axis.length = number();
+            axis.input_stride = (long long)number(), axis.output_stride = (long long)number();
+            axis.number_stride = (long long)number();
+        }
+        u64 init_kind = number(), in_place = number();
+        // Bytes, where the first line's first element lies among them, and their place within 16.
+        u64 input_bytes = number(), input_first = number(), input_offset = number();
+        u64 output_bytes = number(), output_first = number(), output_offset = number();
+        std::getchar();
+        Memory inits(a.lines * e.accumulator, 0), totals(a.lines * e.accumulator, 0);
+        Memory input(input_bytes, (u32)input_offset), output(output_bytes, (u32)output_offset);
+        read_all(inits.at, a.lines * e.accumulator);
+        read_all(input.at, input_bytes);
+        std::memset(output.at, 0xee, output_bytes);
+        auto& workspace = workspaces[name];
+        if (!workspace) {
+            workspace.reset(new Memory(sizeof(Workspace) + SLOTS * e.slot, 0));
+            std::memset(workspace->at, 0, workspace->size);
+        }
+        q.inits = inits.at;
+        a.input = input.at + input_first;
+        u8* written = in_place ? input.at : output.at;
+        a.output = written + (in_place ? input_first : output_first);
+        a.workspace = (Workspace*)workspace->at;
+        e.run[exclusive](q, a, init_kind, totals.at);
+        for (const Memory* m : {&inits, &totals, &input, &output, workspace.get()}) m->check();
+        std::fwrite(written, 1, in_place ? input_bytes : output_bytes, stdout);
+        std::fwrite(totals.at, 1, a.lines * e.accumulator, stdout);
+        std::fflush(stdout);
+    }
+}
