@@ -1,10 +1,8 @@
-// The scan of many lines: a lane a line, from its first element to its last.
+// The scan of many lines: a lane a line, from its first element to its last; `COLUMNS` lines to a block.
 //
 // Lines that lie side by side are read and written together, a warp 32 of them. Nothing is exchanged and
 // nothing looked at twice; what hides the memory's latency is the octet of chunks that every lane has
 // asked for ahead.
-
-enum : u32 { COLUMN_THREADS = 128 };
 
 // It needs no shared memory.
 template <class S>
@@ -86,7 +84,7 @@ template <class S>
 KOGGE_DEVICE void column_scan(const ColumnArguments<S>& arguments) {
     typedef typename S::Input Input;
     typedef typename S::Output Output;
-    u64 index = (u64)block_index() * COLUMN_THREADS + thread_index();
+    u64 index = (u64)block_index() * S::COLUMNS + thread_index();
     if (index >= arguments.lines) return;
     Line line = arguments.line(index);
     constexpr u32 INPUT = natural_alignment<Input>(), OUTPUT = natural_alignment<Output>();

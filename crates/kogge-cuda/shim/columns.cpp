@@ -8,7 +8,7 @@
 #include "memory.hpp"
 
 #include "../kernels/inits.cuh"
-#include "../kernels/lines.cuh"
+#include "../kernels/columns.cuh"
 #include "../kernels/descent.cuh"
 #include "../kernels/column_scan.cuh"
 #include "../kernels/column_rounds.cuh"
@@ -57,23 +57,37 @@ struct Request {
     const u8* inits;  // one per line
 };
 
+// The same by the kernel of a lane a line, a warp to a block.
+template <class S>
+struct Whole : S {
+    static constexpr u32 COLUMNS = LANES;
+};
+
 // The arguments of any specimen, but for the initial values.
 typedef ColumnArguments<Specimen<BracketsI64, long long, long long, long long, false, 16, 1>> Common;
 
 template <class S>
-void run(const Request& q, const Common& common, u64 init_kind, u8* totals) {
+ColumnArguments<S> arguments_of(const Common& common, const u8* inits, u64 init_kind, u8* totals) {
     ColumnArguments<S> a = {};
     std::memcpy((void*)&a, &common, offsetof(Common, inits));
     a.inits.kind = init_kind;
-    a.inits.memory = q.inits;
+    a.inits.memory = inits;
     a.inits.totals = totals;
-    std::memcpy(&a.inits.value, q.inits, sizeof(a.inits.value));
-    if (q.cut)
+    std::memcpy(&a.inits.value, inits, sizeof(a.inits.value));
+    return a;
+}
+
+template <class S>
+void run(const Request& q, const Common& common, u64 init_kind, u8* totals) {
+    if (q.cut) {
+        auto a = arguments_of<S>(common, q.inits, init_kind, totals);
         shim::launch(q.grid, ColumnShared<S>::THREADS, sizeof(ColumnShared<S>), q.seed,
                      [](const void* a) { column_rounds<S>(*(const ColumnArguments<S>*)a); }, &a);
-    else
-        shim::launch((u32)((a.lines + COLUMN_THREADS - 1) / COLUMN_THREADS), COLUMN_THREADS, 16, q.seed,
-                     [](const void* a) { column_scan<S>(*(const ColumnArguments<S>*)a); }, &a);
+    } else {
+        auto a = arguments_of<Whole<S>>(common, q.inits, init_kind, totals);
+        shim::launch((u32)((a.lines + LANES - 1) / LANES), LANES, 16, q.seed,
+                     [](const void* a) { column_scan<Whole<S>>(*(const ColumnArguments<Whole<S>>*)a); }, &a);
+    }
 }
 
 struct Entry {

@@ -2,7 +2,7 @@
 
 use crate::archive::Archive;
 use crate::launch::Module;
-use crate::{Arch, Capability, Error, Scan, Specification, Tuning, Workspace};
+use crate::{Arch, Capability, Error, LineScan, LineShape, Scan, Specification, Tuning, Workspace};
 use crate::{archive, cache, compile, plan, source};
 use cudarc::driver::sys::{self, CUdevice_attribute_enum as Attribute};
 use cudarc::driver::{CudaContext, CudaStream};
@@ -105,6 +105,11 @@ impl Device {
         Self { tuning, ..self }
     }
 
+    /// Its choices of speed.
+    pub(crate) fn tuning(&self) -> &Tuning {
+        &self.tuning
+    }
+
     /// Its context.
     pub fn context(&self) -> &Arc<CudaContext> {
         &self.context
@@ -165,7 +170,32 @@ impl Device {
         Scan::new(problem, plan, module)
     }
 
-    fn module(&self, text: String, shared_bytes: u32) -> Result<Arc<Module>, Error> {
+    /// Prepares the scan of every line of an array along one axis, elements `T`, written as `U`, by an
+    /// operator on `A`: plan and kernel.
+    ///
+    /// The kernel comes from where [`prepare`](Self::prepare) has its own from.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] if there are more axes than kernels take or more lines than one launch can
+    /// have; else as [`prepare`](Self::prepare).
+    pub fn prepare_lines<T, U, A, O>(
+        &self,
+        operator: &O,
+        kind: Kind,
+        direction: Direction,
+        shape: &LineShape,
+    ) -> Result<LineScan<T, U, A>, Error>
+    where
+        T: DeviceElement + Accumulate<A>,
+        U: DeviceElement + Accumulate<A>,
+        A: Element + DeviceType,
+        O: DeviceOperator<A>,
+    {
+        LineScan::prepare(self, operator, kind, direction, shape)
+    }
+
+    pub(crate) fn module(&self, text: String, shared_bytes: u32) -> Result<Arc<Module>, Error> {
         let modules = || self.modules.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(module) = modules().get(&text) {
             return Ok(module.clone());

@@ -108,8 +108,8 @@ pub(crate) fn parts(len: u64, part: u64, direction: Direction) -> impl Iterator<
 /// Room for a carry; no accumulator is larger.
 pub(crate) const CARRY_BYTES: u64 = INIT_BYTES as u64;
 
-const LANES: u32 = 32;
-const WORKSPACE_HEAD: u64 = 16;
+pub(crate) const LANES: u32 = 32;
+pub(crate) const WORKSPACE_HEAD: u64 = 16;
 /// Segments whose totals every block can fold: 16 blocks of 32 tiles of 8.
 const MOST_SEGMENTS: u64 = 16 * 256;
 

@@ -17,6 +17,11 @@ pub struct Tuning {
     /// Whether blocks that wait for each other are launched as a cooperative grid, all resident or none,
     /// even where one block has a single tile and so waits for lower blocks only.
     pub always_cooperative: bool,
+    /// Warps a multiprocessor, a lane a line, below which lines that lie side by side are cut.
+    pub column_warps: u32,
+    /// Segments, of neighbouring lines together, that a thread block takes at once from lines that are
+    /// cut: 4, 8 or 16; fewer where shared memory is small.
+    pub column_span: u32,
 }
 
 impl Default for Tuning {
@@ -28,6 +33,8 @@ impl Default for Tuning {
             reducers: 4,
             ahead: 1,
             always_cooperative: false,
+            column_warps: 12,
+            column_span: 16,
         }
     }
 }

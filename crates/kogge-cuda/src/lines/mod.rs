@@ -1,5 +1,134 @@
 //! Scans along one axis of an array: many lines, each a scan of its own.
+//!
+//! [`LineShape`] says where the lines lie. Its canonical form (`shape`) has as few axes as can be, and
+//! decides between lines of consecutive elements and columns, which have kernels of their own.
 
+mod columns;
 mod shape;
 
+pub use columns::{ColumnKernel, ColumnPlan};
 pub use shape::{Axis, LineShape};
+
+use crate::{Device, Error, Inits, Workspace};
+use columns::ColumnScan;
+use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
+use kogge_core::{Accumulate, Direction, Element, Kind, Problem};
+use shape::Lines;
+use std::fmt;
+
+/// How lines will be scanned. Nothing in it changes the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinePlan {
+    /// Any other lines.
+    Columns(ColumnPlan),
+}
+
+impl fmt::Display for LinePlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Columns(plan) => plan.fmt(f),
+        }
+    }
+}
+
+/// A scan of the lines of an array, ready to run as often as wanted, on any workspace of its device.
+#[derive(Debug)]
+pub struct LineScan<T, U, A> {
+    lines: u64,
+    len: u64,
+    way: Way<T, U, A>,
+}
+
+#[derive(Debug)]
+enum Way<T, U, A> {
+    Columns(ColumnScan<T, U, A>),
+}
+
+impl<T, U, A> LineScan<T, U, A>
+where
+    T: DeviceElement + Accumulate<A>,
+    U: DeviceElement + Accumulate<A>,
+    A: Element + DeviceType,
+{
+    pub(crate) fn prepare<O: DeviceOperator<A>>(
+        device: &Device,
+        operator: &O,
+        kind: Kind,
+        direction: Direction,
+        shape: &LineShape,
+    ) -> Result<Self, Error> {
+        if align_of::<A>() > 8 {
+            return Err(Error::Unsupported(format!(
+                "an accumulator aligned to {}; kernels take an alignment of 8 at most",
+                align_of::<A>(),
+            )));
+        }
+        let lines = Lines::new(shape, direction)?;
+        let (count, len) = (lines.count, lines.line.len);
+        let problem = Problem {
+            len,
+            element_bytes: size_of::<T>(),
+            output_bytes: size_of::<U>(),
+            accumulator_bytes: size_of::<A>(),
+            kind,
+            direction: lines.direction,
+            in_place: false,
+        };
+        let way = Way::Columns(ColumnScan::prepare(device, operator, &problem, lines)?);
+        Ok(Self { lines: count, len, way })
+    }
+
+    /// How it will be done.
+    pub fn plan(&self) -> LinePlan {
+        match &self.way {
+            Way::Columns(scan) => LinePlan::Columns(*scan.plan()),
+        }
+    }
+
+    /// Lines.
+    pub fn lines(&self) -> u64 {
+        self.lines
+    }
+
+    /// Elements of a line.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.lines == 0 || self.len == 0
+    }
+
+    /// Scans every line, from one device address to another or in place if they are equal, on the
+    /// workspace's stream; returns at once. The addresses are those of index 0 on every axis. The line's
+    /// total, if wanted, goes to the place of its number in an array of [`lines`](Self::lines) `A` at
+    /// `totals`: the identity where there is neither an element nor an initial value.
+    ///
+    /// O(n) work. It allocates only if the workspace is too small, so after a first call it can be
+    /// captured in a CUDA graph.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misaligned`], [`Error::OutOfMemory`], or what the driver says.
+    ///
+    /// # Safety
+    ///
+    /// Until the stream has done it, every element of the shape must be readable at `input` and writable
+    /// at `output`. The two are equal, with equal strides and sizes of elements, or don't overlap; no two
+    /// indices share a place of the output. Initial values must be readable, and totals writable, as
+    /// [`Inits`] and this say. All on the workspace's device.
+    pub unsafe fn run(
+        &self,
+        workspace: &mut Workspace,
+        input: u64,
+        output: u64,
+        inits: Inits<A>,
+        totals: Option<u64>,
+    ) -> Result<(), Error> {
+        match &self.way {
+            // SAFETY: the caller's promise.
+            Way::Columns(scan) => unsafe { scan.run(workspace, input, output, inits, totals) },
+        }
+    }
+}

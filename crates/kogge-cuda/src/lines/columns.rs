@@ -1,0 +1,435 @@
+//! Lines that don't lie in consecutive elements; most often they lie side by side. Where there are enough
+//! to fill the machine, a lane takes a line; else lines are cut, and thread blocks exchange what they have
+//! found.
+
+use super::shape::{Lines, MOST_OUTER};
+use crate::inits::{InitArguments, Inits};
+use crate::launch::{Grid, INIT_BYTES, Module};
+use crate::plan::{LANES, WORKSPACE_HEAD};
+use crate::scan::aligned;
+use crate::source::Program;
+use crate::{Capability, Device, Error, Specification, Tuning, Workspace};
+use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
+use kogge_core::{Accumulate, Direction, Element, Order, Problem};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// Which kernel takes lines that aren't consecutive elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnKernel {
+    /// A lane a line.
+    Whole,
+    /// Resident thread blocks that take parts of lines in turn.
+    Rounds {
+        /// Neighbouring lines that a thread block takes together.
+        columns: u32,
+        /// Segments of each that it takes at once.
+        segments: u32,
+    },
+}
+
+/// How lines that aren't consecutive elements will be scanned. Nothing in it changes the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ColumnPlan {
+    /// The kernel.
+    pub kernel: ColumnKernel,
+    /// Thread blocks.
+    pub grid: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Bytes of shared memory a block.
+    pub shared_bytes: u32,
+    /// Whether blocks wait for blocks of higher index, so that all must be resident at once.
+    pub cooperative: bool,
+    /// Bytes of the workspace.
+    pub workspace_bytes: u64,
+}
+
+impl fmt::Display for ColumnPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kernel {
+            ColumnKernel::Whole => write!(f, "columns, a lane each")?,
+            ColumnKernel::Rounds { columns, segments } => {
+                write!(f, "columns in rounds, {columns} lines by {segments} segments")?;
+            }
+        }
+        write!(f, ", {} blocks of {} threads", self.grid, self.threads)
+    }
+}
+
+/// Lines of a thread block in the kernel of a lane a line.
+const WHOLE_LINES: u32 = 128;
+/// Thread blocks that one launch can have.
+const MOST_BLOCKS: u64 = i32::MAX as u64;
+
+/// The plan for so many lines of `problem.len` elements.
+///
+/// # Errors
+///
+/// [`Error::Unsupported`] if the accumulator is larger than kernels take, or there are more lines than one
+/// launch can have.
+pub(crate) fn plan(
+    lines: u64,
+    problem: &Problem,
+    device: Capability,
+    tuning: &Tuning,
+) -> Result<ColumnPlan, Error> {
+    if problem.accumulator_bytes > INIT_BYTES {
+        return Err(Error::Unsupported(format!(
+            "an accumulator of {} bytes; kernels take up to {INIT_BYTES}",
+            problem.accumulator_bytes,
+        )));
+    }
+    let warps = lines.div_ceil(LANES.into());
+    let enough = u64::from(tuning.column_warps * device.multiprocessors);
+    let segments = problem.len.div_ceil(problem.order().segment() as u64);
+    if segments > 1
+        && warps < enough
+        && let Some(cut) = Cut::new(lines, problem, device, tuning)
+    {
+        return Ok(cut.plan(lines, problem, device));
+    }
+    let blocks = lines.div_ceil(WHOLE_LINES.into()).max(1);
+    if blocks > MOST_BLOCKS {
+        return Err(Error::Unsupported(format!("{lines} lines are more than one launch can have")));
+    }
+    Ok(ColumnPlan {
+        kernel: ColumnKernel::Whole,
+        grid: blocks as u32,
+        threads: WHOLE_LINES,
+        shared_bytes: 16,
+        cooperative: false,
+        workspace_bytes: 0,
+    })
+}
+
+/// The unit in which lines are cut: `ColumnShared` of kernels/column_rounds.cuh.
+#[derive(Clone, Copy)]
+struct Cut {
+    columns: u32,
+    segments: u32,
+    shared_bytes: u32,
+}
+
+impl Cut {
+    /// The largest unit of which shared memory holds three, or none.
+    fn new(lines: u64, problem: &Problem, device: Capability, tuning: &Tuning) -> Option<Self> {
+        let spans = [16u32, 8, 4].into_iter().filter(|&span| span <= tuning.column_span.max(4));
+        spans
+            .map(|span| Self::of(span, lines, problem))
+            .find(|cut| cut.is_some_and(|cut| cut.shared_bytes <= device.shared_bytes))?
+    }
+
+    fn of(span: u32, lines: u64, problem: &Problem) -> Option<Self> {
+        let columns = lines.next_power_of_two().min(span.into()) as u32;
+        let segments = (span / columns).min(Order::SEGMENTS_PER_TILE as u32);
+        let element =
+            u32::try_from(problem.element_bytes).ok().filter(|&bytes| bytes <= 1 << 10)?;
+        let accumulator = problem.accumulator_bytes.max(4) as u32;
+        let rows = segments * Order::ROWS_PER_SEGMENT as u32;
+        let row = problem.order().row() as u32;
+        let pitch = columns * element;
+        let pad = if pitch < 128 { pitch } else { 0 };
+        let stage = (rows * (row * pitch + pad)).next_multiple_of(128);
+        let barriers = 8 * rows * columns / LANES;
+        let totals = (rows + segments) * columns * accumulator;
+        Some(Self { columns, segments, shared_bytes: 3 * (stage + barriers + totals) + 128 })
+    }
+
+    fn plan(self, lines: u64, problem: &Problem, device: Capability) -> ColumnPlan {
+        let Self { columns, segments, shared_bytes } = self;
+        let order = problem.order();
+        let strips = lines.div_ceil(columns.into());
+        let parts = |elements: usize| problem.len.div_ceil(elements as u64);
+        let units = parts(order.segment() * segments as usize).saturating_mul(strips);
+        let grid = units.min(device.multiprocessors.into()).max(1);
+        let slot = (problem.accumulator_bytes as u64).div_ceil(8) * 16;
+        let places = parts(order.segment()) + parts(order.tile()) + parts(order.block());
+        let slots = places.saturating_mul(strips * u64::from(columns)).saturating_add(grid);
+        ColumnPlan {
+            kernel: ColumnKernel::Rounds { columns, segments },
+            grid: grid as u32,
+            threads: LANES + segments * Order::ROWS_PER_SEGMENT as u32 * columns,
+            shared_bytes,
+            cooperative: grid > 1,
+            workspace_bytes: slots.saturating_mul(slot).saturating_add(WORKSPACE_HEAD),
+        }
+    }
+}
+
+const WHOLE: [&str; 4] = [
+    include_str!("../../kernels/inits.cuh"),
+    include_str!("../../kernels/columns.cuh"),
+    include_str!("../../kernels/descent.cuh"),
+    include_str!("../../kernels/column_scan.cuh"),
+];
+const ROUNDS: [&str; 4] = [
+    include_str!("../../kernels/inits.cuh"),
+    include_str!("../../kernels/columns.cuh"),
+    include_str!("../../kernels/descent.cuh"),
+    include_str!("../../kernels/column_rounds.cuh"),
+];
+
+/// The CUDA C++ text of a plan's kernel. Strides have the direction in them, so the text hasn't.
+///
+/// # Errors
+///
+/// As [`source()`](crate::source()).
+pub(crate) fn source<T, U, A, O>(
+    operator: &O,
+    specification: Specification,
+    plan: &ColumnPlan,
+) -> Result<String, Error>
+where
+    T: DeviceElement + Accumulate<A>,
+    U: DeviceElement + Accumulate<A>,
+    A: Element + DeviceType,
+    O: DeviceOperator<A>,
+{
+    let specification = Specification { direction: Direction::Forward, ..specification };
+    let constants = match plan.kernel {
+        ColumnKernel::Whole => format!("COLUMNS = {WHOLE_LINES}"),
+        ColumnKernel::Rounds { columns, segments } => {
+            format!("COLUMNS = {columns}, SEGMENTS = {segments}")
+        }
+    };
+    let common = Program {
+        kernels: &WHOLE,
+        bulk: false,
+        constants: &constants,
+        shared: "NothingShared",
+        shared_bytes: plan.shared_bytes,
+        // Registers for the delay lines; memory needs many warps to be filled.
+        bounds: if size_of::<A>() <= 4 { "Scan::COLUMNS, 4" } else { "Scan::COLUMNS, 3" },
+        arguments: "ColumnArguments",
+        entry: "column_scan",
+    };
+    let program = match plan.kernel {
+        ColumnKernel::Whole => common,
+        ColumnKernel::Rounds { .. } => Program {
+            kernels: &ROUNDS,
+            shared: "ColumnShared",
+            bounds: "ColumnShared<Scan>::THREADS, 1",
+            entry: "column_rounds",
+            ..common
+        },
+    };
+    program.text::<T, U, A, O>(operator, specification)
+}
+
+/// `OuterAxis` of kernels/columns.cuh, byte for byte: strides in bytes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct OuterAxis {
+    length: u64,
+    input_stride: i64,
+    output_stride: i64,
+    number_stride: i64,
+}
+
+/// `ColumnArguments` of kernels/columns.cuh, byte for byte.
+#[repr(C)]
+#[derive(Clone, Debug)]
+struct ColumnArguments {
+    input: u64,
+    output: u64,
+    length: u64,
+    input_stride: i64,
+    output_stride: i64,
+    lines: u64,
+    first_number: i64,
+    axes: u64,
+    outer: [OuterAxis; MOST_OUTER],
+    workspace: u64,
+    inits: InitArguments,
+}
+
+impl ColumnArguments {
+    /// Lines as they lie, walked in the direction of the scan.
+    fn new<T, U>(lines: &Lines, addresses: [u64; 2], workspace: u64, inits: InitArguments) -> Self {
+        let sizes = [size_of::<T>() as i64, size_of::<U>() as i64];
+        let mut strides = [lines.line.input_stride, lines.line.output_stride];
+        let mut offsets = [lines.input_offset, lines.output_offset];
+        if lines.direction == Direction::Reverse && lines.line.len > 0 {
+            for (offset, stride) in offsets.iter_mut().zip(&mut strides) {
+                *offset += (lines.line.len - 1) as i64 * *stride;
+                *stride = -*stride;
+            }
+        }
+        let at = |side: usize| addresses[side].wrapping_add_signed(offsets[side] * sizes[side]);
+        let mut outer = [OuterAxis::default(); MOST_OUTER];
+        for (to, axis) in outer.iter_mut().zip(&lines.outer) {
+            *to = OuterAxis {
+                length: axis.len,
+                input_stride: axis.input_stride * sizes[0],
+                output_stride: axis.output_stride * sizes[1],
+                number_stride: axis.number_stride,
+            };
+        }
+        Self {
+            input: at(0),
+            output: at(1),
+            length: lines.line.len,
+            input_stride: strides[0] * sizes[0],
+            output_stride: strides[1] * sizes[1],
+            lines: lines.count,
+            first_number: lines.number_offset,
+            axes: lines.outer.len() as u64,
+            outer,
+            workspace,
+            inits,
+        }
+    }
+}
+
+/// A prepared scan of lines that aren't consecutive elements.
+#[derive(Clone, Debug)]
+pub(crate) struct ColumnScan<T, U, A> {
+    lines: Lines,
+    plan: ColumnPlan,
+    module: Arc<Module>,
+    types: PhantomData<fn(T, A) -> U>,
+}
+
+impl<T, U, A> ColumnScan<T, U, A>
+where
+    T: Accumulate<A>,
+    U: Accumulate<A>,
+    A: Element,
+{
+    /// Plan and kernel.
+    ///
+    /// # Errors
+    ///
+    /// As [`plan()`] and [`Device::prepare`].
+    pub(crate) fn prepare<O>(
+        device: &Device,
+        operator: &O,
+        problem: &Problem,
+        lines: Lines,
+    ) -> Result<Self, Error>
+    where
+        T: DeviceElement,
+        U: DeviceElement,
+        A: DeviceType,
+        O: DeviceOperator<A>,
+    {
+        let plan = plan(lines.count, problem, device.capability(), device.tuning())?;
+        let specification = Specification { kind: problem.kind, direction: problem.direction };
+        let text = source::<T, U, A, O>(operator, specification, &plan)?;
+        let module = device.module(text, plan.shared_bytes)?;
+        Ok(Self { lines, plan, module, types: PhantomData })
+    }
+
+    pub(crate) fn plan(&self) -> &ColumnPlan {
+        &self.plan
+    }
+
+    /// Scans the lines; returns at once.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misaligned`], [`Error::OutOfMemory`], or what the driver says.
+    ///
+    /// # Safety
+    ///
+    /// As [`LineScan::run`](super::LineScan::run).
+    pub(crate) unsafe fn run(
+        &self,
+        workspace: &mut Workspace,
+        input: u64,
+        output: u64,
+        inits: Inits<A>,
+        totals: Option<u64>,
+    ) -> Result<(), Error> {
+        aligned::<T>(input)?;
+        aligned::<U>(output)?;
+        let inits = InitArguments::new(inits, totals)?;
+        if self.lines.count == 0 || self.lines.line.len == 0 && totals.is_none() {
+            return Ok(());
+        }
+        workspace.reserve(self.plan.workspace_bytes)?;
+        let addresses = [input, output];
+        let mut arguments =
+            ColumnArguments::new::<T, U>(&self.lines, addresses, workspace.address(), inits);
+        let ColumnPlan { grid: blocks, threads, shared_bytes, cooperative, .. } = self.plan;
+        let grid = Grid { blocks, threads, shared_bytes, cooperative };
+        // SAFETY: these are the kernel's arguments; the caller's promise; the workspace is this stream's
+        // alone, and large enough.
+        unsafe { self.module.launch(grid, workspace.stream(), &mut arguments) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kogge_core::Kind;
+
+    const H100: Capability =
+        Capability { compute: (9, 0), multiprocessors: 132, shared_bytes: 232_448 };
+    const RTX: Capability =
+        Capability { compute: (12, 0), multiprocessors: 170, shared_bytes: 101_376 };
+
+    fn problem(len: u64, element: usize) -> Problem {
+        Problem {
+            len,
+            element_bytes: element,
+            output_bytes: element,
+            accumulator_bytes: element.max(4),
+            kind: Kind::Inclusive,
+            direction: Direction::Forward,
+            in_place: false,
+        }
+    }
+
+    fn plan_of(lines: u64, len: u64, element: usize, device: Capability) -> ColumnPlan {
+        plan(lines, &problem(len, element), device, &Tuning::default()).unwrap()
+    }
+
+    #[test]
+    fn many_lines_take_a_lane_each_and_few_are_cut() {
+        for (lines, len) in [(65_536, 4096), (1 << 20, 256), (1 << 24, 16), (1, 1024), (3, 0)] {
+            assert_eq!(plan_of(lines, len, 4, H100).kernel, ColumnKernel::Whole, "{lines} × {len}");
+        }
+        let cut = |lines, len| match plan_of(lines, len, 4, H100).kernel {
+            ColumnKernel::Rounds { columns, segments } => (columns, segments),
+            ColumnKernel::Whole => panic!("{lines} × {len} in whole lines"),
+        };
+        assert_eq!(cut(256, 1 << 20), (16, 1));
+        assert_eq!(cut(4096, 65_536), (16, 1));
+        assert_eq!(cut(3, 1 << 24), (4, 4));
+        assert_eq!(cut(1, 1 << 24), (1, 8));
+    }
+
+    #[test]
+    fn units_fit_every_device_and_fill_their_warps() {
+        for device in [H100, RTX] {
+            for element in [1, 2, 3, 4, 8, 12, 16, 32, 64] {
+                for lines in [1, 2, 5, 100, 4000] {
+                    let plan = plan_of(lines, 1 << 20, element, device);
+                    assert!(plan.shared_bytes <= device.shared_bytes);
+                    assert_eq!(plan.threads % LANES, 0);
+                    assert!(
+                        plan.grid <= device.multiprocessors || plan.kernel == ColumnKernel::Whole
+                    );
+                    if element <= 16 {
+                        assert_ne!(
+                            plan.kernel,
+                            ColumnKernel::Whole,
+                            "{element} bytes on {device:?}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn huge_shapes_do_not_overflow() {
+        let plan = plan_of(1, 1 << 62, 4, H100);
+        assert!(plan.workspace_bytes > 1 << 52 && plan.grid == 132);
+        assert!(super::plan(1 << 62, &problem(2, 4), H100, &Tuning::default()).is_err());
+        assert!(super::plan(1, &problem(2, 65), H100, &Tuning::default()).is_err());
+    }
+}
