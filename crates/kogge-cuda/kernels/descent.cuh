@@ -36,9 +36,9 @@ struct Delays {
     }
 };
 
-// The elements of chunk after chunk, `take(octet, i, count, value)`, go in, and the values,
-// `put(octet, i, e, value)`, come out. Gives the total of the row. `before` is what precedes the row, `count` the
-// elements that it has, one at least.
+// The elements of chunk after chunk come from the source, octet by octet, and the values go to the sink.
+// Gives the total of the row. `before` is what precedes the row, `count` the elements that it has, one at
+// least.
 template <class S, bool WHOLE, class Source, class Sink>
 KOGGE_DEVICE typename S::Op::Element descend_row(Delays<typename S::Op::Element>& delays,
                                                  const Maybe<typename S::Op::Element>& before, u32 count,
@@ -51,6 +51,7 @@ KOGGE_DEVICE typename S::Op::Element descend_row(Delays<typename S::Op::Element>
 #pragma unroll 1
     for (u32 octet = 0; octet < OCTETS_PER_ROW; octet++) {
         if (!WHOLE && octet * CHUNKS_PER_OCTET * E >= count) break;
+        source.begin_octet();
 #pragma unroll
         for (u32 i = 0; i < CHUNKS_PER_OCTET; i++) {
             u32 first = (octet * CHUNKS_PER_OCTET + i) * E;
@@ -66,12 +67,13 @@ KOGGE_DEVICE typename S::Op::Element descend_row(Delays<typename S::Op::Element>
                 A value = Convert<A, typename S::Input>::of(input[e]);
                 if (e > 0) total = Op::combine(total, value);
                 Maybe<A> through = join<Op>(running, value);
-                sink.put(octet, i, e, S::EXCLUSIVE ? or_identity<Op>(running) : through.value);
+                sink.put(S::EXCLUSIVE ? or_identity<Op>(running) : through.value);
                 running = through;
             }
             row = delays.template through<Op>(total, octet, i);
             left = join<Op>(before, row);
         }
+        source.end_octet();
     }
     return row;
 }
@@ -115,7 +117,32 @@ KOGGE_DEVICE typename S::Op::Element whole_row_total(Source& source) {
 // For whom only the total counts.
 struct Nowhere {
     template <class A>
-    __device__ __forceinline__ void put(u32, u32, u32, const A&) {}
+    __device__ __forceinline__ void put(const A&) {}
+};
+
+// The places of a line in turn.
+template <class U, u32 ALIGNMENT>
+struct Places {
+    u8* next;
+    long long stride;
+
+    template <class A>
+    __device__ __forceinline__ void put(const A& value) {
+        write_element<ALIGNMENT, U>(next, Convert<U, A>::of(value));
+        next += stride;
+    }
+};
+
+// The same for a lane that may have no line.
+template <class U, u32 ALIGNMENT>
+struct ExistingPlaces {
+    Places<U, ALIGNMENT> places;
+    bool exist;
+
+    template <class A>
+    __device__ __forceinline__ void put(const A& value) {
+        if (exist) places.put(value);
+    }
 };
 
 // What precedes the rows of a line, as they end one after another: the levels of the order above the row.

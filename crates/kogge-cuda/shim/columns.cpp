@@ -10,6 +10,7 @@
 #include "../kernels/inits.cuh"
 #include "../kernels/columns.cuh"
 #include "../kernels/descent.cuh"
+#include "../kernels/column_fetch.cuh"
 #include "../kernels/column_scan.cuh"
 #include "../kernels/column_rounds.cuh"
 
@@ -85,7 +86,7 @@ void run(const Request& q, const Common& common, u64 init_kind, u8* totals) {
                      [](const void* a) { column_rounds<S>(*(const ColumnArguments<S>*)a); }, &a);
     } else {
         auto a = arguments_of<Whole<S>>(common, q.inits, init_kind, totals);
-        shim::launch((u32)((a.lines + LANES - 1) / LANES), LANES, 16, q.seed,
+        shim::launch(q.grid, LANES, sizeof(ColumnRing<Whole<S>>), q.seed,
                      [](const void* a) { column_scan<Whole<S>>(*(const ColumnArguments<Whole<S>>*)a); }, &a);
     }
 }

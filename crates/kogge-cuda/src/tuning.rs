@@ -19,6 +19,8 @@ pub struct Tuning {
     pub always_cooperative: bool,
     /// Warps a multiprocessor, a lane a line, below which lines that lie side by side are cut.
     pub column_warps: u32,
+    /// Blocks a multiprocessor of the kernel that gives a lane a line.
+    pub column_blocks: u32,
     /// Segments, of neighbouring lines together, that a thread block takes at once from lines that are
     /// cut: 4, 8 or 16; fewer where shared memory is small.
     pub column_span: u32,
@@ -34,6 +36,7 @@ impl Default for Tuning {
             ahead: 1,
             always_cooperative: false,
             column_warps: 12,
+            column_blocks: 4,
             column_span: 16,
         }
     }

@@ -58,17 +58,11 @@ impl fmt::Display for ColumnPlan {
     }
 }
 
-/// Lines of a thread block in the kernel of a lane a line.
-const WHOLE_LINES: u32 = 128;
-/// Thread blocks that one launch can have.
-const MOST_BLOCKS: u64 = i32::MAX as u64;
-
 /// The plan for so many lines of `problem.len` elements.
 ///
 /// # Errors
 ///
-/// [`Error::Unsupported`] if the accumulator is larger than kernels take, or there are more lines than one
-/// launch can have.
+/// [`Error::Unsupported`] if the accumulator or the elements are larger than kernels take.
 pub(crate) fn plan(
     lines: u64,
     problem: &Problem,
@@ -90,19 +84,42 @@ pub(crate) fn plan(
     {
         return Ok(cut.plan(lines, problem, device));
     }
-    let blocks = lines.div_ceil(WHOLE_LINES.into()).max(1);
-    if blocks > MOST_BLOCKS {
-        return Err(Error::Unsupported(format!("{lines} lines are more than one launch can have")));
-    }
+    whole(lines, problem, device, tuning)
+}
+
+/// A lane a line: `ColumnRing` of kernels/column_scan.cuh.
+fn whole(
+    lines: u64,
+    problem: &Problem,
+    device: Capability,
+    tuning: &Tuning,
+) -> Result<ColumnPlan, Error> {
+    let bytes = |threads: u64| {
+        let octet = 8 * problem.order().chunk() as u64;
+        let stage = (octet * u64::from(LANES) * problem.element_bytes as u64).next_multiple_of(128);
+        threads / u64::from(LANES) * STAGES * (stage + 8) + 128
+    };
+    let threads = [4, 2, 1].map(|warps| warps * LANES).into_iter();
+    let mut fitting =
+        threads.filter(|&threads| bytes(threads.into()) <= device.shared_bytes.into());
+    let Some(threads) = fitting.next() else {
+        let problem =
+            format!("elements of {} bytes are more than kernels take", problem.element_bytes);
+        return Err(Error::Unsupported(problem));
+    };
+    let resident = u64::from(device.multiprocessors * tuning.column_blocks);
     Ok(ColumnPlan {
         kernel: ColumnKernel::Whole,
-        grid: blocks as u32,
-        threads: WHOLE_LINES,
-        shared_bytes: 16,
+        grid: lines.div_ceil(threads.into()).clamp(1, resident) as u32,
+        threads,
+        shared_bytes: bytes(threads.into()) as u32,
         cooperative: false,
         workspace_bytes: 0,
     })
 }
+
+/// Stages of the rings of both kernels.
+const STAGES: u64 = 3;
 
 /// The unit in which lines are cut: `ColumnShared` of kernels/column_rounds.cuh.
 #[derive(Clone, Copy)]
@@ -132,9 +149,13 @@ impl Cut {
         let pitch = columns * element;
         let pad = if pitch < 128 { pitch } else { 0 };
         let stage = (rows * (row * pitch + pad)).next_multiple_of(128);
-        let barriers = 8 * rows * columns / LANES;
+        let barriers = 8 * (rows * columns / LANES + 2);
         let totals = (rows + segments) * columns * accumulator;
-        Some(Self { columns, segments, shared_bytes: 3 * (stage + barriers + totals) + 128 })
+        Some(Self {
+            columns,
+            segments,
+            shared_bytes: STAGES as u32 * (stage + barriers + totals) + 128,
+        })
     }
 
     fn plan(self, lines: u64, problem: &Problem, device: Capability) -> ColumnPlan {
@@ -150,7 +171,7 @@ impl Cut {
         ColumnPlan {
             kernel: ColumnKernel::Rounds { columns, segments },
             grid: grid as u32,
-            threads: LANES + segments * Order::ROWS_PER_SEGMENT as u32 * columns,
+            threads: LANES + STAGES as u32 * segments * Order::ROWS_PER_SEGMENT as u32 * columns,
             shared_bytes,
             cooperative: grid > 1,
             workspace_bytes: slots.saturating_mul(slot).saturating_add(WORKSPACE_HEAD),
@@ -158,16 +179,18 @@ impl Cut {
     }
 }
 
-const WHOLE: [&str; 4] = [
+const WHOLE: [&str; 5] = [
     include_str!("../../kernels/inits.cuh"),
     include_str!("../../kernels/columns.cuh"),
     include_str!("../../kernels/descent.cuh"),
+    include_str!("../../kernels/column_fetch.cuh"),
     include_str!("../../kernels/column_scan.cuh"),
 ];
-const ROUNDS: [&str; 4] = [
+const ROUNDS: [&str; 5] = [
     include_str!("../../kernels/inits.cuh"),
     include_str!("../../kernels/columns.cuh"),
     include_str!("../../kernels/descent.cuh"),
+    include_str!("../../kernels/column_fetch.cuh"),
     include_str!("../../kernels/column_rounds.cuh"),
 ];
 
@@ -189,7 +212,7 @@ where
 {
     let specification = Specification { direction: Direction::Forward, ..specification };
     let constants = match plan.kernel {
-        ColumnKernel::Whole => format!("COLUMNS = {WHOLE_LINES}"),
+        ColumnKernel::Whole => format!("COLUMNS = {}", plan.threads),
         ColumnKernel::Rounds { columns, segments } => {
             format!("COLUMNS = {columns}, SEGMENTS = {segments}")
         }
@@ -198,7 +221,7 @@ where
         kernels: &WHOLE,
         bulk: false,
         constants: &constants,
-        shared: "NothingShared",
+        shared: "ColumnRing",
         shared_bytes: plan.shared_bytes,
         // Registers for the delay lines; memory needs many warps to be filled.
         bounds: if size_of::<A>() <= 4 { "Scan::COLUMNS, 4" } else { "Scan::COLUMNS, 3" },
@@ -429,7 +452,7 @@ mod tests {
     fn huge_shapes_do_not_overflow() {
         let plan = plan_of(1, 1 << 62, 4, H100);
         assert!(plan.workspace_bytes > 1 << 52 && plan.grid == 132);
-        assert!(super::plan(1 << 62, &problem(2, 4), H100, &Tuning::default()).is_err());
+        assert_eq!(plan_of(1 << 62, 2, 4, H100).grid, 132 * 4);
         assert!(super::plan(1, &problem(2, 65), H100, &Tuning::default()).is_err());
     }
 }

@@ -108,7 +108,7 @@ impl Array {
 
 impl<O> Case<'_, O> {
     /// Scans an array of some random shape in some random way; says what is wrong with it, if anything.
-    /// `cut` is the grid of the kernel that cuts lines, or none for the one of a lane a line.
+    /// `cut` is the grid of the kernel that cuts lines, or none for some grid of the one of a lane a line.
     #[expect(clippy::too_many_arguments)]
     pub fn check<T, U, A>(
         &self,
@@ -202,7 +202,7 @@ impl<O> Case<'_, O> {
             if random.below(2) == 0 { 0 } else { random.below(16 / align.min(16)) * align }
         };
         let offsets = [offset(align_of::<T>()), offset(align_of::<U>())];
-        let grid = cut.unwrap_or(0);
+        let grid = cut.unwrap_or(1 + random.below(3) as u32);
         let mut numbers = vec![
             i64::from(kind == Kind::Exclusive),
             i64::from(cut.is_some()),
