@@ -13,14 +13,14 @@ use kogge_core::{Accumulate, Element, Operator, Order};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Groups of a strip at most: their state must fit in L1.
-const GROUPS: usize = 8;
-
-/// Groups from which the first strip is cut so that the others begin with a cache line.
-const ALIGNED: usize = 64;
+/// Groups of a strip at most: wider ones visit fewer pages, but their state must stay near.
+const GROUPS: usize = 32;
 
 /// Bytes of a strip's width at least, where there are so many: narrower ones waste pages.
 const WIDTH: usize = 512;
+
+/// Strips that a thread should find, before they are made wider than `WIDTH`.
+const STRIPS_PER_THREAD: usize = 4;
 
 /// Tiles of a strip's group that a thread folds before it scans them.
 const TILES: usize = 2;
@@ -59,16 +59,16 @@ pub(crate) struct Lines<T, U> {
 }
 
 impl<T, U> Lines<T, U> {
-    /// Some of the lines.
+    /// Some of the lines, `lead` of them in the first group.
     ///
     /// # Safety
     ///
     /// So many lines must be there.
-    unsafe fn part(&self, lines: Range<usize>) -> Self {
+    unsafe fn part(&self, lines: Range<usize>, lead: usize) -> Self {
         // SAFETY: there is such a line.
         let (from, to) =
             unsafe { (self.strip.from.add(lines.start), self.strip.to.add(lines.start)) };
-        let strip = Strip { from, to, lines: lines.len(), ..self.strip };
+        let strip = Strip { from, to, lines: lines.len(), lead, ..self.strip };
         Self { strip, number: self.number + lines.start as isize * self.beside, ..*self }
     }
 
@@ -94,9 +94,9 @@ impl<A> Room<A> {
 pub(crate) struct Cut {
     /// Lines side by side.
     lines: usize,
-    /// Lines of the first strip, if the others then begin with a cache line.
-    head: usize,
-    /// Lines of each further strip.
+    /// Lines of the first group, if the others then begin with a cache line; else those of any group.
+    lead: usize,
+    /// Lines of each strip; the first lacks what its first group does.
     width: usize,
 }
 
@@ -105,28 +105,29 @@ impl Cut {
     pub(crate) fn new<T, U>(lines: usize, outer: usize, threads: usize, to: *const U) -> Self {
         let size = size_of::<U>().max(1);
         let to_line = to.addr().wrapping_neg() % 64;
-        // A narrow strip more doesn't pay for few lines.
-        let aligns = lines >= ALIGNED * LANES && to_line.is_multiple_of(size);
-        let head = if aligns { to_line / size % LANES } else { 0 };
+        // One group more doesn't pay where there is but one.
+        let aligns = lines > LANES && to_line.is_multiple_of(size);
+        let lead = if aligns { to_line / size % LANES } else { 0 };
+        let lead = if lead > 0 { lead } else { LANES };
         let narrow = (WIDTH / (LANES * size_of::<T>().max(1))).clamp(1, GROUPS);
-        let groups = (lines - head).div_ceil(LANES).saturating_mul(outer);
-        Self { lines, head, width: LANES * (groups / threads).clamp(narrow, GROUPS) }
+        let groups = (lines + LANES - lead).div_ceil(LANES).saturating_mul(outer);
+        // As many strips as divide evenly among the threads.
+        let each = (groups / (threads * narrow)).clamp(1, STRIPS_PER_THREAD);
+        let width = groups.div_ceil(threads * each).clamp(narrow, GROUPS);
+        Self { lines, lead, width: LANES * width }
     }
 
     /// How many strips there are.
     pub(crate) fn strips(&self) -> usize {
-        usize::from(self.head > 0) + (self.lines - self.head).div_ceil(self.width)
+        (self.lines + LANES - self.lead).div_ceil(self.width)
     }
 
-    /// The lines of a strip.
-    pub(crate) fn strip(&self, strip: usize) -> Range<usize> {
-        match (self.head, strip) {
-            (1.., 0) => 0..self.head,
-            (head, strip) => {
-                let start = head + (strip - usize::from(head > 0)) * self.width;
-                start..self.lines.min(start + self.width)
-            }
-        }
+    /// The lines of a strip, and how many of them its first group has.
+    pub(crate) fn strip(&self, strip: usize) -> (Range<usize>, usize) {
+        let missing = LANES - self.lead;
+        let start = (strip * self.width).saturating_sub(missing);
+        let end = self.lines.min((strip + 1) * self.width - missing);
+        (start..end, if strip == 0 { self.lead } else { LANES })
     }
 }
 
@@ -137,7 +138,7 @@ pub(crate) struct Columns<'a, 'b, A, O> {
 }
 
 impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
-    /// Scans `width` lines, or as many as there are, from line `first` on.
+    /// Scans some of the lines, `lead` of them in the first group.
     ///
     /// # Safety
     ///
@@ -146,12 +147,13 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
         &self,
         lines: &Lines<T, U>,
         strip: Range<usize>,
+        lead: usize,
         threads: usize,
         room: &mut Room<A>,
     ) {
         // SAFETY: passed on.
         unsafe {
-            let mut lines = lines.part(strip);
+            let mut lines = lines.part(strip, lead);
             lines.strip.stream &= lines.strip.streams();
             let tiles = lines.len.div_ceil(Order::of::<T>().tile());
             if threads > 1 && tiles > 1 {
@@ -280,11 +282,11 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
 
     /// The initial values of a group's lines.
     fn init<T, U>(&self, lines: &Lines<T, U>, g: usize) -> Option<[A; LANES]> {
-        let first = self.parts.init(lines.number_of(g * LANES))?;
+        let line = lines.strip.first_of(g);
+        let first = self.parts.init(lines.number_of(line))?;
         let mut inits = [first; LANES];
-        let count = lines.strip.lines - g * LANES;
-        for (n, init) in inits.iter_mut().enumerate().take(count).skip(1) {
-            *init = self.parts.init(lines.number_of(g * LANES + n)).unwrap_or(first);
+        for (n, init) in inits.iter_mut().enumerate().take(lines.strip.count_of(g)).skip(1) {
+            *init = self.parts.init(lines.number_of(line + n)).unwrap_or(first);
         }
         Some(inits)
     }
@@ -296,8 +298,8 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
         if !self.parts.totals_wanted() {
             return;
         }
-        for n in 0..LANES.min(lines.strip.lines - g * LANES) {
-            let number = lines.number_of(g * LANES + n);
+        for n in 0..lines.strip.count_of(g) {
+            let number = lines.number_of(lines.strip.first_of(g) + n);
             let total = total.map(|total| total[n]);
             // SAFETY: passed on.
             unsafe { self.parts.put_total(self.request.operator, number, total) };
@@ -318,9 +320,10 @@ mod tests {
                     let cut = Cut::new::<u32, u32>(lines, outer, threads, &raw const room[offset]);
                     let mut end = 0;
                     for strip in 0..cut.strips() {
-                        let lines = cut.strip(strip);
+                        let (lines, lead) = cut.strip(strip);
                         assert!(lines.start == end && !lines.is_empty(), "{cut:?} {lines:?}");
-                        assert!(lines.len() <= GROUPS * LANES, "{cut:?} {lines:?}");
+                        let groups = 1 + lines.len().saturating_sub(lead).div_ceil(LANES);
+                        assert!(lead > 0 && groups <= GROUPS, "{cut:?} {lines:?}");
                         end = lines.end;
                     }
                     assert_eq!(end, lines, "{cut:?}");

@@ -6,7 +6,7 @@
 //! Threads share out lines; when there are too few of them, each line is scanned by many threads.
 
 use crate::algorithm::io::Strided;
-use crate::algorithm::strip::Strip;
+use crate::algorithm::strip::{LANES, Strip};
 use crate::columns::{Columns, Cut, Lines, Room};
 use crate::engine::{Request, run, scan_raw};
 use crate::parts::{Parts, PerPart};
@@ -195,7 +195,8 @@ where
             unsafe {
                 let mut lines = self.side_by_side(offsets(outer, task / strips), beside);
                 lines.strip.stream = stream;
-                columns.strip(&lines, cut.strip(task % strips), threads, room);
+                let (strip, lead) = cut.strip(task % strips);
+                columns.strip(&lines, strip, lead, threads, room);
             }
         };
         let tasks = count.saturating_mul(strips);
@@ -223,7 +224,7 @@ where
         // SAFETY: passed on.
         let (from, to, strides) = unsafe { self.begin(offsets) };
         Lines {
-            strip: Strip { from, to, strides, lines: beside.len, stream: false },
+            strip: Strip { from, to, strides, lines: beside.len, lead: LANES, stream: false },
             len: self.line.len,
             number: offsets[2],
             beside: beside.strides[2],

@@ -60,6 +60,8 @@ pub(crate) struct Strip<T, U> {
     pub(crate) strides: [isize; 2],
     /// Lines side by side.
     pub(crate) lines: usize,
+    /// Lines of the first group, so that the others can begin with a cache line.
+    pub(crate) lead: usize,
     /// Whether values are stored past the caches: [`streams`](Strip::streams) must say that they
     /// can be.
     pub(crate) stream: bool,
@@ -71,16 +73,30 @@ unsafe impl<T, U> Send for Strip<T, U> {}
 unsafe impl<T, U> Sync for Strip<T, U> {}
 
 impl<T, U> Strip<T, U> {
-    /// Whether the values of each group at each place are whole cache lines.
+    /// Whether the values of each full group at each place are whole cache lines.
     pub(crate) fn streams(&self) -> bool {
         let stride = self.strides[1].unsigned_abs().wrapping_mul(size_of::<U>());
         let whole = |bytes: usize| bytes.is_multiple_of(LINE);
-        whole(LANES * size_of::<U>()) && whole(self.to.addr()) && whole(stride)
+        let full = if self.lead < LANES { self.to.wrapping_add(self.lead) } else { self.to };
+        whole(LANES * size_of::<U>()) && whole(full.addr()) && whole(stride)
     }
 
-    /// How many groups there are; the last may have fewer lines.
+    /// How many groups there are; the first and the last may have fewer lines.
     pub(crate) fn groups(&self) -> usize {
-        self.lines.div_ceil(LANES)
+        1 + self.lines.saturating_sub(self.lead).div_ceil(LANES)
+    }
+
+    /// The first line of a group.
+    #[inline(always)]
+    pub(crate) fn first_of(&self, group: usize) -> usize {
+        if group == 0 { 0 } else { self.lead + (group - 1) * LANES }
+    }
+
+    /// How many lines a group has.
+    #[inline(always)]
+    pub(crate) fn count_of(&self, group: usize) -> usize {
+        let most = if group == 0 { self.lead } else { LANES };
+        most.min(self.lines - self.first_of(group))
     }
 }
 
@@ -242,14 +258,14 @@ where
     /// As for [`segment`](Self::segment), for chunk `c` of a row.
     #[inline(always)]
     unsafe fn chunk<H: Words>(&mut self, c: usize, start: usize, len: usize, preceded: bool) {
-        let Strip { from, to, strides: [from_stride, to_stride], lines, stream } = self.strip;
+        let Strip { from, to, strides: [from_stride, to_stride], stream, .. } = self.strip;
         for (g, group) in self.groups.iter_mut().enumerate() {
-            let count = (lines - g * LANES).min(LANES);
+            let (line, count) = (self.strip.first_of(g), self.strip.count_of(g));
             let lines = Chunk::<T, U> {
                 // SAFETY: the first place of the chunk in the group's first line.
-                from: unsafe { from.offset(start as isize * from_stride).add(g * LANES) },
+                from: unsafe { from.offset(start as isize * from_stride).add(line) },
                 // SAFETY: as above.
-                to: unsafe { to.offset(start as isize * to_stride).add(g * LANES) },
+                to: unsafe { to.offset(start as isize * to_stride).add(line) },
                 strides: self.strip.strides,
                 count,
                 stream,
