@@ -8,28 +8,16 @@
 //! NVRTC is found as the engine finds it (KOGGE_NVRTC). Skipped where it isn't, unless
 //! KOGGE_REQUIRE_NVRTC=1.
 
+mod common;
+
+use common::nvrtc::{DEVICES, Resources, flag, skipped};
 use kogge_core::{Direction, Kind};
 use kogge_cuda::catalogue::{self, Entry};
-use kogge_cuda::{
-    Arch, Capability, Compiled, Error, Kernel, Specification, Tuning, compile, compiler_version,
-};
+use kogge_cuda::{Arch, Capability, Error, Kernel, Specification, Tuning, compile};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io::Write;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-const fn device(major: u32, minor: u32, multiprocessors: u32, shared_bytes: u32) -> Capability {
-    Capability { compute: (major, minor), multiprocessors, shared_bytes }
-}
-
-/// Ampere, Hopper, and Blackwell for data centres and for desks.
-const DEVICES: [Capability; 4] = [
-    device(8, 0, 108, 166_912),
-    device(9, 0, 132, 232_448),
-    device(10, 0, 148, 232_448),
-    device(12, 0, 170, 101_376),
-];
 
 const WAYS: [(Kind, Direction); 4] = [
     (Kind::Inclusive, Direction::Forward),
@@ -51,58 +39,6 @@ fn most_stack(entry: &Entry, kernel: Kernel) -> u32 {
     let name = &*entry.name;
     let lean = name.starts_with("Sum ") && !name.contains(" in ") || name == "Compose Affine<f32>";
     if lean && kernel != Kernel::Segments { 0 } else { MOST_STACK }
-}
-
-fn flag(name: &str) -> bool {
-    std::env::var(name).is_ok_and(|value| value == "1")
-}
-
-/// Whether there is no NVRTC, which is said; fails where it is required.
-fn skipped() -> bool {
-    let missing = compiler_version().is_err();
-    assert!(
-        !(missing && flag("KOGGE_REQUIRE_NVRTC")),
-        "KOGGE_REQUIRE_NVRTC=1, but there is no NVRTC"
-    );
-    if missing {
-        // Straight to the terminal: the harness hides what a passing test prints.
-        let _ = writeln!(std::io::stderr(), "SKIPPED: there is no NVRTC; name it in KOGGE_NVRTC");
-    }
-    missing
-}
-
-/// What a thread takes, as the assembler tells.
-#[derive(Clone, Copy, Debug, Default)]
-struct Resources {
-    registers: u32,
-    stack: u32,
-    spilled: u32,
-}
-
-impl Resources {
-    fn of(compiled: &Compiled) -> Self {
-        let mut resources = Self::default();
-        for line in compiled.log.lines() {
-            let number = |after: &str| {
-                let (before, _) = line.split_once(after)?;
-                before.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse::<u32>().ok()
-            };
-            let keep =
-                |field: &mut u32, value: Option<u32>| *field = (*field).max(value.unwrap_or(0));
-            keep(&mut resources.registers, number(" registers"));
-            keep(&mut resources.stack, number(" bytes stack frame"));
-            keep(&mut resources.stack, number(" bytes cumulative stack size"));
-            keep(&mut resources.spilled, number(" bytes spill stores"));
-        }
-        resources
-    }
-}
-
-impl fmt::Display for Resources {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { registers, stack, spilled } = self;
-        write!(f, "{registers:3} registers, {stack:3} bytes of stack, {spilled:3} spilled")
-    }
 }
 
 /// One kernel to compile.

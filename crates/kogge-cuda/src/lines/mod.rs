@@ -9,7 +9,7 @@ mod shape;
 pub use columns::{ColumnKernel, ColumnPlan};
 pub use shape::{Axis, LineShape};
 
-use crate::{Device, Error, Inits, Workspace};
+use crate::{Capability, Device, Error, Inits, Specification, Tuning, Workspace};
 use columns::ColumnScan;
 use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use kogge_core::{Accumulate, Direction, Element, Kind, Problem};
@@ -28,6 +28,67 @@ impl fmt::Display for LinePlan {
         match self {
             Self::Columns(plan) => plan.fmt(f),
         }
+    }
+}
+
+/// The plan for the lines of a shape on a device. Of `problem`, the length is the shape's.
+///
+/// # Errors
+///
+/// [`Error::Unsupported`] if the accumulator or the elements are larger than kernels take, or there are more
+/// axes than they take.
+///
+/// ```
+/// use kogge_core::{Direction, Kind, Problem};
+/// use kogge_cuda::{Capability, LineShape, Tuning, plan_lines};
+///
+/// let h100 = Capability { compute: (9, 0), multiprocessors: 132, shared_bytes: 232_448 };
+/// let problem = Problem {
+///     len: 0,
+///     element_bytes: 4,
+///     output_bytes: 4,
+///     accumulator_bytes: 4,
+///     kind: Kind::Inclusive,
+///     direction: Direction::Forward,
+///     in_place: false,
+/// };
+/// let shape = LineShape::row_major(&[1 << 20, 256], 0)?;
+/// let plan = plan_lines(&shape, &problem, h100, &Tuning::default())?;
+/// assert_eq!(
+///     plan.to_string(),
+///     "columns in rounds, 16 lines by 1 segments, 132 blocks of 416 threads",
+/// );
+/// # Ok::<_, kogge_cuda::Error>(())
+/// ```
+pub fn plan_lines(
+    shape: &LineShape,
+    problem: &Problem,
+    device: Capability,
+    tuning: &Tuning,
+) -> Result<LinePlan, Error> {
+    let lines = Lines::new(shape, problem.direction)?;
+    let problem = Problem { len: lines.line.len, direction: lines.direction, ..*problem };
+    Ok(LinePlan::Columns(columns::plan(lines.count, &problem, device, tuning)?))
+}
+
+/// The CUDA C++ text of a plan's kernel, for elements `T`, written as `U`, combined as `A`.
+///
+/// # Errors
+///
+/// As [`source()`](crate::source()).
+pub fn line_source<T, U, A, O>(
+    operator: &O,
+    specification: Specification,
+    plan: &LinePlan,
+) -> Result<String, Error>
+where
+    T: DeviceElement + Accumulate<A>,
+    U: DeviceElement + Accumulate<A>,
+    A: Element + DeviceType,
+    O: DeviceOperator<A>,
+{
+    match plan {
+        LinePlan::Columns(plan) => columns::source::<T, U, A, O>(operator, specification, plan),
     }
 }
 

@@ -3,6 +3,7 @@
 
 #[cfg(target_arch = "x86_64")]
 pub mod columns;
+pub mod nvrtc;
 #[cfg(target_arch = "x86_64")]
 pub mod shim;
 
