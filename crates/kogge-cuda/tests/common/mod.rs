@@ -3,6 +3,8 @@
 
 #[cfg(target_arch = "x86_64")]
 pub mod columns;
+#[cfg(target_arch = "x86_64")]
+pub mod faults;
 pub mod nvrtc;
 #[cfg(target_arch = "x86_64")]
 pub mod shim;

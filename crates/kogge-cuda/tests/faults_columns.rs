@@ -1,0 +1,67 @@
+//! The tests of the kernels of columns can fail: every planted fault of `faults/columns` is caught, and the
+//! kernels as they are pass the very same trials.
+#![cfg(target_arch = "x86_64")]
+
+mod common;
+
+use common::Random;
+use common::columns::Case;
+use common::faults::Trial;
+use common::shim::{BracketsI32, BracketsI64, Build, Shim};
+use kogge_core::{Accumulate, Element, Operator, Order};
+use std::path::Path;
+
+const COLUMNS: Trial = Trial { faults: "faults/columns", program: "columns.cpp", run: trials };
+
+/// A few lines, whole and cut, of a few chunks and of several tiles; twice on each workspace at least.
+/// Says what the first that is wrong did.
+fn trials(build: Build, program: &Path) -> Result<(), String> {
+    let mut shim = Shim::start_impatient(program);
+    let mut random = Random(11);
+    let wide = Case { name: "brackets_i64", operator: BracketsI64, columns: 16 };
+    let deep = Case { name: "brackets_i32_deep", operator: BracketsI32, columns: 2 };
+    let turns = if build == Build::Sanitized { 3 } else { 5 };
+    for turn in 0..turns {
+        tries(turn, &wide, &mut shim, &mut random, |r| r.next() as i64)?;
+        tries(turn, &deep, &mut shim, &mut random, |r| r.next() as i32)?;
+    }
+    Ok(())
+}
+
+fn tries<A, O>(
+    turn: usize,
+    case: &Case<'_, O>,
+    shim: &mut Shim,
+    random: &mut Random,
+    make: impl Fn(&mut Random) -> A,
+) -> Result<(), String>
+where
+    A: Element + Accumulate<A>,
+    O: Operator<A>,
+{
+    let order = Order::of::<A>();
+    let mut check = |len: usize, lines: usize, grid: Option<u32>| {
+        case.check::<A, A, A>(shim, random, grid, len, lines, &make, &make)
+    };
+    // Every stage more than once, and the end of a line within a row.
+    check(order.segment() * 9 - 5 - turn, 20, Some(1 + turn as u32 % 3))?;
+    check(order.tile() * 3 - turn, 2, Some(1 + turn as u32 % 4))?;
+    check(order.row() * 2 - 1, 40, None)?;
+    check(order.tile() * 2 + 7, 2, None)?;
+    Ok(())
+}
+
+#[test]
+fn every_planted_fault_is_caught() {
+    COLUMNS.catches_all(18);
+}
+
+#[test]
+fn the_kernels_pass_the_trials() {
+    COLUMNS.passes(Build::Few);
+}
+
+#[test]
+fn the_kernels_pass_the_trials_under_thread_sanitizer() {
+    COLUMNS.passes(Build::Sanitized);
+}
