@@ -1,4 +1,4 @@
-// How a warp gets elements of neighbouring lines into shared memory, ahead of their use: element by element
+// How threads get elements of neighbouring lines into shared memory, ahead of their use: element by element
 // of the lines' axis, the lines beside one another.
 
 template <class T, u32 COLUMNS>
@@ -17,11 +17,13 @@ struct ColumnFetch {
         together = beside.input_stride == sizeof(T) && beside.length % COLUMNS == 0 && all % 16 == 0;
     }
 
-    // `count` elements of all lines, 16 bytes a lane at a time. `from` is the first of the first line.
-    __device__ __forceinline__ void ask_together(u8* to, const u8* from, u32 count, u32 lane) const {
+    // `count` elements of all lines by `THREADS` threads, 16 bytes each at a time, so that memory is asked for
+    // long pieces. `from` is the first element of the first line.
+    template <u32 THREADS>
+    __device__ __forceinline__ void ask_together(u8* to, const u8* from, u32 count, u32 index) const {
         constexpr u32 PIECES = PITCH < 16 ? 1 : PITCH / 16;
 #pragma unroll 8
-        for (u32 i = lane; i < count * PIECES; i += LANES)
+        for (u32 i = index; i < count * PIECES; i += THREADS)
             async_load(to + i * 16, from + (long long)(i / PIECES) * stride + i % PIECES * 16);
     }
     // `count` elements of this thread's own line; then an arrival.

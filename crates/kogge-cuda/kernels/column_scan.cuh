@@ -1,22 +1,22 @@
 // The scan of many lines: a lane a line, from its first element to its last.
 //
-// Lines that lie side by side are read and written together, a strip of 32 by a warp; nothing is
-// exchanged and nothing read twice. A warp takes strip after strip, and asks for octets of chunks some way
-// ahead, over the ends of lines, so that short lines keep the memory as busy as long ones.
+// Lines that lie side by side are read and written together, a strip of `COLUMNS` by a thread block;
+// nothing is exchanged and nothing read twice. A block takes strip after strip, and asks for octets of
+// chunks some way ahead, over the ends of lines, so that short lines keep the memory as busy as long ones.
 
 template <class S>
 struct ColumnRing {
     typedef typename S::Input Input;
-    typedef ColumnFetch<Input, LANES> Fetch;
-    static constexpr u32 STAGES = 3, WARPS = S::COLUMNS / LANES;
+    typedef ColumnFetch<Input, S::COLUMNS> Fetch;
+    static constexpr u32 STAGES = 3;
     static constexpr u32 OCTET = Order<Input>::CHUNK * CHUNKS_PER_OCTET;
     static constexpr u32 STAGE_BYTES = (OCTET * Fetch::PITCH + 127) / 128 * 128;
 
-    u8 stage[WARPS][STAGES][STAGE_BYTES];
-    Barrier full[WARPS][STAGES];
+    u8 stage[STAGES][STAGE_BYTES];
+    Barrier full[STAGES];
 };
 
-// The octets of a warp's strips in turn: asked for, and taken.
+// The octets of a thread block's strips in turn: asked for, and taken.
 template <class S>
 struct Strips {
     typedef typename S::Input Input;
@@ -25,8 +25,8 @@ struct Strips {
     Ring& ring;
     const ColumnArguments<S>& arguments;
     typename Ring::Fetch fetch;
-    u32 warp, lane;
-    u64 strips, step;  // of all, and from one of this warp's to its next
+    u32 index;    // of the thread
+    u64 strips;   // of all blocks
     // The strip that is asked for: where its next octet lies, and elements that are left of a line.
     u64 asked;
     const u8* from;
@@ -36,22 +36,20 @@ struct Strips {
     u32 stage, parity;
 
     __device__ __forceinline__ Strips(Ring& ring, const ColumnArguments<S>& arguments)
-        : ring(ring), arguments(arguments), fetch(arguments), warp(thread_index() / LANES), lane(thread_index() % LANES),
-          strips((arguments.lines + LANES - 1) / LANES), step((u64)block_count() * Ring::WARPS), asked(first()),
-          asked_stage(0), stage(0), parity(0) {
+        : ring(ring), arguments(arguments), fetch(arguments), index(thread_index()),
+          strips((arguments.lines + S::COLUMNS - 1) / S::COLUMNS), asked(block_index()), asked_stage(0), stage(0), parity(0) {
         if (arguments.length == 0) asked = strips;
         enter();
         for (u32 i = 0; i < Ring::STAGES; i++) ask();
     }
-    __device__ __forceinline__ u64 first() const { return (u64)block_index() * Ring::WARPS + warp; }
 
     // As a source of chunks.
-    __device__ __forceinline__ void begin_octet() { barrier_wait(&ring.full[warp][stage], parity); }
+    __device__ __forceinline__ void begin_octet() { barrier_wait(&ring.full[stage], parity); }
     __device__ __forceinline__ void take(u32, u32 i, u32 count, Input (&value)[Order<Input>::CHUNK]) {
-        read_column_chunk<Input, LANES>(ring.stage[warp][stage] + lane * sizeof(Input), i, count, value);
+        read_column_chunk<Input, S::COLUMNS>(ring.stage[stage] + index * sizeof(Input), i, count, value);
     }
     __device__ __forceinline__ void end_octet() {
-        sync_warp();
+        sync_block();
         ask();
         stage++;
         if (stage < Ring::STAGES) return;
@@ -62,37 +60,40 @@ struct Strips {
   private:
     __device__ __forceinline__ void enter() {
         left = arguments.length;
-        u64 line = asked * LANES + (fetch.together ? 0 : lane);
+        u64 line = asked * S::COLUMNS + (fetch.together ? 0 : index);
         from = line < arguments.lines ? arguments.line(line).input : nullptr;
     }
     // Asks for the next octet, if there is one.
     __device__ __forceinline__ void ask() {
         if (asked >= strips) return;
         u32 count = left < Ring::OCTET ? (u32)left : Ring::OCTET;
-        Barrier* full = &ring.full[warp][asked_stage];
-        u8* to = ring.stage[warp][asked_stage];
+        Barrier* full = &ring.full[asked_stage];
+        u8* to = ring.stage[asked_stage];
         asked_stage = asked_stage + 1 < Ring::STAGES ? asked_stage + 1 : 0;
         if (fetch.together) {
-            fetch.ask_together(to, from, count, lane);
+            fetch.template ask_together<S::COLUMNS>(to, from, count, index);
             async_arrive(full);
         } else if (from) {
-            fetch.ask_alone(to + lane * sizeof(Input), from, count, full);
+            fetch.ask_alone(to + index * sizeof(Input), from, count, full);
         } else {
             barrier_arrive(full);
         }
         left -= count;
         if (from) from += (long long)count * arguments.input_stride;
         if (left > 0) return;
-        asked += step;
+        asked += block_count();
         enter();
     }
 };
 
-// All lanes take part, whether or not they have a line.
+// All threads take part, whether or not they have a line.
 template <class S, u32 ALIGNMENT>
-KOGGE_DEVICE void scan_line(Strips<S>& source, const ColumnArguments<S>& arguments, bool exists, const Line& line) {
+KOGGE_DEVICE void scan_strip(Strips<S>& source, const ColumnArguments<S>& arguments, u64 strip) {
     typedef typename S::Op::Element A;
     constexpr u32 ROW = Order<typename S::Input>::CHUNK * CHUNKS_PER_ROW;
+    u64 index = strip * S::COLUMNS + source.index;
+    bool exists = index < arguments.lines;
+    Line line = arguments.line(exists ? index : 0);
     ExistingPlaces<typename S::Output, ALIGNMENT> sink = {{line.output, arguments.output_stride}, exists};
     Maybe<A> init = {A(), false};
     if (exists) init = arguments.inits.of(line.number);
@@ -109,23 +110,15 @@ KOGGE_DEVICE void scan_line(Strips<S>& source, const ColumnArguments<S>& argumen
 template <class S>
 KOGGE_DEVICE void column_scan(const ColumnArguments<S>& arguments) {
     typedef typename S::Output Output;
+    constexpr u32 NATURAL = natural_alignment<Output>();
     ColumnRing<S>& ring = *(ColumnRing<S>*)shared_memory();
-    for (u32 i = thread_index(); i < ring.WARPS * ring.STAGES; i += S::COLUMNS) barrier_init(&ring.full[0][0] + i, LANES);
+    if (thread_index() < ring.STAGES) barrier_init(&ring.full[thread_index()], S::COLUMNS);
     sync_block();
     Strips<S> source(ring, arguments);
+    bool natural = alignof(Output) == NATURAL || arguments.writes_at_multiples_of(NATURAL);
 #pragma unroll 1
-    for (u64 strip = source.first(); strip < source.strips; strip += source.step) {
-        u64 index = strip * LANES + source.lane;
-        bool exists = index < arguments.lines;
-        Line line = arguments.line(exists ? index : 0);
-        constexpr u32 NATURAL = natural_alignment<Output>();
-        if constexpr (alignof(Output) < NATURAL) {
-            bool natural = ((u64)line.output | (u64)arguments.output_stride) % NATURAL == 0;
-            if (!all_lanes(natural)) {
-                scan_line<S, alignof(Output)>(source, arguments, exists, line);
-                continue;
-            }
-        }
-        scan_line<S, NATURAL>(source, arguments, exists, line);
+    for (u64 strip = block_index(); strip < source.strips; strip += block_count()) {
+        if (natural) scan_strip<S, NATURAL>(source, arguments, strip);
+        else if constexpr (alignof(Output) < NATURAL) scan_strip<S, alignof(Output)>(source, arguments, strip);
     }
 }

@@ -48,6 +48,14 @@ struct ColumnArguments {
         return line;
     }
 
+    // Whether every line has its places at multiples of so many bytes.
+    __device__ __forceinline__ bool writes_at_multiples_of(u32 bytes) const {
+        u64 all = (u64)output | (u64)output_stride;
+#pragma unroll 1
+        for (u32 k = 0; k < axes; k++) all |= (u64)outer[k].output_stride;
+        return all % bytes == 0;
+    }
+
     // In 32 bits, where it fits: four times as fast.
     static __device__ __forceinline__ u64 quotient(u64 number, u64 by) {
         return (number | by) >> 32 ? number / by : (u32)number / (u32)by;

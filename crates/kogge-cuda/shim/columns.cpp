@@ -20,37 +20,37 @@
 
 namespace {
 
-template <class O, class I, class U, class Stored, bool EXCLUSIVE_, u32 COLUMNS_, u32 SEGMENTS_>
+template <class O, class I, class U, class Stored, bool EXCLUSIVE_, u32 COLUMNS_, u32 ROWS_>
 struct Specimen {
     typedef O Op;
     typedef I Input;
     typedef U Output;
     typedef Stored Accumulator;
     static constexpr bool EXCLUSIVE = EXCLUSIVE_;
-    static constexpr u32 COLUMNS = COLUMNS_, SEGMENTS = SEGMENTS_;
+    static constexpr u32 COLUMNS = COLUMNS_, ROWS = ROWS_;
 };
 
-// name, operator, input, output, accumulator, columns and segments of a unit
+// name, operator, input, output, accumulator, columns and rows of a unit
 #ifdef KOGGE_FEW
-#define SPECIMENS(X) X(brackets_i64, BracketsI64, long long, long long, long long, 16, 1) \
-    X(brackets_i32_deep, BracketsI32, int, int, int, 2, 8)
+#define SPECIMENS(X) X(brackets_i64, BracketsI64, long long, long long, long long, 16, 4) \
+    X(brackets_i32_deep, BracketsI32, int, int, int, 2, 16)
 #else
 #define SPECIMENS(X)                                                                                     \
-    X(brackets_i64, BracketsI64, long long, long long, long long, 16, 1)                                 \
-    X(brackets_i32, BracketsI32, int, int, int, 16, 1)                                                   \
-    X(brackets_i32_deep, BracketsI32, int, int, int, 2, 8)                                               \
-    X(brackets_u8_u32, BracketsU32, u8, u32, u32, 16, 1)                                                 \
-    X(sum_f32, SumF32, float, float, float, 4, 4)                                                        \
-    X(sum_i8, SumI8, signed char, signed char, signed char, 16, 1)                                       \
-    X(sum_i16, SumI16, short, short, short, 8, 2)                                                        \
-    X(sum_f16, SumF32, f16, f16, float, 16, 1)                                                           \
-    X(max_bf16, MaxF32, bf16, bf16, float, 8, 2)                                                         \
-    X(max_f32_in_f64, MaxF64, float, float, double, 8, 2)                                                \
-    X(compose_f32, ComposeF32, ComposeF32::Element, ComposeF32::Element, ComposeF32::Element, 8, 1)      \
-    X(matmul_f32, MatMulF32, MatMulF32::Element, MatMulF32::Element, MatMulF32::Element, 1, 8)           \
-    X(matmul_f64, MatMulF64, MatMulF64::Element, MatMulF64::Element, MatMulF64::Element, 4, 1)           \
-    X(triple, OfTriple, OfTriple::Element, OfTriple::Element, OfTriple::Element, 16, 1)                  \
-    X(bytes3, OfBytes3, OfBytes3::Element, OfBytes3::Element, OfBytes3::Element, 4, 4)
+    X(brackets_i64, BracketsI64, long long, long long, long long, 16, 4)                                 \
+    X(brackets_i32, BracketsI32, int, int, int, 64, 1)                                                   \
+    X(brackets_i32_deep, BracketsI32, int, int, int, 2, 16)                                               \
+    X(brackets_u8_u32, BracketsU32, u8, u32, u32, 32, 1)                                                 \
+    X(sum_f32, SumF32, float, float, float, 4, 16)                                                        \
+    X(sum_i8, SumI8, signed char, signed char, signed char, 16, 2)                                       \
+    X(sum_i16, SumI16, short, short, short, 8, 8)                                                        \
+    X(sum_f16, SumF32, f16, f16, float, 32, 2)                                                           \
+    X(max_bf16, MaxF32, bf16, bf16, float, 8, 4)                                                         \
+    X(max_f32_in_f64, MaxF64, float, float, double, 8, 8)                                                \
+    X(compose_f32, ComposeF32, ComposeF32::Element, ComposeF32::Element, ComposeF32::Element, 16, 2)      \
+    X(matmul_f32, MatMulF32, MatMulF32::Element, MatMulF32::Element, MatMulF32::Element, 1, 64)           \
+    X(matmul_f64, MatMulF64, MatMulF64::Element, MatMulF64::Element, MatMulF64::Element, 8, 4)           \
+    X(triple, OfTriple, OfTriple::Element, OfTriple::Element, OfTriple::Element, 16, 2)                  \
+    X(bytes3, OfBytes3, OfBytes3::Element, OfBytes3::Element, OfBytes3::Element, 4, 8)
 #endif
 
 struct Request {
@@ -58,10 +58,10 @@ struct Request {
     const u8* inits;  // one per line
 };
 
-// The same by the kernel of a lane a line, a warp to a block.
+// The same by the kernel of a lane a line, two warps to a block.
 template <class S>
 struct Whole : S {
-    static constexpr u32 COLUMNS = LANES;
+    static constexpr u32 COLUMNS = 2 * LANES;
 };
 
 // The arguments of any specimen, but for the initial values.
@@ -86,7 +86,7 @@ void run(const Request& q, const Common& common, u64 init_kind, u8* totals) {
                      [](const void* a) { column_rounds<S>(*(const ColumnArguments<S>*)a); }, &a);
     } else {
         auto a = arguments_of<Whole<S>>(common, q.inits, init_kind, totals);
-        shim::launch(q.grid, LANES, sizeof(ColumnRing<Whole<S>>), q.seed,
+        shim::launch(q.grid, Whole<S>::COLUMNS, sizeof(ColumnRing<Whole<S>>), q.seed,
                      [](const void* a) { column_scan<Whole<S>>(*(const ColumnArguments<Whole<S>>*)a); }, &a);
     }
 }
@@ -95,13 +95,13 @@ struct Entry {
     u32 accumulator, slot;
     void (*run[2])(const Request&, const Common&, u64, u8*);
 };
-#define ENTRY(name, O, I, U, A, COLUMNS, SEGMENTS)                         \
+#define ENTRY(name, O, I, U, A, COLUMNS, ROWS)                         \
     {#name,                                                               \
      {sizeof(A), Slot<O::Element>::PARTS * 16,                             \
-      {run<Specimen<O, I, U, A, false, COLUMNS, SEGMENTS>>, run<Specimen<O, I, U, A, true, COLUMNS, SEGMENTS>>}}},
+      {run<Specimen<O, I, U, A, false, COLUMNS, ROWS>>, run<Specimen<O, I, U, A, true, COLUMNS, ROWS>>}}},
 std::map<std::string, Entry> entries = {SPECIMENS(ENTRY)};
 
-constexpr u64 SLOTS = 1 << 15;
+constexpr u64 SLOTS = 1 << 17;
 
 u64 number() {
     long long value;

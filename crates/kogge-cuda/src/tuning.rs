@@ -19,11 +19,13 @@ pub struct Tuning {
     pub always_cooperative: bool,
     /// Warps a multiprocessor, a lane a line, below which lines that lie side by side are cut.
     pub column_warps: u32,
-    /// Blocks a multiprocessor of the kernel that gives a lane a line.
+    /// Lines of a thread block of the kernel that gives a lane a line, at most; a power of two.
+    pub column_lines: u32,
+    /// Blocks a multiprocessor of that kernel.
     pub column_blocks: u32,
-    /// Segments, of neighbouring lines together, that a thread block takes at once from lines that are
-    /// cut: 4, 8 or 16; fewer where shared memory is small.
-    pub column_span: u32,
+    /// Workers of a stage, a row of a line each, of the kernel that cuts lines: 32, 64 or 128; fewer
+    /// where shared memory is small.
+    pub column_workers: u32,
 }
 
 impl Default for Tuning {
@@ -36,8 +38,9 @@ impl Default for Tuning {
             ahead: 1,
             always_cooperative: false,
             column_warps: 12,
-            column_blocks: 4,
-            column_span: 16,
+            column_lines: 256,
+            column_blocks: 2,
+            column_workers: 128,
         }
     }
 }

@@ -53,7 +53,7 @@ where
 
 #[test]
 fn every_planted_fault_is_caught() {
-    COLUMNS.catches_all(18);
+    COLUMNS.catches_all(15);
 }
 
 #[test]

@@ -90,19 +90,19 @@ fn brackets_i64() {
 
 #[test]
 fn brackets_i32() {
-    let case = Case { name: "brackets_i32", operator: BracketsI32, columns: 16 };
+    let case = Case { name: "brackets_i32", operator: BracketsI32, columns: 64 };
     sweep::<i32, i32, i32, _>(&case, |r| r.next() as i32, |r| r.next() as i32);
 }
 
 #[test]
-fn units_of_a_tile() {
+fn units_of_many_rows() {
     let case = Case { name: "brackets_i32_deep", operator: BracketsI32, columns: 2 };
     sweep::<i32, i32, i32, _>(&case, |r| r.next() as i32, |r| r.next() as i32);
 }
 
 #[test]
 fn brackets_u8_in_u32() {
-    let case = Case { name: "brackets_u8_u32", operator: BracketsU32, columns: 16 };
+    let case = Case { name: "brackets_u8_u32", operator: BracketsU32, columns: 32 };
     sweep::<u8, u32, u32, _>(&case, |r| r.next() as u8, |r| r.next() as u32);
 }
 
@@ -126,7 +126,7 @@ fn sum_i16() {
 
 #[test]
 fn sum_f16() {
-    let case = Case { name: "sum_f16", operator: Sum, columns: 16 };
+    let case = Case { name: "sum_f16", operator: Sum, columns: 32 };
     let make = |r: &mut Random| f16::from_f32(wild_float(r).clamp(-6e4, 6e4));
     sweep::<f16, f16, f32, _>(&case, make, small_float);
 }
@@ -145,7 +145,7 @@ fn max_f32_in_f64() {
 
 #[test]
 fn compose_f32() {
-    let case = Case { name: "compose_f32", operator: Compose, columns: 8 };
+    let case = Case { name: "compose_f32", operator: Compose, columns: 16 };
     let make = |r: &mut Random| Affine { a: small_float(r), b: wild_float(r) };
     sweep::<Affine<f32>, Affine<f32>, Affine<f32>, _>(&case, make, make);
 }
@@ -162,7 +162,7 @@ fn matmul_f32() {
 
 #[test]
 fn matmul_f64() {
-    let case = Case { name: "matmul_f64", operator: MatMul, columns: 4 };
+    let case = Case { name: "matmul_f64", operator: MatMul, columns: 8 };
     let make = |r: &mut Random| {
         let mut x = || f64::from(small_float(r)) * 1.25;
         Matrix2 { m00: x(), m01: x(), m10: x(), m11: x() }

@@ -24,8 +24,8 @@ pub enum ColumnKernel {
     Rounds {
         /// Neighbouring lines that a thread block takes together.
         columns: u32,
-        /// Segments of each that it takes at once.
-        segments: u32,
+        /// Rows of each that it takes at once.
+        rows: u32,
     },
 }
 
@@ -50,8 +50,8 @@ impl fmt::Display for ColumnPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kernel {
             ColumnKernel::Whole => write!(f, "columns, a lane each")?,
-            ColumnKernel::Rounds { columns, segments } => {
-                write!(f, "columns in rounds, {columns} lines by {segments} segments")?;
+            ColumnKernel::Rounds { columns, rows } => {
+                write!(f, "columns in rounds, {columns} lines by {rows} rows")?;
             }
         }
         write!(f, ", {} blocks of {} threads", self.grid, self.threads)
@@ -77,8 +77,7 @@ pub(crate) fn plan(
     }
     let warps = lines.div_ceil(LANES.into());
     let enough = u64::from(tuning.column_warps * device.multiprocessors);
-    let segments = problem.len.div_ceil(problem.order().segment() as u64);
-    if segments > 1
+    if problem.len > problem.order().row() as u64
         && warps < enough
         && let Some(cut) = Cut::new(lines, problem, device, tuning)
     {
@@ -96,13 +95,13 @@ fn whole(
 ) -> Result<ColumnPlan, Error> {
     let bytes = |threads: u64| {
         let octet = 8 * problem.order().chunk() as u64;
-        let stage = (octet * u64::from(LANES) * problem.element_bytes as u64).next_multiple_of(128);
-        threads / u64::from(LANES) * STAGES * (stage + 8) + 128
+        let stage = (octet * threads * problem.element_bytes as u64).next_multiple_of(128);
+        STAGES * (stage + 8) + 128
     };
-    let threads = [4, 2, 1].map(|warps| warps * LANES).into_iter();
-    let mut fitting =
-        threads.filter(|&threads| bytes(threads.into()) <= device.shared_bytes.into());
-    let Some(threads) = fitting.next() else {
+    let most = u64::from(device.shared_bytes / tuning.column_blocks);
+    let fits = |threads: &u32| *threads <= tuning.column_lines && bytes((*threads).into()) <= most;
+    let threads = [8, 4, 2, 1].map(|warps| warps * LANES);
+    let Some(threads) = threads.into_iter().find(fits) else {
         let problem =
             format!("elements of {} bytes are more than kernels take", problem.element_bytes);
         return Err(Error::Unsupported(problem));
@@ -125,53 +124,52 @@ const STAGES: u64 = 3;
 #[derive(Clone, Copy)]
 struct Cut {
     columns: u32,
-    segments: u32,
+    rows: u32,
     shared_bytes: u32,
 }
 
 impl Cut {
     /// The largest unit of which shared memory holds three, or none.
     fn new(lines: u64, problem: &Problem, device: Capability, tuning: &Tuning) -> Option<Self> {
-        let spans = [16u32, 8, 4].into_iter().filter(|&span| span <= tuning.column_span.max(4));
-        spans
-            .map(|span| Self::of(span, lines, problem))
-            .find(|cut| cut.is_some_and(|cut| cut.shared_bytes <= device.shared_bytes))?
+        let workers = [128, 64, 32].into_iter().filter(|&workers| workers <= tuning.column_workers);
+        let fits = |cut: &Self| cut.shared_bytes <= device.shared_bytes;
+        workers.filter_map(|workers| Self::of(workers, lines, problem)).find(fits)
     }
 
-    fn of(span: u32, lines: u64, problem: &Problem) -> Option<Self> {
-        let columns = lines.next_power_of_two().min(span.into()) as u32;
-        let segments = (span / columns).min(Order::SEGMENTS_PER_TILE as u32);
+    /// Of so many workers, a row of a line each.
+    fn of(workers: u32, lines: u64, problem: &Problem) -> Option<Self> {
+        const ROWS_PER_TILE: u32 = (Order::ROWS_PER_SEGMENT * Order::SEGMENTS_PER_TILE) as u32;
+        // As many lines side by side as leave few workers without one.
+        let idle = |columns: u64| lines.next_multiple_of(columns) - lines;
+        let mut columns = lines.next_power_of_two().min(workers.into());
+        while columns > LANES.into() && idle(columns) > lines / 8 {
+            columns /= 2;
+        }
+        let columns = columns as u32;
+        let rows = (workers / columns).min(ROWS_PER_TILE);
         let element =
             u32::try_from(problem.element_bytes).ok().filter(|&bytes| bytes <= 1 << 10)?;
-        let accumulator = problem.accumulator_bytes.max(4) as u32;
-        let rows = segments * Order::ROWS_PER_SEGMENT as u32;
-        let row = problem.order().row() as u32;
         let pitch = columns * element;
         let pad = if pitch < 128 { pitch } else { 0 };
-        let stage = (rows * (row * pitch + pad)).next_multiple_of(128);
-        let barriers = 8 * (rows * columns / LANES + 2);
-        let totals = (rows + segments) * columns * accumulator;
-        Some(Self {
-            columns,
-            segments,
-            shared_bytes: STAGES as u32 * (stage + barriers + totals) + 128,
-        })
+        let row = problem.order().row() as u32 * pitch + pad;
+        let stage = (rows * row).next_multiple_of(128);
+        Some(Self { columns, rows, shared_bytes: STAGES as u32 * (stage + 8) + 128 })
     }
 
     fn plan(self, lines: u64, problem: &Problem, device: Capability) -> ColumnPlan {
-        let Self { columns, segments, shared_bytes } = self;
+        let Self { columns, rows, shared_bytes } = self;
         let order = problem.order();
         let strips = lines.div_ceil(columns.into());
         let parts = |elements: usize| problem.len.div_ceil(elements as u64);
-        let units = parts(order.segment() * segments as usize).saturating_mul(strips);
+        let units = parts(order.row()).div_ceil(rows.into()).saturating_mul(strips);
         let grid = units.min(device.multiprocessors.into()).max(1);
         let slot = (problem.accumulator_bytes as u64).div_ceil(8) * 16;
-        let places = parts(order.segment()) + parts(order.tile()) + parts(order.block());
+        let places = parts(order.row()) + parts(order.segment()) + 2 * parts(order.tile());
         let slots = places.saturating_mul(strips * u64::from(columns)).saturating_add(grid);
         ColumnPlan {
-            kernel: ColumnKernel::Rounds { columns, segments },
+            kernel: ColumnKernel::Rounds { columns, rows },
             grid: grid as u32,
-            threads: LANES + STAGES as u32 * segments * Order::ROWS_PER_SEGMENT as u32 * columns,
+            threads: STAGES as u32 * rows * columns,
             shared_bytes,
             cooperative: grid > 1,
             workspace_bytes: slots.saturating_mul(slot).saturating_add(WORKSPACE_HEAD),
@@ -213,8 +211,8 @@ where
     let specification = Specification { direction: Direction::Forward, ..specification };
     let constants = match plan.kernel {
         ColumnKernel::Whole => format!("COLUMNS = {}", plan.threads),
-        ColumnKernel::Rounds { columns, segments } => {
-            format!("COLUMNS = {columns}, SEGMENTS = {segments}")
+        ColumnKernel::Rounds { columns, rows } => {
+            format!("COLUMNS = {columns}, ROWS = {rows}")
         }
     };
     let common = Program {
@@ -224,7 +222,11 @@ where
         shared: "ColumnRing",
         shared_bytes: plan.shared_bytes,
         // Registers for the delay lines; memory needs many warps to be filled.
-        bounds: if size_of::<A>() <= 4 { "Scan::COLUMNS, 4" } else { "Scan::COLUMNS, 3" },
+        bounds: if size_of::<A>() <= 4 {
+            "Scan::COLUMNS, 512 / Scan::COLUMNS"
+        } else {
+            "Scan::COLUMNS"
+        },
         arguments: "ColumnArguments",
         entry: "column_scan",
     };
@@ -412,17 +414,18 @@ mod tests {
 
     #[test]
     fn many_lines_take_a_lane_each_and_few_are_cut() {
-        for (lines, len) in [(65_536, 4096), (1 << 20, 256), (1 << 24, 16), (1, 1024), (3, 0)] {
+        for (lines, len) in [(65_536, 4096), (1 << 20, 256), (1 << 24, 16), (1, 128), (3, 0)] {
             assert_eq!(plan_of(lines, len, 4, H100).kernel, ColumnKernel::Whole, "{lines} × {len}");
         }
         let cut = |lines, len| match plan_of(lines, len, 4, H100).kernel {
-            ColumnKernel::Rounds { columns, segments } => (columns, segments),
+            ColumnKernel::Rounds { columns, rows } => (columns, rows),
             ColumnKernel::Whole => panic!("{lines} × {len} in whole lines"),
         };
-        assert_eq!(cut(256, 1 << 20), (16, 1));
-        assert_eq!(cut(4096, 65_536), (16, 1));
-        assert_eq!(cut(3, 1 << 24), (4, 4));
-        assert_eq!(cut(1, 1 << 24), (1, 8));
+        assert_eq!(cut(256, 1 << 20), (128, 1));
+        assert_eq!(cut(4096, 65_536), (128, 1));
+        assert_eq!(cut(144, 1 << 20), (32, 4));
+        assert_eq!(cut(3, 1 << 24), (4, 32));
+        assert_eq!(cut(1, 1 << 24), (1, 64));
     }
 
     #[test]
@@ -452,7 +455,7 @@ mod tests {
     fn huge_shapes_do_not_overflow() {
         let plan = plan_of(1, 1 << 62, 4, H100);
         assert!(plan.workspace_bytes > 1 << 52 && plan.grid == 132);
-        assert_eq!(plan_of(1 << 62, 2, 4, H100).grid, 132 * 4);
+        assert_eq!(plan_of(1 << 62, 2, 4, H100).grid, 132 * 2);
         assert!(super::plan(1, &problem(2, 65), H100, &Tuning::default()).is_err());
     }
 }

@@ -56,7 +56,7 @@ impl fmt::Display for LinePlan {
 /// let plan = plan_lines(&shape, &problem, h100, &Tuning::default())?;
 /// assert_eq!(
 ///     plan.to_string(),
-///     "columns in rounds, 16 lines by 1 segments, 132 blocks of 416 threads",
+///     "columns in rounds, 128 lines by 1 rows, 132 blocks of 384 threads",
 /// );
 /// # Ok::<_, kogge_cuda::Error>(())
 /// ```
