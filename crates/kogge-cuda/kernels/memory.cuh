@@ -44,6 +44,27 @@ KOGGE_DEVICE u8* element_at(const Span<T>& span, u32 index, u32 e) {
 struct FromShared {
     static __device__ __forceinline__ Quad load(const u8* from) { return load_shared(from); }
 };
+// Bytes `skip` to `skip` + 16 of two quads, one after the other; `skip` is below 16.
+KOGGE_DEVICE Quad straddle(const Quad& low, const Quad& high, u32 skip) {
+    u32 word[8], bits = 8 * (skip % 4);
+#pragma unroll
+    for (u32 i = 0; i < 8; i++) word[i] = i < 4 ? low.word[i] : high.word[i - 4];
+#pragma unroll
+    for (u32 i = 0; i < 6; i++) word[i] = skip & 8 ? word[i + 2] : word[i];
+#pragma unroll
+    for (u32 i = 0; i < 5; i++) word[i] = skip & 4 ? word[i + 1] : word[i];
+    Quad quad;
+#pragma unroll
+    for (u32 i = 0; i < 4; i++) quad.word[i] = (u32)(((u64)word[i + 1] << 32 | word[i]) >> bits);
+    return quad;
+}
+// Sixteen bytes from any address, by way of the two quads in which they lie.
+struct FromSharedAnywhere {
+    static __device__ __forceinline__ Quad load(const u8* from) {
+        u32 skip = (u64)from % 16;
+        return straddle(load_shared(from - skip), load_shared(from - skip + 16), skip);
+    }
+};
 struct FromGlobal {
     static __device__ __forceinline__ Quad load(const u8* from) { return load_quad(from); }
 };
@@ -106,6 +127,68 @@ KOGGE_DEVICE void write_chunk(u8* base, u32 span_count, u32 index, u32 count, co
             }
     }
 }
+
+// Bytes `first` to `end` of a quad.
+template <class U>
+KOGGE_DEVICE void store_part(u8* to, const Quad& quad, u32 first, u32 end) {
+    constexpr u32 STEP = sizeof(U) % 4 == 0 ? 4 : 1;
+#pragma unroll
+    for (u32 b = 0; b < 16; b += STEP) {
+        if (b < first || b >= end) continue;
+        u32 word = quad.word[b / 4] >> 8 * (b % 4);
+        memcpy(to + b, &word, STEP);
+    }
+}
+
+// Writes whole rows, one after another, to where no chunk begins at 16 bytes: every lane writes the quad
+// that its chunk shares with the one below, all but the two at the ends whole.
+template <class U, u32 E, bool REVERSE>
+struct StraddlingRows {
+    static constexpr u32 QUADS = Chunk<U, E>::BYTES / 16;
+    Quad carried;  // lane 0: of the last lane in the row before
+
+    __device__ __forceinline__ void write(u8* to, const Chunk<U, E>& chunk, u32 lane, bool first, bool last) {
+        u32 past = (u64)to % 16;
+        Quad own[QUADS];
+        memory_order(own, chunk);
+        Quad beside = own[REVERSE ? 0 : QUADS - 1], below;
+#pragma unroll
+        for (u32 i = 0; i < 4; i++) {
+            u32 word = shuffle(beside.word[i], (lane + LANES - 1) % LANES);
+            below.word[i] = lane > 0 ? word : carried.word[i];
+            carried.word[i] = word;
+        }
+#pragma unroll
+        for (u32 q = 0; q < QUADS; q++) {
+            Quad quad;
+            if constexpr (REVERSE) quad = straddle(own[q], q + 1 < QUADS ? own[(q + 1) % QUADS] : below, 16 - past);
+            else quad = straddle(q > 0 ? own[(q + QUADS - 1) % QUADS] : below, own[q], 16 - past);
+            bool shared = first && lane == 0 && q == (REVERSE ? QUADS - 1 : 0);
+            u8* at = to - past + 16 * (REVERSE ? q + 1 : q);
+            if (shared) store_part<U>(at, quad, REVERSE ? 0 : past, REVERSE ? past : 16);
+            else store_quad(at, quad);
+        }
+        if (last && lane == LANES - 1) {
+            Quad quad = straddle(beside, beside, 16 - past);
+            store_part<U>(REVERSE ? to - past : to - past + 16 * QUADS, quad, REVERSE ? past : 0, REVERSE ? 16 : past);
+        }
+    }
+
+  private:
+    // The chunk as it lies in memory.
+    static __device__ __forceinline__ void memory_order(Quad (&own)[QUADS], const Chunk<U, E>& chunk) {
+        Chunk<U, E> stored = chunk;
+        if constexpr (REVERSE && E > 1) {
+#pragma unroll
+            for (u32 e = 0; e < E; e++) stored.put(e, chunk.get(E - 1 - e));
+        }
+#pragma unroll
+        for (u32 q = 0; q < QUADS; q++) {
+#pragma unroll
+            for (u32 i = 0; i < 4; i++) own[q].word[i] = stored.word[q * 4 + i];
+        }
+    }
+};
 
 // Lanes that have a chunk, in the row whose first chunk is `first`.
 template <class T>

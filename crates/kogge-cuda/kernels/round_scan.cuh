@@ -33,6 +33,7 @@ struct Ring {
     // before it.
     A segment[S::STAGES][SEGMENTS_PER_TILE];
     bool preceded[S::STAGES];
+    u64 epoch;  // of this call
 
     // The tile in a stage, where the copy of `global` lies.
     __device__ __forceinline__ Span<Input> landed(u32 s, const Span<Input>& global) {
@@ -40,59 +41,28 @@ struct Ring {
     }
 };
 
-// A thread block's share of the work.
-template <class S>
+// A thread block's share of the tiles, which are those of a sequence or of lines (sequence.cuh,
+// line_tiles.cuh).
+template <class S, class Tiles>
 struct Rounds {
-    u64 tiles;
+    Tiles tiles;
     u32 count;
 
-    __device__ __forceinline__ Rounds(const Arguments<S>& arguments) {
-        constexpr u32 TILE = Order<typename S::Input>::TILE;
-        tiles = (arguments.length + TILE - 1) / TILE;
-        count = block_index() < tiles ? (u32)((tiles - block_index() + block_count() - 1) / block_count()) : 0;
-    }
+    __device__ __forceinline__ Rounds(const Tiles& tiles)
+        : tiles(tiles), count(block_index() < tiles.count ? (u32)((tiles.count - block_index() + block_count() - 1) / block_count()) : 0) {}
     static __device__ __forceinline__ u64 tile(u32 round) { return (u64)round * block_count() + block_index(); }
     static __device__ __forceinline__ u32 stage(u32 round) { return round % S::STAGES; }
     static __device__ __forceinline__ u32 parity(u32 round) { return round / S::STAGES & 1; }
-    template <class T>
-    static __device__ __forceinline__ Span<T> span(const void* base, u64 length, u32 round) {
-        constexpr u32 TILE = Order<typename S::Input>::TILE;
-        return span_of<T, S::REVERSE>(base, length, tile(round) * TILE, TILE);
-    }
+    __device__ __forceinline__ Span<typename S::Input> input(u32 round) { return tiles.input(tile(round)); }
 };
 
-// Copies a tile into a stage, by one warp: what fills whole 16 bytes by the copy engine (below sm_90 by
-// asynchronous loads), the few bytes at either end by the lanes.
-template <class S>
-KOGGE_DEVICE void load_tile(u8* stage, const u8* from, u32 bytes, Barrier* full, u32 lane) {
-    u8* to = stage + (u64)from % 16;
-    u32 head = (u32)(-(u64)from % 16);
-    if (head > bytes) head = bytes;
-    u32 middle = (bytes - head) / 16 * 16, tail = bytes - head - middle;
-    if (lane < head) to[lane] = from[lane];
-    if (lane < tail) to[head + middle + lane] = from[head + middle + lane];
-    if constexpr (S::BULK) {
-        if (head + tail > 0) bulk_fence();
-        sync_warp();
-        if (lane == 0) {
-            barrier_arrive_expect(full, middle);
-            if (middle > 0) bulk_load(to + head, from + head, middle, full);
-        }
-    } else {
-        for (u32 at = head + lane * 16; at < head + middle; at += LANES * 16) async_load(to + at, from + at);
-        async_arrive(full);
-        sync_warp();
-        if (lane == 0) barrier_arrive(full);
-    }
-}
-
-template <class S>
-KOGGE_DEVICE void run_loader(Ring<S>& ring, const Arguments<S>& arguments, const Rounds<S>& rounds, u32 lane) {
+template <class S, class Tiles>
+KOGGE_DEVICE void run_loader(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 lane) {
     typedef typename S::Input Input;
     for (u32 r = 0; r < rounds.count; r++) {
         u32 s = rounds.stage(r);
         if (r >= S::STAGES) barrier_wait(&ring.empty[s], rounds.parity(r) ^ 1);
-        Span<Input> tile = rounds.template span<Input>(arguments.input, arguments.length, r);
+        Span<Input> tile = rounds.input(r);
         load_tile<S>(ring.stage[s], tile.bytes, tile.count * sizeof(Input), &ring.full[s], lane);
     }
 }
@@ -111,43 +81,54 @@ KOGGE_DEVICE void replace_by_prefixes(Ring<S>& ring, u32 s, Maybe<typename S::Op
         }
 }
 
+// The look-ahead and the reducers meet once, when the epoch has been read: so a slot that holds it tells
+// that no warp of its block has yet to read the one before.
 template <class S>
-KOGGE_DEVICE void run_look_ahead(Ring<S>& ring, const Arguments<S>& arguments, const Rounds<S>& rounds, u32 lane) {
-    u64 epoch = load_epoch(&arguments.workspace->epoch) + 1;
-    LookAhead<S> look_ahead = {init_of(arguments), 0, arguments.workspace, epoch};
+KOGGE_DEVICE void share_epoch() {
+    sync_group(2, LANES * (Ring<S>::LOOKERS + S::REDUCERS));
+}
+
+template <class S, class Tiles>
+KOGGE_DEVICE void run_look_ahead(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 lane) {
+    typedef typename S::Op::Element A;
+    Workspace* workspace = rounds.tiles.workspace();
+    u64 epoch = load_epoch(&workspace->epoch) + 1;
+    if (lane == 0) ring.epoch = epoch;
+    share_epoch<S>();
+    typename Tiles::Prefixes prefixes(rounds.tiles, epoch);
     for (u32 r = 0; r < rounds.count; r++) {
         u32 ahead = r + S::AHEAD < rounds.count ? r + S::AHEAD : rounds.count - 1;
         barrier_wait(&ring.reduced[rounds.stage(ahead)], rounds.parity(ahead));
-        Maybe<typename S::Op::Element> prefix = look_ahead.before(rounds.tile(r), lane);
+        Maybe<A> prefix = prefixes.before(rounds.tile(r), lane);
         if (lane == 0) {
             u32 s = rounds.stage(r);
-            replace_by_prefixes(ring, s, prefix, rounds.template span<typename S::Input>(arguments.input, arguments.length, r).count);
+            replace_by_prefixes(ring, s, prefix, rounds.input(r).count);
             barrier_arrive(&ring.ready[s]);
         }
+        prefixes.end(rounds.tile(r), lane);
     }
-    if (rounds.count == 0 || rounds.tile(rounds.count - 1) != rounds.tiles - 1) return;
-    // The last tile is ours, so every other block has read the epoch: we have seen its slots.
-    if (arguments.total) {
-        Maybe<typename S::Op::Element> total = look_ahead.before(rounds.tiles, lane);
-        if (lane == 0) store_total(arguments, total);
-    }
-    if (lane == 0) store_epoch(&arguments.workspace->epoch, epoch);
+    u64 tiles = rounds.tiles.count;
+    if (rounds.count == 0 || rounds.tile(rounds.count - 1) != tiles - 1) return;
+    // The last tile is ours: the epoch moves on when every block has read it, as its last slot tells.
+    for (u64 tile = tiles - (tiles < block_count() ? tiles : block_count()) + lane; tile < tiles; tile += LANES)
+        Slot<A>::await(workspace, tile, epoch);
+    sync_warp();
+    if (lane == 0) store_epoch(&workspace->epoch, epoch);
 }
 
-template <class S>
-KOGGE_DEVICE void run_reducer(Ring<S>& ring, const Arguments<S>& arguments, const Rounds<S>& rounds, u32 warp, u32 lane) {
+template <class S, class Tiles>
+KOGGE_DEVICE void run_reducer(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 warp, u32 lane) {
     typedef typename S::Op Op;
     typedef typename Op::Element A;
     typedef typename S::Input Input;
     constexpr u32 SHARE = SEGMENTS_PER_TILE / S::REDUCERS;
-    u64 epoch = load_epoch(&arguments.workspace->epoch) + 1;
+    share_epoch<S>();
     for (u32 r = 0; r < rounds.count; r++) {
         u32 s = rounds.stage(r);
-        Span<Input> global = rounds.template span<Input>(arguments.input, arguments.length, r);
-        Span<Input> tile = ring.landed(s, global);
+        Span<Input> tile = ring.landed(s, rounds.input(r));
         barrier_wait(&ring.full[s], rounds.parity(r));
         for (u32 i = warp * SHARE; i < (warp + 1) * SHARE; i++) {
-            Maybe<A> total = segment_total<S>(tile, i * CHUNKS_PER_SEGMENT, lane, is_whole(tile, Order<Input>::TILE));
+            Maybe<A> total = segment_total<S>(tile, i * CHUNKS_PER_SEGMENT, lane);
             if (lane == 0 && total.exists) ring.segment[s][i] = total.value;
         }
         sync_group(1, S::REDUCERS * LANES);
@@ -157,7 +138,7 @@ KOGGE_DEVICE void run_reducer(Ring<S>& ring, const Arguments<S>& arguments, cons
 #pragma unroll
             for (u32 i = 1; i < SEGMENTS_PER_TILE; i++)
                 if (i < segments) total = Op::combine(total, ring.segment[s][i]);
-            Slot<A>::publish(arguments.workspace, rounds.tile(r), total, epoch);
+            Slot<A>::publish(rounds.tiles.workspace(), rounds.tile(r), total, ring.epoch);
             barrier_arrive(&ring.reduced[s]);
         }
     }
@@ -170,16 +151,36 @@ KOGGE_DEVICE Maybe<typename S::Op::Element> before_segment(const Ring<S>& ring, 
     return {ring.segment[s][warp], true};
 }
 
-// The values of segment `warp` of a whole tile, of plain chunks. The stage is given back as soon as the
+// Writes rows whose chunks are at multiples of 16 bytes.
+template <class U, u32 E, bool REVERSE>
+struct RowsInPlace {
+    __device__ __forceinline__ void write(u8* to, u32 count, u32 index, const Chunk<U, E>& chunk, u32, u32) {
+        write_chunk<U, E, REVERSE, true>(to, count, index, E, chunk);
+    }
+};
+// Writes rows to any address.
+template <class U, u32 E, bool REVERSE>
+struct RowsAnywhere {
+    StraddlingRows<U, E, REVERSE> rows;
+    __device__ __forceinline__ void write(u8* to, u32 count, u32 index, const Chunk<U, E>& chunk, u32 row, u32 lane) {
+        u8* at = to + (u64)(REVERSE ? count - E - index * E : index * E) * sizeof(U);
+        if constexpr (Chunk<U, E>::BYTES % 16 == 0) {
+            if ((u64)at % 16 != 0) return rows.write(at, chunk, lane, row == 0, row == ROWS_PER_SEGMENT - 1);
+        }
+        write_chunk<U, E, REVERSE, true>(to, count, index, E, chunk);
+    }
+};
+
+// The values of segment `warp`, all there and of plain chunks. The stage is given back as soon as the
 // segment is in registers; if a chunk isn't plain, nothing has been done.
-template <class S>
+template <class S, class From, template <class, u32, bool> class Rows>
 KOGGE_DEVICE bool scan_whole_segment(Ring<S>& ring, u32 s, const Span<typename S::Input>& tile, u8* to, u32 warp, u32 lane) {
     typedef typename S::Op Op;
     typedef typename Op::Element A;
     constexpr u32 E = Order<typename S::Input>::CHUNK;
     u32 first = warp * CHUNKS_PER_SEGMENT + lane;
     InputChunk<S> input[ROWS_PER_SEGMENT];
-    read_segment<S>(tile, first, input);
+    read_segment<S, From>(tile, first, input);
     if (!all_lanes(are_plain<A>(input))) return false;
     Maybe<A> before = before_segment(ring, s, warp);
     sync_warp();
@@ -188,11 +189,12 @@ KOGGE_DEVICE bool scan_whole_segment(Ring<S>& ring, u32 s, const Span<typename S
 #pragma unroll
     for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) value[j] = S::Fold::template of<true>(input[j], E);
     kogge_stone_rows<Op>(value, lane);
+    Rows<typename S::Output, E, S::REVERSE> rows = {};
 #pragma unroll
     for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) {
         OutputChunk<S> output;
         before = scan_row<S, true, true>(before, input[j], E, value[j], LANES, lane, output);
-        write_chunk<typename S::Output, E, S::REVERSE, true>(to, tile.count, first + j * LANES, E, output);
+        rows.write(to, tile.count, first + j * LANES, output, j, lane);
     }
     return true;
 }
@@ -224,24 +226,30 @@ KOGGE_DEVICE void scan_part_segment(Ring<S>& ring, u32 s, const Span<typename S:
     if (lane == 0) barrier_arrive(&ring.empty[s]);
 }
 
-template <class S>
-KOGGE_DEVICE void run_scanner(Ring<S>& ring, const Arguments<S>& arguments, const Rounds<S>& rounds, u32 warp, u32 lane) {
+template <class S, class Tiles>
+KOGGE_DEVICE void run_scanner(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 warp, u32 lane) {
     typedef typename S::Input Input;
     typedef typename S::Output Output;
+    u32 segment = warp % ring.SCANNERS;
     for (u32 r = warp / ring.SCANNERS; r < rounds.count; r += S::GROUPS) {
         u32 s = rounds.stage(r);
-        Span<Input> tile = ring.landed(s, rounds.template span<Input>(arguments.input, arguments.length, r));
-        u8* to = rounds.template span<Output>(arguments.output, arguments.length, r).bytes;
+        Span<Input> tile = ring.landed(s, rounds.input(r));
+        u8* to = rounds.tiles.output(rounds.tile(r));
         barrier_wait(&ring.full[s], rounds.parity(r));
         barrier_wait(&ring.ready[s], rounds.parity(r));
-        bool whole = is_whole(tile, Order<Input>::TILE) && (u64)to % 16 == 0;
-        if (!whole || !scan_whole_segment<S>(ring, s, tile, to, warp % ring.SCANNERS, lane))
-            scan_part_segment<S>(ring, s, tile, to, warp % ring.SCANNERS, lane);
+        Lie lie = lie_of_segment<S>(tile, segment * CHUNKS_PER_SEGMENT);
+        u8* first = to + (S::REVERSE ? (u64)tile.count * sizeof(Output) : 0);
+        bool done = false;
+        if (lie == IN_PLACE && (u64)first % 16 == 0)
+            done = scan_whole_segment<S, FromShared, RowsInPlace>(ring, s, tile, to, segment, lane);
+        else if (lie != IN_PART)
+            done = scan_whole_segment<S, FromSharedAnywhere, RowsAnywhere>(ring, s, tile, to, segment, lane);
+        if (!done) scan_part_segment<S>(ring, s, tile, to, segment, lane);
     }
 }
 
-template <class S>
-KOGGE_DEVICE void round_scan(const Arguments<S>& arguments) {
+template <class S, class Tiles>
+KOGGE_DEVICE void round_scan(const Tiles& tiles) {
     Ring<S>& ring = *(Ring<S>*)shared_memory();
     u32 warp = thread_index() / LANES, lane = thread_index() % LANES;
     if (thread_index() == 0) {
@@ -254,9 +262,9 @@ KOGGE_DEVICE void round_scan(const Arguments<S>& arguments) {
         barrier_init_fence();
     }
     sync_block();
-    Rounds<S> rounds(arguments);
-    if (warp == 0) run_loader(ring, arguments, rounds, lane);
-    else if (warp == 1) run_look_ahead(ring, arguments, rounds, lane);
-    else if (warp < 2 + S::REDUCERS) run_reducer(ring, arguments, rounds, warp - 2, lane);
-    else run_scanner(ring, arguments, rounds, warp - 2 - S::REDUCERS, lane);
+    Rounds<S, Tiles> rounds(tiles);
+    if (warp == 0) run_loader(ring, rounds, lane);
+    else if (warp == 1) run_look_ahead(ring, rounds, lane);
+    else if (warp < 2 + S::REDUCERS) run_reducer(ring, rounds, warp - 2, lane);
+    else run_scanner(ring, rounds, warp - 2 - S::REDUCERS, lane);
 }

@@ -5,11 +5,21 @@ using InputChunk = Chunk<typename S::Input, Order<typename S::Input>::CHUNK>;
 template <class S>
 using OutputChunk = Chunk<typename S::Output, Order<typename S::Input>::CHUNK>;
 
+// How the chunks of a segment lie in shared memory: all there, and at multiples of 16 bytes or not.
+enum Lie { IN_PART, ANYWHERE, IN_PLACE };
 template <class S>
+KOGGE_DEVICE Lie lie_of_segment(const Span<typename S::Input>& tile, u32 index) {
+    typedef typename S::Input Input;
+    constexpr u32 E = Order<Input>::CHUNK;
+    if (tile.count < (index + CHUNKS_PER_SEGMENT) * E) return IN_PART;
+    return (u64)element_at<Input, S::REVERSE>(tile, index, S::REVERSE ? E - 1 : 0) % 16 == 0 ? IN_PLACE : ANYWHERE;
+}
+
+template <class S, class From>
 KOGGE_DEVICE void read_segment(const Span<typename S::Input>& tile, u32 first, InputChunk<S> (&input)[ROWS_PER_SEGMENT]) {
 #pragma unroll
     for (u32 j = 0; j < ROWS_PER_SEGMENT; j++)
-        input[j] = read_chunk<typename S::Input, S::REVERSE, true, FromShared>(tile, first + j * LANES);
+        input[j] = read_chunk<typename S::Input, S::REVERSE, true, From>(tile, first + j * LANES);
 }
 
 // The left fold of the row totals of a whole segment of plain chunks.
@@ -47,13 +57,14 @@ KOGGE_DEVICE Maybe<typename S::Op::Element> part_segment_total(const Span<typena
     }
     return total;
 }
-// `whole` says that it is, with its chunks at boundaries of 16 bytes.
 template <class S>
-KOGGE_DEVICE Maybe<typename S::Op::Element> segment_total(const Span<typename S::Input>& tile, u32 index, u32 lane, bool whole) {
+KOGGE_DEVICE Maybe<typename S::Op::Element> segment_total(const Span<typename S::Input>& tile, u32 index, u32 lane) {
     typedef typename S::Op::Element A;
-    if (whole) {
+    Lie lie = lie_of_segment<S>(tile, index);
+    if (lie != IN_PART) {
         InputChunk<S> input[ROWS_PER_SEGMENT];
-        read_segment<S>(tile, index + lane, input);
+        if (lie == IN_PLACE) read_segment<S, FromShared>(tile, index + lane, input);
+        else read_segment<S, FromSharedAnywhere>(tile, index + lane, input);
         if (all_lanes(are_plain<A>(input))) return {whole_segment_total<S>(input, lane), true};
     }
     return part_segment_total<S>(tile, index, lane);

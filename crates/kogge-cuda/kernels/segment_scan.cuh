@@ -20,15 +20,6 @@ struct SegmentShared {
     Maybe<A> before;             // what precedes ours
 };
 
-// The value of a slot, waited for.
-template <class A>
-KOGGE_DEVICE A await_slot(Workspace* workspace, u64 index, u64 epoch) {
-    A value;
-    while (!Slot<A>::peek(workspace, index, value, epoch)) {
-    }
-    return value;
-}
-
 // `before`, then the `count` segments of a block of which `tiles` tiles are folded as tiles, the last maybe
 // cut short; what follows them is folded segment by segment. One warp.
 template <class S>
@@ -57,7 +48,7 @@ KOGGE_DEVICE Maybe<typename S::Op::Element> fold_before(SegmentShared<S>& shared
 #pragma unroll 1
     for (u32 first = 0; first < end; first += SEGMENT_THREADS) {
         u32 count = end - first < SEGMENT_THREADS ? end - first : SEGMENT_THREADS;
-        if (index < count) shared.segment[index] = await_slot<typename S::Op::Element>(workspace, first + index, epoch);
+        if (index < count) shared.segment[index] = Slot<typename S::Op::Element>::await(workspace, first + index, epoch);
         sync_block();
         u32 tiles = (TOTAL ? count + SEGMENTS_PER_TILE - 1 : count) / SEGMENTS_PER_TILE;
         if (warp == 0) before = fold_block(shared, before, count, tiles, lane);

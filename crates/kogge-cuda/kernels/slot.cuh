@@ -42,4 +42,11 @@ struct Slot {
         memcpy(&value, &parts, sizeof(A));
         return fresh;
     }
+    // The value of a slot, waited for.
+    static __device__ __forceinline__ A await(Workspace* workspace, u64 index, u64 epoch) {
+        A value;
+        while (!peek(workspace, index, value, epoch)) {
+        }
+        return value;
+    }
 };

@@ -15,7 +15,9 @@
 #include "../kernels/arguments.cuh"
 #include "../kernels/look_ahead.cuh"
 #include "../kernels/segment_scan.cuh"
+#include "../kernels/load_tile.cuh"
 #include "../kernels/round_scan.cuh"
+#include "../kernels/sequence.cuh"
 
 // The operators' generated text, written by the test (tests/shim.rs).
 #include "operators.hpp"

@@ -50,6 +50,24 @@ struct Specimen {
     X(bytes3, OfBytes3, OfBytes3::Element, OfBytes3::Element, OfBytes3::Element, false, 4, 2, 4, 2, false)
 #endif
 
+// Those on which lines are scanned.
+#ifdef KOGGE_FEW
+#define LINE_SPECIMENS(X) SPECIMENS(X)
+#else
+#define LINE_SPECIMENS(X)                                                                                     \
+    X(brackets_i64, BracketsI64, long long, long long, long long, true, 6, 2, 4, 2, false)                    \
+    X(brackets_i32_old, BracketsI32, int, int, int, false, 3, 1, 2, 1, false)                                 \
+    X(sum_f32, SumF32, float, float, float, true, 6, 1, 4, 1, false)                                          \
+    X(sum_i8, SumI8, signed char, signed char, signed char, true, 6, 2, 4, 2, true)                           \
+    X(brackets_u8_u32, BracketsU32, u8, u32, u32, true, 3, 1, 4, 1, false)                                    \
+    X(max_f16, MaxF32, f16, f16, float, true, 4, 2, 4, 2, false)                                              \
+    X(sum_bf16_in_f64, SumF64, bf16, double, double, true, 4, 2, 4, 2, false)                                 \
+    X(sum_f32_as_f16, SumF32, float, f16, float, true, 4, 2, 4, 2, false)                                     \
+    X(matmul_f64, MatMulF64, MatMulF64::Element, MatMulF64::Element, MatMulF64::Element, true, 3, 1, 4, 1, false) \
+    X(triple, OfTriple, OfTriple::Element, OfTriple::Element, OfTriple::Element, true, 6, 2, 4, 2, false)     \
+    X(bytes3, OfBytes3, OfBytes3::Element, OfBytes3::Element, OfBytes3::Element, false, 4, 2, 4, 2, false)
+#endif
+
 // A scan of a request; the kernel's launch is chosen by `rounds`.
 struct Request {
     u64 length;
@@ -74,7 +92,7 @@ void run(const Request& q) {
     if (q.init_kind == INIT_BY_VALUE) std::memcpy(&a.init, q.init, sizeof(a.init));
     if (q.rounds)
         shim::launch(q.grid, Ring<S>::THREADS, sizeof(Ring<S>), q.seed,
-                     [](const void* a) { round_scan<S>(*(const Arguments<S>*)a); }, &a);
+                     [](const void* a) { sequence_scan<S>(*(const Arguments<S>*)a); }, &a);
     else
         shim::launch(q.grid, SEGMENT_THREADS, sizeof(SegmentShared<S>), q.seed,
                      [](const void* a) { segment_scan<S>(*(const Arguments<S>*)a); }, &a);

@@ -40,7 +40,8 @@ pub use device::Device;
 pub use error::Error;
 pub use inits::Inits;
 pub use lines::{
-    Axis, ColumnKernel, ColumnPlan, LinePlan, LineScan, LineShape, line_source, plan_lines,
+    Axis, ColumnKernel, ColumnPlan, ContiguousKernel, ContiguousPlan, LinePlan, LineScan,
+    LineShape, line_source, plan_lines,
 };
 pub use operator::{OperatorSource, PRELUDE, operator_source};
 pub use plan::{Capability, Kernel, Plan, Ring, plan};

@@ -32,6 +32,19 @@ pub struct Ring {
     pub ahead: u32,
 }
 
+impl Ring {
+    /// Threads of a block: a loader, a look-ahead, reducers, scanners.
+    pub(crate) const fn threads(self) -> u32 {
+        LANES * (2 + self.reducers + 8 * self.groups)
+    }
+
+    /// Its part of what templates are given.
+    pub(crate) fn constants(self) -> String {
+        let Self { bulk: _, stages, groups, reducers, ahead } = self;
+        format!("STAGES = {stages}, GROUPS = {groups}, REDUCERS = {reducers}, AHEAD = {ahead}")
+    }
+}
+
 /// Which kernel does it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kernel {
@@ -160,7 +173,7 @@ pub fn plan(problem: &Problem, device: Capability, tuning: &Tuning) -> Result<Pl
                 kernel: Kernel::Rounds(ring),
                 grid: tiles.min(device.multiprocessors.into()) as u32,
                 cooperative: tuning.always_cooperative || tiles > device.multiprocessors.into(),
-                threads: LANES * (2 + ring.reducers + 8 * ring.groups),
+                threads: ring.threads(),
                 shared_bytes,
                 workspace_bytes: WORKSPACE_HEAD + tiles * slot,
                 launch_len: problem.len,
@@ -185,7 +198,7 @@ pub fn plan(problem: &Problem, device: Capability, tuning: &Tuning) -> Result<Pl
 }
 
 /// The largest ring that fits, and its shared memory.
-fn ring(
+pub(crate) fn ring(
     order: Order,
     element: u32,
     accumulator: u32,

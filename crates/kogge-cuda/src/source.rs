@@ -18,11 +18,13 @@ const BASE: [&str; 9] = [
     include_str!("../kernels/slot.cuh"),
 ];
 /// The kernels of one long sequence.
-const KERNELS: [&str; 4] = [
+const KERNELS: [&str; 6] = [
     include_str!("../kernels/arguments.cuh"),
     include_str!("../kernels/look_ahead.cuh"),
     include_str!("../kernels/segment_scan.cuh"),
+    include_str!("../kernels/load_tile.cuh"),
     include_str!("../kernels/round_scan.cuh"),
+    include_str!("../kernels/sequence.cuh"),
 ];
 
 /// The kernel's name in the compiled program.
@@ -58,15 +60,12 @@ where
     let unused = Ring { bulk: false, stages: 2, groups: 1, reducers: 4, ahead: 1 };
     let (ring, entry, shared, bounds) = match plan.kernel {
         Kernel::Segments => (unused, "segment_scan", "SegmentShared", "SEGMENT_THREADS"),
-        Kernel::Rounds(ring) => (ring, "round_scan", "Ring", "Ring<Scan>::THREADS, 1"),
+        Kernel::Rounds(ring) => (ring, "sequence_scan", "Ring", "Ring<Scan>::THREADS, 1"),
     };
-    let Ring { bulk, stages, groups, reducers, ahead } = ring;
     let program = Program {
         kernels: &KERNELS,
-        bulk,
-        constants: &format!(
-            "STAGES = {stages}, GROUPS = {groups}, REDUCERS = {reducers}, AHEAD = {ahead}"
-        ),
+        bulk: ring.bulk,
+        constants: &ring.constants(),
         shared,
         shared_bytes: plan.shared_bytes,
         bounds,

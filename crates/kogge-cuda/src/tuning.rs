@@ -26,6 +26,10 @@ pub struct Tuning {
     /// Workers of a stage, a row of a line each, of the kernel that cuts lines: 32, 64 or 128; fewer
     /// where shared memory is small.
     pub column_workers: u32,
+    /// Groups of eight scanner warps for lines of at most a tile.
+    pub line_groups: u32,
+    /// Stages of the ring for such lines, at most.
+    pub line_stages: u32,
 }
 
 impl Default for Tuning {
@@ -41,6 +45,8 @@ impl Default for Tuning {
             column_lines: 256,
             column_blocks: 2,
             column_workers: 128,
+            line_groups: 2,
+            line_stages: 12,
         }
     }
 }

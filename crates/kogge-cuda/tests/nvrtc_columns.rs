@@ -46,7 +46,7 @@ where
         // Of a single column, elements that aren't consecutive.
         shape.line.input_stride = shape.line.input_stride.max(2);
         let plan = plan_lines(&shape, &problem, device, &Tuning::default()).unwrap();
-        let LinePlan::Columns(columns) = plan;
+        let LinePlan::Columns(columns) = plan else { panic!("{plan} isn't of columns") };
         let text = line_source::<T, T, A, O>(operator, Specification { kind, direction }, &plan);
         let (major, minor) = device.compute;
         let compiled = compile(&text.unwrap(), Arch(major * 10 + minor)).unwrap();

@@ -4,13 +4,16 @@
 //! decides between lines of consecutive elements and columns, which have kernels of their own.
 
 mod columns;
+mod contiguous;
 mod shape;
 
 pub use columns::{ColumnKernel, ColumnPlan};
+pub use contiguous::{ContiguousKernel, ContiguousPlan};
 pub use shape::{Axis, LineShape};
 
 use crate::{Capability, Device, Error, Inits, Specification, Tuning, Workspace};
 use columns::ColumnScan;
+use contiguous::ContiguousScan;
 use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use kogge_core::{Accumulate, Direction, Element, Kind, Problem};
 use shape::Lines;
@@ -19,6 +22,8 @@ use std::fmt;
 /// How lines will be scanned. Nothing in it changes the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinePlan {
+    /// Lines of consecutive elements, in input and output.
+    Contiguous(ContiguousPlan),
     /// Any other lines.
     Columns(ColumnPlan),
 }
@@ -26,6 +31,7 @@ pub enum LinePlan {
 impl fmt::Display for LinePlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Contiguous(plan) => plan.fmt(f),
             Self::Columns(plan) => plan.fmt(f),
         }
     }
@@ -68,7 +74,10 @@ pub fn plan_lines(
 ) -> Result<LinePlan, Error> {
     let lines = Lines::new(shape, problem.direction)?;
     let problem = Problem { len: lines.line.len, direction: lines.direction, ..*problem };
-    Ok(LinePlan::Columns(columns::plan(lines.count, &problem, device, tuning)?))
+    Ok(match lines.are_contiguous() {
+        true => LinePlan::Contiguous(contiguous::plan(&lines, &problem, device, tuning)?),
+        false => LinePlan::Columns(columns::plan(lines.count, &problem, device, tuning)?),
+    })
 }
 
 /// The CUDA C++ text of a plan's kernel, for elements `T`, written as `U`, combined as `A`.
@@ -88,6 +97,9 @@ where
     O: DeviceOperator<A>,
 {
     match plan {
+        LinePlan::Contiguous(plan) => {
+            contiguous::source::<T, U, A, O>(operator, specification, plan)
+        }
         LinePlan::Columns(plan) => columns::source::<T, U, A, O>(operator, specification, plan),
     }
 }
@@ -102,6 +114,7 @@ pub struct LineScan<T, U, A> {
 
 #[derive(Debug)]
 enum Way<T, U, A> {
+    Contiguous(ContiguousScan<T, U, A>),
     Columns(ColumnScan<T, U, A>),
 }
 
@@ -135,13 +148,18 @@ where
             direction: lines.direction,
             in_place: false,
         };
-        let way = Way::Columns(ColumnScan::prepare(device, operator, &problem, lines)?);
+        let way = if lines.are_contiguous() {
+            Way::Contiguous(ContiguousScan::prepare(device, operator, &problem, lines)?)
+        } else {
+            Way::Columns(ColumnScan::prepare(device, operator, &problem, lines)?)
+        };
         Ok(Self { lines: count, len, way })
     }
 
     /// How it will be done.
     pub fn plan(&self) -> LinePlan {
         match &self.way {
+            Way::Contiguous(scan) => LinePlan::Contiguous(*scan.plan()),
             Way::Columns(scan) => LinePlan::Columns(*scan.plan()),
         }
     }
@@ -188,6 +206,8 @@ where
         totals: Option<u64>,
     ) -> Result<(), Error> {
         match &self.way {
+            // SAFETY: the caller's promise.
+            Way::Contiguous(scan) => unsafe { scan.run(workspace, input, output, inits, totals) },
             // SAFETY: the caller's promise.
             Way::Columns(scan) => unsafe { scan.run(workspace, input, output, inits, totals) },
         }

@@ -5,6 +5,8 @@
 pub mod columns;
 #[cfg(target_arch = "x86_64")]
 pub mod faults;
+#[cfg(target_arch = "x86_64")]
+pub mod lines;
 pub mod nvrtc;
 #[cfg(target_arch = "x86_64")]
 pub mod shim;

@@ -1,0 +1,117 @@
+// Scans lines of consecutive elements under the shim, as it is told on the standard input.
+//
+// A request: a line `name kind rounds grid seed length lines whole dense stages in_place input_bytes
+// input_offset output_bytes output_offset inits axes`, a line of three numbers for what lies at index 0 on every axis (a
+// byte of the input, a byte of the output, a line's number), and for each axis a line `length input output
+// number`. Then the initial values: none, one, or one a line; then all bytes of the input. The answer: all
+// bytes of the output, of which those between lines are as they were, 0x5a; then the totals.
+#include "memory.hpp"
+#include "specimens.hpp"
+
+#include "../kernels/inits.cuh"
+#include "../kernels/contiguous.cuh"
+#include "../kernels/line_scan.cuh"
+#include "../kernels/line_tiles.cuh"
+
+#include <map>
+#include <string>
+#include <unistd.h>
+
+namespace {
+
+struct LineRequest {
+    u64 length, lines, axes, input_bytes, output_bytes, inits;
+    u32 kind, rounds, grid, seed, whole, dense, stages, in_place, input_offset, output_offset;
+    u64 origin[3];
+    OuterAxis axis[MOST_OUTER];
+    u8* init;
+    u8* input;
+    u8* output;
+    u8* totals;
+    u8* workspace;
+};
+
+template <class S>
+void run_lines(const LineRequest& q) {
+    LineArguments<S> a = {};
+    a.origin = {q.input + q.origin[0], q.output + q.origin[1], q.origin[2]};
+    a.length = q.length, a.lines = q.lines;
+    a.workspace = (Workspace*)q.workspace;
+    a.whole = q.whole, a.dense = q.dense, a.axes = q.axes;
+    std::memcpy(a.axis, q.axis, sizeof(a.axis));
+    a.inits.kind = q.inits, a.inits.memory = q.init, a.inits.totals = q.totals;
+    if (q.inits == INITS_BY_VALUE) std::memcpy(&a.inits.value, q.init, sizeof(a.inits.value));
+    if (q.rounds)
+        shim::launch(q.grid, Ring<S>::THREADS, sizeof(Ring<S>), q.seed,
+                     [](const void* a) { long_line_scan<S>(*(const LineArguments<S>*)a); }, &a);
+    else {
+        u32 lines = WarpShare<S>(a, 0, 0).lines_per_batch;
+        u64 range = (lines - 1) * q.axis[0].input + q.length * sizeof(typename S::Input);
+        a.stages = range > 256 << 10 ? 0 : (q.stages + S::GROUPS - 1) / S::GROUPS * S::GROUPS;
+        a.stage_bytes = (u32)(range + 16 + 127) / 128 * 128;
+        shim::launch(q.grid, LineRing<S>::THREADS, sizeof(LineRing<S>) + a.stages * a.stage_bytes, q.seed,
+                     [](const void* a) { line_scan<S>(*(const LineArguments<S>*)a); }, &a);
+    }
+}
+
+struct Entry {
+    u32 accumulator;
+    void (*run[4])(const LineRequest&);
+    u32 slot;
+};
+
+#define ENTRY(name, O, I, U, A, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED)                      \
+    {#name,                                                                                         \
+     {sizeof(A),                                                                                    \
+      {run_lines<Specimen<O, I, U, A, false, false, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>, \
+       run_lines<Specimen<O, I, U, A, true, false, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>,  \
+       run_lines<Specimen<O, I, U, A, false, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>,  \
+       run_lines<Specimen<O, I, U, A, true, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>},  \
+      Slot<O::Element>::PARTS * 16}},
+std::map<std::string, Entry> entries = {LINE_SPECIMENS(ENTRY)};
+
+bool read_request(LineRequest& q, char (&name)[64]) {
+    if (std::scanf("%63s %u %u %u %u %llu %llu %u %u %u %u %llu %u %llu %u %llu %llu", name, &q.kind, &q.rounds, &q.grid,
+                   &q.seed, &q.length, &q.lines, &q.whole, &q.dense, &q.stages, &q.in_place, &q.input_bytes, &q.input_offset,
+                   &q.output_bytes, &q.output_offset, &q.inits, &q.axes) != 17)
+        return false;
+    bool read = std::scanf("%llu %llu %llu", &q.origin[0], &q.origin[1], &q.origin[2]) == 3;
+    for (u64 i = 0; i < q.axes; i++) {
+        OuterAxis& axis = q.axis[i];
+        read = read && std::scanf("%llu %lld %lld %lld", &axis.length, &axis.input, &axis.output, &axis.number) == 4;
+    }
+    if (!read) shim::fail("not a request");
+    std::getchar();
+    return true;
+}
+
+}  // namespace
+
+int main() {
+    enum : u64 { SLOTS = 4096 };
+    std::map<std::string, std::unique_ptr<Memory>> workspaces;
+    char name[64];
+    LineRequest q = {};
+    for (; read_request(q, name); q = {}) {
+        alarm(300);
+        const Entry& e = entries.at(name);
+        u64 inits = q.inits == INITS_NONE ? 0 : q.inits == INITS_EACH ? q.lines : 1;
+        Memory init(inits * e.accumulator, 0), totals(q.lines * e.accumulator, 0);
+        Memory input(q.input_bytes, q.input_offset), output(q.output_bytes, q.output_offset);
+        read_all(init.at, init.size);
+        read_all(input.at, input.size);
+        std::memset(output.at, 0x5a, output.size);
+        auto& workspace = workspaces[name];
+        if (!workspace) {
+            workspace.reset(new Memory(sizeof(Workspace) + SLOTS * e.slot, 0));
+            std::memset(workspace->at, 0, workspace->size);
+        }
+        q.init = init.at, q.input = input.at, q.output = q.in_place ? input.at : output.at;
+        q.totals = totals.at, q.workspace = workspace->at;
+        e.run[q.kind](q);
+        for (const Memory* m : {&init, &input, &output, &totals, workspace.get()}) m->check();
+        std::fwrite(q.output, 1, q.output_bytes, stdout);
+        std::fwrite(totals.at, 1, totals.size, stdout);
+        std::fflush(stdout);
+    }
+}

@@ -1,0 +1,576 @@
+//! Lines of consecutive elements. Up to a tile, batches of lines go through a ring of stages, each line to
+//! a warp or a team of warps, and no block waits for another. Beyond, tiles of all lines go through the
+//! rounds of the flat scan, where every line's look-ahead starts anew.
+
+use super::shape::{Lines, MOST_OUTER};
+use crate::inits::{InitArguments, Inits};
+use crate::launch::{Grid, Module};
+use crate::plan::{LANES, WORKSPACE_HEAD, ring};
+use crate::scan::aligned;
+use crate::source::Program;
+use crate::{Capability, Device, Error, Init, Plan, Ring, Scan, Specification, Tuning, Workspace};
+use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
+use kogge_core::{Accumulate, Element, Order, Problem};
+use std::fmt;
+use std::sync::Arc;
+
+/// Which kernel takes lines of consecutive elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContiguousKernel {
+    /// Resident thread blocks that take batches of lines in turn: lines of at most a tile.
+    Batches {
+        /// Lines of a batch.
+        lines: u32,
+        /// Groups of eight scanner warps, which take batches in turn.
+        groups: u32,
+        /// Whether the copy engine fills the ring (sm_90 and newer), else asynchronous loads.
+        bulk: bool,
+        /// Batches that the ring holds; none if lines lie too far apart for one copy.
+        stages: u32,
+        /// Bytes of one.
+        stage_bytes: u32,
+    },
+    /// Resident thread blocks that take the tiles of all lines in turn.
+    Rounds(Ring),
+    /// One flat scan after another: elements of which a device's shared memory holds no two tiles.
+    OneByOne(Plan),
+}
+
+/// How lines of consecutive elements will be scanned. Nothing in it changes the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContiguousPlan {
+    /// The kernel.
+    pub kernel: ContiguousKernel,
+    /// Thread blocks of a launch.
+    pub grid: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Bytes of shared memory a block.
+    pub shared_bytes: u32,
+    /// Whether blocks wait for blocks of higher index, so that all must be resident at once.
+    pub cooperative: bool,
+    /// Bytes of the workspace.
+    pub workspace_bytes: u64,
+}
+
+impl fmt::Display for ContiguousPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kernel {
+            ContiguousKernel::Batches { lines, stages, .. } => {
+                write!(f, "batches of {lines} lines, {stages} stages")?
+            }
+            ContiguousKernel::Rounds(ring) => write!(f, "in rounds, {} stages", ring.stages)?,
+            ContiguousKernel::OneByOne(_) => write!(f, "line by line")?,
+        }
+        write!(f, ", {} blocks of {} threads", self.grid, self.threads)
+    }
+}
+
+/// The plan for lines of `problem.len` consecutive elements.
+///
+/// # Errors
+///
+/// As [`plan()`](crate::plan()).
+pub(crate) fn plan(
+    lines: &Lines,
+    problem: &Problem,
+    device: Capability,
+    tuning: &Tuning,
+) -> Result<ContiguousPlan, Error> {
+    // Also says whether kernels take the accumulator.
+    let flat = crate::plan(problem, device, tuning)?;
+    let order = problem.order();
+    if problem.len <= order.tile() as u64 {
+        return Ok(in_batches(lines, problem, device, tuning));
+    }
+    let accumulator = problem.accumulator_bytes.max(4) as u32;
+    match ring(order, problem.element_bytes as u32, accumulator, device, tuning) {
+        Some((ring, shared_bytes)) => {
+            let tiles = problem.len.div_ceil(order.tile() as u64).saturating_mul(lines.count);
+            let slot = u64::from(accumulator).div_ceil(8) * 16;
+            let blocks = u64::from(device.multiprocessors);
+            Ok(ContiguousPlan {
+                kernel: ContiguousKernel::Rounds(ring),
+                grid: tiles.clamp(1, blocks) as u32,
+                threads: ring.threads(),
+                shared_bytes,
+                cooperative: tuning.always_cooperative || tiles > blocks,
+                workspace_bytes: tiles.saturating_mul(slot).saturating_add(WORKSPACE_HEAD),
+            })
+        }
+        None => Ok(ContiguousPlan {
+            kernel: ContiguousKernel::OneByOne(flat),
+            grid: flat.grid,
+            threads: flat.threads,
+            shared_bytes: flat.shared_bytes,
+            cooperative: flat.cooperative,
+            workspace_bytes: flat.workspace_bytes,
+        }),
+    }
+}
+
+/// Stages of `LineRing` of kernels/line_scan.cuh, at most.
+const MOST_STAGES: u64 = 16;
+
+/// As `WarpShare` and `LineRing` of kernels/line_scan.cuh have it.
+fn in_batches(
+    lines: &Lines,
+    problem: &Problem,
+    device: Capability,
+    tuning: &Tuning,
+) -> ContiguousPlan {
+    let order = problem.order();
+    let (warp, rows, warps) =
+        (u64::from(LANES), Order::ROWS_PER_SEGMENT as u64, Order::SEGMENTS_PER_TILE as u64);
+    let chunks = problem.len.div_ceil(order.chunk() as u64).max(1);
+    let team = chunks.div_ceil(warp * rows);
+    let lines_per_warp = (rows / chunks.div_ceil(warp).min(rows)) * (warp / chunks).max(1);
+    let batch = warps / team * lines_per_warp;
+    let batches = lines.count.div_ceil(batch);
+    // Barriers, and for two batches of each group the totals of segments.
+    let accumulator = problem.accumulator_bytes.max(4) as u64;
+    let shared = |groups: u64| (256 + groups * 2 * warps * accumulator).next_multiple_of(128);
+    let stage = stage_bytes(lines, problem, batch);
+    let fitting = |groups: u64| {
+        let room = u64::from(device.shared_bytes).saturating_sub(shared(groups));
+        let most = u64::from(tuning.line_stages).min(MOST_STAGES);
+        stage.map_or(0, |stage| (room / stage).min(most) / groups * groups)
+    };
+    let wanted = u64::from(tuning.line_groups);
+    let groups = if fitting(wanted) >= 2 * wanted { wanted } else { 1 };
+    let stages = if fitting(groups) >= 2 { fitting(groups) } else { 0 };
+    let stage = if stages > 0 { stage.unwrap_or(0) } else { 0 };
+    // Blocks that read lines by themselves have no ring, so that several are resident.
+    let resident = u64::from(device.multiprocessors) * if stages > 0 { 1 } else { 4 };
+    ContiguousPlan {
+        kernel: ContiguousKernel::Batches {
+            lines: batch as u32,
+            groups: groups as u32,
+            bulk: device.compute >= (9, 0),
+            stages: stages as u32,
+            stage_bytes: stage as u32,
+        },
+        grid: batches.clamp(1, resident) as u32,
+        threads: (warp * (1 + groups * warps)) as u32,
+        shared_bytes: (shared(groups) + stages * stage) as u32,
+        cooperative: false,
+        workspace_bytes: 0,
+    }
+}
+
+/// Bytes of a stage for a batch of lines and what lies between them; `None` if one copy can't have them, or
+/// there is nothing to copy.
+fn stage_bytes(lines: &Lines, problem: &Problem, batch: u64) -> Option<u64> {
+    let stride = match lines.outer[..] {
+        _ if problem.len == 0 => return None,
+        [] => 0,
+        [outer] => u64::try_from(outer.input_stride).ok()?,
+        _ => return None,
+    };
+    let elements = stride.checked_mul(batch - 1)?.checked_add(problem.len)?;
+    // A line may begin anywhere in 16 bytes.
+    let bytes = elements.checked_mul(problem.element_bytes as u64)?.checked_add(16 + 127)?;
+    Some(bytes / 128 * 128)
+}
+
+const BATCHES: [&str; 4] = [
+    include_str!("../../kernels/inits.cuh"),
+    include_str!("../../kernels/contiguous.cuh"),
+    include_str!("../../kernels/load_tile.cuh"),
+    include_str!("../../kernels/line_scan.cuh"),
+];
+const ROUNDS: [&str; 6] = [
+    include_str!("../../kernels/inits.cuh"),
+    include_str!("../../kernels/contiguous.cuh"),
+    include_str!("../../kernels/look_ahead.cuh"),
+    include_str!("../../kernels/load_tile.cuh"),
+    include_str!("../../kernels/round_scan.cuh"),
+    include_str!("../../kernels/line_tiles.cuh"),
+];
+
+/// The CUDA C++ text of a plan's kernel; that of the flat scan where lines go one by one.
+///
+/// # Errors
+///
+/// As [`source()`](crate::source()).
+pub(crate) fn source<T, U, A, O>(
+    operator: &O,
+    specification: Specification,
+    plan: &ContiguousPlan,
+) -> Result<String, Error>
+where
+    T: DeviceElement + Accumulate<A>,
+    U: DeviceElement + Accumulate<A>,
+    A: Element + DeviceType,
+    O: DeviceOperator<A>,
+{
+    let constants;
+    let program = match plan.kernel {
+        ContiguousKernel::OneByOne(flat) => {
+            return crate::source::<T, U, A, O>(operator, specification, &flat);
+        }
+        ContiguousKernel::Batches { groups, bulk, .. } => {
+            constants = format!("GROUPS = {groups}");
+            Program {
+                kernels: &BATCHES,
+                bulk,
+                constants: &constants,
+                shared: "LineRing",
+                shared_bytes: plan.shared_bytes,
+                bounds: "LineRing<Scan>::THREADS, 1",
+                arguments: "LineArguments",
+                entry: "line_scan",
+            }
+        }
+        ContiguousKernel::Rounds(ring) => {
+            constants = ring.constants();
+            Program {
+                kernels: &ROUNDS,
+                bulk: ring.bulk,
+                constants: &constants,
+                shared: "Ring",
+                shared_bytes: plan.shared_bytes,
+                bounds: "Ring<Scan>::THREADS, 1",
+                arguments: "LineArguments",
+                entry: "long_line_scan",
+            }
+        }
+    };
+    program.text::<T, U, A, O>(operator, specification)
+}
+
+/// `OuterAxis` of kernels/contiguous.cuh, byte for byte: strides in bytes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct OuterAxis {
+    length: u64,
+    input: i64,
+    output: i64,
+    number: i64,
+}
+
+/// `LineArguments` of kernels/contiguous.cuh, byte for byte.
+#[repr(C)]
+#[derive(Clone, Debug)]
+struct LineArguments {
+    input: u64,
+    output: u64,
+    number: u64,
+    length: u64,
+    lines: u64,
+    workspace: u64,
+    whole: u32,
+    dense: u32,
+    stages: u32,
+    stage_bytes: u32,
+    axes: u64,
+    axis: [OuterAxis; MOST_OUTER],
+    inits: InitArguments,
+}
+
+impl LineArguments {
+    fn new<T, U>(
+        lines: &Lines,
+        plan: &ContiguousPlan,
+        input: u64,
+        output: u64,
+        workspace: u64,
+        inits: InitArguments,
+    ) -> Self {
+        let (element, place) = (size_of::<T>() as i64, size_of::<U>() as i64);
+        let mut axis = [OuterAxis::default(); MOST_OUTER];
+        for (axis, outer) in axis.iter_mut().zip(&lines.outer) {
+            *axis = OuterAxis {
+                length: outer.len,
+                input: outer.input_stride * element,
+                output: outer.output_stride * place,
+                number: outer.number_stride,
+            };
+        }
+        let (input, output) = (
+            input.wrapping_add_signed(lines.input_offset * element),
+            output.wrapping_add_signed(lines.output_offset * place),
+        );
+        let length = lines.line.len;
+        let chunk = Order::of::<T>().chunk() as u64;
+        let vector = |at: u64| at.is_multiple_of(16);
+        let whole = length > 0
+            && length.is_multiple_of(chunk)
+            && vector(input)
+            && vector(output)
+            && axis.iter().all(|axis| axis.input % 16 == 0 && axis.output % 16 == 0);
+        let dense = match lines.outer[..] {
+            [] => true,
+            [outer] => [outer.input_stride, outer.output_stride] == [length as i64; 2],
+            _ => false,
+        };
+        let (stages, stage_bytes) = match plan.kernel {
+            ContiguousKernel::Batches { stages, stage_bytes, .. } => (stages, stage_bytes),
+            _ => (0, 0),
+        };
+        Self {
+            input,
+            output,
+            number: lines.number_offset as u64,
+            length,
+            lines: lines.count,
+            workspace,
+            whole: whole.into(),
+            dense: dense.into(),
+            stages,
+            stage_bytes,
+            axes: lines.outer.len() as u64,
+            axis,
+            inits,
+        }
+    }
+}
+
+/// A prepared scan of lines of consecutive elements.
+#[derive(Debug)]
+pub(crate) struct ContiguousScan<T, U, A> {
+    lines: Lines,
+    plan: ContiguousPlan,
+    way: Way<T, U, A>,
+}
+
+#[derive(Debug)]
+enum Way<T, U, A> {
+    /// One launch.
+    Kernel(Arc<Module>),
+    /// A flat scan a line.
+    OneByOne(Scan<T, U, A>),
+}
+
+impl<T, U, A> ContiguousScan<T, U, A>
+where
+    T: DeviceElement + Accumulate<A>,
+    U: DeviceElement + Accumulate<A>,
+    A: Element + DeviceType,
+{
+    /// Plan and kernel.
+    ///
+    /// # Errors
+    ///
+    /// As [`plan()`] and [`Device::prepare`].
+    pub(crate) fn prepare<O: DeviceOperator<A>>(
+        device: &Device,
+        operator: &O,
+        problem: &Problem,
+        lines: Lines,
+    ) -> Result<Self, Error> {
+        let Problem { len, kind, direction, .. } = *problem;
+        let plan = plan(&lines, problem, device.capability(), device.tuning())?;
+        let way = match plan.kernel {
+            ContiguousKernel::OneByOne(_) => {
+                Way::OneByOne(device.prepare::<T, U, A, O>(operator, kind, direction, len)?)
+            }
+            _ => {
+                let specification = Specification { kind, direction };
+                let text = source::<T, U, A, O>(operator, specification, &plan)?;
+                Way::Kernel(device.module(text, plan.shared_bytes)?)
+            }
+        };
+        Ok(Self { lines, plan, way })
+    }
+
+    pub(crate) fn plan(&self) -> &ContiguousPlan {
+        &self.plan
+    }
+
+    /// Scans the lines; returns at once.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misaligned`], [`Error::OutOfMemory`], or what the driver says.
+    ///
+    /// # Safety
+    ///
+    /// As [`LineScan::run`](super::LineScan::run).
+    pub(crate) unsafe fn run(
+        &self,
+        workspace: &mut Workspace,
+        input: u64,
+        output: u64,
+        inits: Inits<A>,
+        totals: Option<u64>,
+    ) -> Result<(), Error> {
+        aligned::<T>(input)?;
+        aligned::<U>(output)?;
+        let init_arguments = InitArguments::new(inits, totals)?;
+        if self.lines.count == 0 || self.lines.line.len == 0 && totals.is_none() {
+            return Ok(());
+        }
+        workspace.reserve(self.plan.workspace_bytes)?;
+        match &self.way {
+            Way::Kernel(module) => {
+                let address = workspace.address();
+                let mut arguments = LineArguments::new::<T, U>(
+                    &self.lines,
+                    &self.plan,
+                    input,
+                    output,
+                    address,
+                    init_arguments,
+                );
+                let ContiguousPlan { grid: blocks, threads, shared_bytes, cooperative, .. } =
+                    self.plan;
+                let grid = Grid { blocks, threads, shared_bytes, cooperative };
+                // SAFETY: these are the kernel's arguments; the caller's promise; the workspace is this
+                // stream's alone, and large enough.
+                unsafe { module.launch(grid, workspace.stream(), &mut arguments) }
+            }
+            Way::OneByOne(scan) => (0..self.lines.count).try_for_each(|index| {
+                let place = place(&self.lines, index);
+                let at = |base: u64, elements: i64, bytes: usize| {
+                    base.wrapping_add_signed(elements * bytes as i64)
+                };
+                let own = |base: u64| at(base, place.number, size_of::<A>());
+                let init = match inits {
+                    Inits::None => Init::None,
+                    Inits::Value(value) => Init::Value(value),
+                    Inits::Memory(address) => Init::Memory(address),
+                    Inits::Each(address) => Init::Memory(own(address)),
+                };
+                let (from, to) = (
+                    at(input, place.input, size_of::<T>()),
+                    at(output, place.output, size_of::<U>()),
+                );
+                // SAFETY: the caller's promise, for one of the lines.
+                unsafe { scan.run(workspace, from, to, init, totals.map(own)) }
+            }),
+        }
+    }
+}
+
+/// Where a line lies from the caller's addresses, in elements, and its number.
+struct Place {
+    input: i64,
+    output: i64,
+    number: i64,
+}
+
+fn place(lines: &Lines, mut index: u64) -> Place {
+    let Lines { input_offset: input, output_offset: output, number_offset: number, .. } = *lines;
+    let mut place = Place { input, output, number };
+    for axis in lines.outer.iter().rev() {
+        let step = (index % axis.len) as i64;
+        index /= axis.len;
+        place.input += step * axis.input_stride;
+        place.output += step * axis.output_stride;
+        place.number += step * axis.number_stride;
+    }
+    place
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::shape::{Axis, LineShape};
+    use super::*;
+    use kogge_core::{Direction, Kind};
+
+    const H100: Capability =
+        Capability { compute: (9, 0), multiprocessors: 132, shared_bytes: 232_448 };
+    const RTX: Capability =
+        Capability { compute: (12, 0), multiprocessors: 170, shared_bytes: 101_376 };
+
+    fn problem(len: u64, element: usize) -> Problem {
+        Problem {
+            len,
+            element_bytes: element,
+            output_bytes: element,
+            accumulator_bytes: element,
+            kind: Kind::Inclusive,
+            direction: Direction::Forward,
+            in_place: false,
+        }
+    }
+
+    fn lines(len: u64, count: u64, pitch: i64) -> Lines {
+        let axis = |len, stride| Axis { len, input_stride: stride, output_stride: stride };
+        let shape = LineShape { line: axis(len, 1), outer: vec![axis(count, pitch)] };
+        Lines::new(&shape, Direction::Forward).unwrap()
+    }
+
+    fn of(len: u64, count: u64, pitch: i64, element: usize, device: Capability) -> ContiguousPlan {
+        plan(&lines(len, count, pitch), &problem(len, element), device, &Tuning::default()).unwrap()
+    }
+
+    #[test]
+    fn batches_fill_eight_warps_and_fit_every_device() {
+        for device in [H100, RTX] {
+            for (len, batch) in [
+                (1, 2048),
+                (100, 64),
+                (128, 64),
+                (129, 32),
+                (1024, 8),
+                (1025, 4),
+                (2049, 2),
+                (8192, 1),
+            ] {
+                let plan = of(len, 1 << 20, len.max(1) as i64, 4, device);
+                let ContiguousKernel::Batches { lines, stages, stage_bytes, groups, .. } =
+                    plan.kernel
+                else {
+                    panic!("{plan} isn't in batches")
+                };
+                assert_eq!(u64::from(lines), batch, "{len}");
+                assert!(
+                    stages >= 2 * groups
+                        && stages % groups == 0
+                        && plan.shared_bytes <= device.shared_bytes
+                );
+                assert!(u64::from(stage_bytes) >= len * batch * 4 + 15);
+                assert_eq!((plan.grid, plan.cooperative), (device.multiprocessors, false));
+            }
+        }
+    }
+
+    #[test]
+    fn few_lines_have_few_blocks() {
+        assert_eq!(of(256, 1, 256, 4, H100).grid, 1);
+        assert_eq!(of(256, 33, 256, 4, H100).grid, 2);
+        assert_eq!(of(1 << 20, 1, 1 << 20, 4, H100).grid, 128);
+    }
+
+    #[test]
+    fn lines_far_apart_are_read_without_a_ring() {
+        for pitch in [1 << 20, 4000] {
+            let plan = of(256, 1000, pitch, 4, H100);
+            assert!(matches!(plan.kernel, ContiguousKernel::Batches { stages: 0, .. }), "{plan}");
+        }
+        let empty = of(0, 1000, 1, 4, H100);
+        assert!(matches!(empty.kernel, ContiguousKernel::Batches { stages: 0, .. }), "{empty}");
+        let near = of(256, 1000, 300, 4, H100);
+        assert!(matches!(near.kernel, ContiguousKernel::Batches { stages: 4.., .. }), "{near}");
+    }
+
+    #[test]
+    fn long_lines_go_in_rounds_or_one_by_one() {
+        let plan = of(1 << 24, 16, 1 << 24, 4, H100);
+        assert!(matches!(plan.kernel, ContiguousKernel::Rounds(_)) && plan.cooperative, "{plan}");
+        assert_eq!(plan.workspace_bytes, 16 + 16 * 2048 * 16);
+        let large = of(1 << 20, 16, 1 << 20, 64, H100);
+        assert!(matches!(large.kernel, ContiguousKernel::OneByOne(_)), "{large}");
+        assert!(large.to_string().starts_with("line by line"));
+    }
+
+    #[test]
+    fn arguments_tell_what_is_aligned_and_what_is_dense() {
+        let of = |len: u64, pitch: i64, address: u64| {
+            let lines = lines(len, 5, pitch);
+            let plan = plan(&lines, &problem(len, 4), H100, &Tuning::default()).unwrap();
+            let inits = InitArguments::new::<f32>(Inits::None, None).unwrap();
+            let arguments =
+                LineArguments::new::<f32, f32>(&lines, &plan, address, address, 0, inits);
+            (arguments.whole, arguments.dense)
+        };
+        assert_eq!(of(256, 256, 512), (1, 1));
+        assert_eq!(of(256, 256, 516), (0, 1));
+        assert_eq!(of(256, 260, 512), (1, 0));
+        assert_eq!(of(256, 261, 512), (0, 0));
+        assert_eq!(of(255, 256, 512), (0, 0));
+        assert_eq!(of(0, 1, 512), (0, 0));
+    }
+}
