@@ -1,5 +1,5 @@
-//! Lines of consecutive elements. Up to a tile, batches of lines go through a ring of stages, each line to
-//! a warp or a team of warps, and no block waits for another. Beyond, tiles of all lines go through the
+//! Lines of consecutive elements. Batches of short lines go through a ring of stages, each line to a warp or
+//! a team of warps, and no block waits for another. The tiles of longer lines, all together, go through the
 //! rounds of the flat scan, where every line's look-ahead starts anew.
 
 use super::shape::{Lines, MOST_OUTER};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// Which kernel takes lines of consecutive elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContiguousKernel {
-    /// Resident thread blocks that take batches of lines in turn: lines of at most a tile.
+    /// Resident thread blocks that take batches of lines in turn: short lines.
     Batches {
         /// Lines of a batch.
         lines: u32,
@@ -80,12 +80,13 @@ pub(crate) fn plan(
     // Also says whether kernels take the accumulator.
     let flat = crate::plan(problem, device, tuning)?;
     let order = problem.order();
-    if problem.len <= order.tile() as u64 {
-        return Ok(in_batches(lines, problem, device, tuning));
-    }
+    let in_one_tile = problem.len <= order.tile() as u64;
+    let segments = problem.len / order.segment() as u64;
     let accumulator = problem.accumulator_bytes.max(4) as u32;
     match ring(order, problem.element_bytes as u32, accumulator, device, tuning) {
-        Some((ring, shared_bytes)) => {
+        Some((ring, shared_bytes))
+            if !in_one_tile || segments >= tuning.line_rounds_segments.into() =>
+        {
             let tiles = problem.len.div_ceil(order.tile() as u64).saturating_mul(lines.count);
             let slot = u64::from(accumulator).div_ceil(8) * 16;
             let blocks = u64::from(device.multiprocessors);
@@ -98,7 +99,8 @@ pub(crate) fn plan(
                 workspace_bytes: tiles.saturating_mul(slot).saturating_add(WORKSPACE_HEAD),
             })
         }
-        None => Ok(ContiguousPlan {
+        _ if in_one_tile => Ok(in_batches(lines, problem, device, tuning)),
+        _ => Ok(ContiguousPlan {
             kernel: ContiguousKernel::OneByOne(flat),
             grid: flat.grid,
             threads: flat.threads,
@@ -499,16 +501,9 @@ mod tests {
     #[test]
     fn batches_fill_eight_warps_and_fit_every_device() {
         for device in [H100, RTX] {
-            for (len, batch) in [
-                (1, 2048),
-                (100, 64),
-                (128, 64),
-                (129, 32),
-                (1024, 8),
-                (1025, 4),
-                (2049, 2),
-                (8192, 1),
-            ] {
+            for (len, batch) in
+                [(1, 2048), (100, 64), (128, 64), (129, 32), (1024, 8), (1025, 4), (2049, 2)]
+            {
                 let plan = of(len, 1 << 20, len.max(1) as i64, 4, device);
                 let ContiguousKernel::Batches { lines, stages, stage_bytes, groups, .. } =
                     plan.kernel
@@ -548,6 +543,10 @@ mod tests {
 
     #[test]
     fn long_lines_go_in_rounds_or_one_by_one() {
+        for (len, in_rounds) in [(4095, false), (4096, true), (8193, true)] {
+            let plan = of(len, 16, len as i64, 4, H100);
+            assert_eq!(matches!(plan.kernel, ContiguousKernel::Rounds(_)), in_rounds, "{plan}");
+        }
         let plan = of(1 << 24, 16, 1 << 24, 4, H100);
         assert!(matches!(plan.kernel, ContiguousKernel::Rounds(_)) && plan.cooperative, "{plan}");
         assert_eq!(plan.workspace_bytes, 16 + 16 * 2048 * 16);
