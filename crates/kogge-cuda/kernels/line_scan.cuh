@@ -97,6 +97,7 @@ struct WarpLines {
     u64 first;   // line
     u32 lines;   // how many there are
     u8* stage;   // the first line's copy, or null
+    u8* output;  // of the first line
 
     // Row `row` of the warp: this lane's line among the warp's, and its chunk there.
     __device__ __forceinline__ u32 line(u32 row) const {
@@ -113,7 +114,10 @@ struct WarpLines {
     }
     __device__ __forceinline__ u64 number(u32 line) const { return arguments.place(first + line).number; }
     __device__ __forceinline__ Span<Input> staged(u32 line) const {
-        return {stage + (u64)line * (u32)arguments.axis[0].input, share.length};
+        return {stage + line * (u32)arguments.axis[0].input, share.length};
+    }
+    __device__ __forceinline__ u8* to(u32 line) const {
+        return arguments.axes <= 1 ? output + line * arguments.axis[0].output : arguments.place(first + line).output;
     }
     __device__ __forceinline__ Span<Input> input(u32 line) const {
         return stage ? staged(line) : Span<Input>{arguments.place(first + line).input, share.length};
@@ -162,15 +166,16 @@ struct LinePrefix {
     typedef typename Op::Element A;
     Maybe<A> init, before, rows;  // `rows`: the line's rows so far, without init
 
-    __device__ __forceinline__ void begin(const WarpLines<S>& lines, u32 row) {
-        if (lines.row_of_line(row) > 0 || !lines.exists(row)) return;
-        before = init = lines.arguments.inits.of(lines.number(lines.line(row)));
-        rows.exists = false;
+    __device__ __forceinline__ void begin(const WarpLines<S>& lines, u32 row, bool exists) {
+        if (lines.row_of_line(row) > 0) return;
+        before.exists = init.exists = rows.exists = false;
+        if (exists && lines.arguments.inits.kind != INITS_NONE)
+            before = init = lines.arguments.inits.of(lines.number(lines.line(row)));
     }
     // Takes note of a row's Kogge–Stone values, of `count` elements in this lane's chunk.
-    __device__ __forceinline__ void end(const WarpLines<S>& lines, u32 row, const A& value, u32 count) {
+    __device__ __forceinline__ void end(const WarpLines<S>& lines, u32 row, bool exists, const A& value, u32 count) {
         if (!lines.arguments.inits.totals) return;
-        if (lines.exists(row) && lines.chunk(row) + 1 == lines.share.chunks) {
+        if (exists && lines.chunk(row) + 1 == lines.share.chunks) {
             Maybe<A> last = {value, count > 0};
             lines.arguments.inits.put_total(lines.number(lines.line(row)), join<Op>(init, join<Op>(rows, last)));
         }
@@ -211,14 +216,14 @@ KOGGE_DEVICE void scan_whole_lines(LineRing<S>& ring, const WarpLines<S>& lines,
     }
 #pragma unroll
     for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) {
-        if (alone) prefix.begin(lines, j);
-        OutputChunk<S> output;
         bool exists = lines.exists(j);
+        if (alone) prefix.begin(lines, j, exists);
+        OutputChunk<S> output;
         Maybe<A> after = scan_row<S, true, PLAIN>(prefix.before, input[j], exists, value[j], LANES, share.index, output);
-        if (alone) prefix.end(lines, j, value[j], exists);
+        if (alone) prefix.end(lines, j, exists, value[j], exists);
         prefix.before = after;
         if (exists)
-            write_chunk<typename S::Output, E, S::REVERSE, true>(lines.arguments.place(lines.first + lines.line(j)).output, share.length, lines.chunk(j), E, output);
+            write_chunk<typename S::Output, E, S::REVERSE, true>(lines.to(lines.line(j)), share.length, lines.chunk(j), E, output);
     }
 }
 
@@ -262,7 +267,7 @@ KOGGE_DEVICE void store_lines(const WarpLines<S>& lines, Route route, u32 lane) 
     u32 pieces = route == BY_WARP ? 1 : lines.lines;
     if (route == BY_WARP && share.team == 1) count = lines.lines * share.length;
     for (u32 i = 0; i < pieces; i++)
-        store_elements<Output>(lines.arguments.place(lines.first + i).output + skipped * sizeof(Output),
+        store_elements<Output>(lines.to(i) + skipped * sizeof(Output),
                                lines.staged(i).bytes + skipped * sizeof(Output), count, lane);
 }
 
@@ -292,13 +297,13 @@ KOGGE_DEVICE void scan_part_lines(LineRing<S>& ring, const WarpLines<S>& lines, 
         InputChunk<S> input = read_chunk<Input, S::REVERSE, false, FromShared>(span, chunk);
         A value[1] = {S::Fold::template of<false>(input, count)};
         kogge_stone_lines<Op>(value, share.index);
-        if (alone) prefix.begin(lines, j);
+        if (alone) prefix.begin(lines, j, exists);
         OutputChunk<S> output = {};
         Maybe<A> after = scan_row<S, false, false>(prefix.before, input, count, value[0], LANES, share.index, output);
-        if (alone) prefix.end(lines, j, value[0], count);
+        if (alone) prefix.end(lines, j, exists, value[0], count);
         prefix.before = after;
         if (count == 0) continue;
-        u8* to = route == BY_ELEMENT ? lines.arguments.place(lines.first + line).output : span.bytes;
+        u8* to = route == BY_ELEMENT ? lines.to(line) : span.bytes;
         write_chunk<typename S::Output, E, S::REVERSE, false>(to, share.length, chunk, count, output);
     }
     if (route == BY_ELEMENT) return;
@@ -349,7 +354,7 @@ KOGGE_DEVICE void run_line_scanner(LineRing<S>& ring, const LineArguments<S>& ar
         }
         if (ours >= left) return;  // the last batch
         u32 count = left - ours < share.lines_per_warp ? left - ours : share.lines_per_warp;
-        WarpLines<S> lines = {arguments, share, first + ours, count, stage};
+        WarpLines<S> lines = {arguments, share, first + ours, count, stage, arguments.place(first + ours).output};
         scan_warp_lines(ring, lines, &ring.empty[s], group, r / S::GROUPS % 2, warp, lane);
     }
 }
