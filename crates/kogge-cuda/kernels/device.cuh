@@ -104,7 +104,11 @@ KOGGE_DEVICE void bulk_load(void* to, const void* from, u32 bytes, Barrier* barr
         : "memory");
 }
 // Orders this thread's ordinary stores to shared memory before later bulk loads over them.
-KOGGE_DEVICE void bulk_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+KOGGE_DEVICE void bulk_fence() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+}
 // Sixteen bytes, by this thread.
 KOGGE_DEVICE void async_load(void* to, const void* from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(to)), "l"(from) : "memory");
