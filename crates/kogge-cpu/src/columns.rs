@@ -4,13 +4,14 @@
 //! there are too few of them, each is cut along the lines: in each round every thread folds some
 //! tiles, and scans them while they are in its cache, once the folds before them are known.
 
-use crate::algorithm::strip::{Group, LANES, Lanes, Strip, Tile};
+use crate::algorithm::strip::{Group, LANES, Lanes, Place, Strip, Tile};
 use crate::algorithm::tile::Prefix;
 use crate::arch::stream;
 use crate::engine::Request;
 use crate::parts::Parts;
 use kogge_core::{Accumulate, Element, Operator, Order};
 use rayon::prelude::*;
+use std::marker::PhantomData;
 use std::ops::Range;
 
 /// Groups of a strip at most: wider ones visit fewer pages, but their state must stay near.
@@ -26,7 +27,7 @@ const STRIPS_PER_THREAD: usize = 4;
 const TILES: usize = 2;
 
 /// An operator on the lines of a group at once.
-struct Across<'a, O>(&'a O);
+pub(crate) struct Across<'a, O>(pub(crate) &'a O);
 
 impl<A: Element<Accumulator = A>, O: Operator<A>> Operator<[A; LANES]> for Across<'_, O> {
     const EXACT: bool = O::EXACT;
@@ -270,10 +271,11 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
         preceded: bool,
     ) {
         let Request { operator, kind, level, .. } = *self.request;
-        level.run(Tile::<T, U, A, O, STORE> {
+        level.run(Tile::<T, U, A, O, _, STORE> {
             operator,
             kind,
-            strip: lines.strip,
+            lines: lines.strip,
+            types: PhantomData,
             places,
             groups,
             preceded,
@@ -281,7 +283,7 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
     }
 
     /// The initial values of a group's lines.
-    fn init<T, U>(&self, lines: &Lines<T, U>, g: usize) -> Option<[A; LANES]> {
+    fn init<T: Copy, U: Copy>(&self, lines: &Lines<T, U>, g: usize) -> Option<[A; LANES]> {
         let line = lines.strip.first_of(g);
         let first = self.parts.init(lines.number_of(line))?;
         let mut inits = [first; LANES];
@@ -294,7 +296,12 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
     /// # Safety
     ///
     /// As for [`strip`](Self::strip).
-    unsafe fn put_totals<T, U>(&self, lines: &Lines<T, U>, g: usize, total: Option<[A; LANES]>) {
+    unsafe fn put_totals<T: Copy, U: Copy>(
+        &self,
+        lines: &Lines<T, U>,
+        g: usize,
+        total: Option<[A; LANES]>,
+    ) {
         if !self.parts.totals_wanted() {
             return;
         }

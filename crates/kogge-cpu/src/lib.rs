@@ -16,6 +16,7 @@ mod engine;
 mod lines;
 mod parts;
 mod plan;
+mod scattered;
 mod segments;
 mod sync;
 mod tuning;

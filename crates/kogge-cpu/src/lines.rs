@@ -2,20 +2,23 @@
 //!
 //! Lines that are contiguous in memory and follow one another are segments of equal length.
 //! Contiguous ones that don't are scanned as slices. Lines side by side go together, across memory
-//! order ([`columns`](crate::columns)). What is left has a stride of its own and goes alone.
+//! order ([`columns`](crate::columns)), and so do short ones that are neither contiguous nor sixteen side
+//! by side ([`scattered`](crate::scattered)). What is left has a stride of its own and goes alone.
 //! Threads share out lines; when there are too few of them, each line is scanned by many threads.
 
 use crate::algorithm::io::Strided;
-use crate::algorithm::strip::{LANES, Strip};
+use crate::algorithm::strip::{Group, LANES, Strip};
 use crate::columns::{Columns, Cut, Lines, Room};
 use crate::engine::{Request, run, scan_raw};
 use crate::parts::{Parts, PerPart};
 use crate::plan::{Machine, Plan, plan};
+use crate::scattered::Scattered;
 use crate::segments::{Even, scan_segments};
 use crate::tuning;
 use kogge_core::{Accumulate, Direction, Element, Error, Operator, Order};
 use rayon::prelude::*;
 use std::marker::PhantomData;
+use std::ops::Range;
 
 /// Bytes of the widest accumulators of lines that go together: the state of a strip holds some
 /// hundreds of them, and wider elements fill cache lines alone.
@@ -75,6 +78,16 @@ where
         }
         return Ok(());
     }
+    let beside = outer.iter().position(|axis| axis.strides[..2] == [1, 1] && axis.len > 1);
+    let short = line.strides != [1, 1] && line.len <= const { Order::of::<T>() }.tile();
+    let fills_lanes = beside.is_some_and(|at| outer[at].len >= LANES);
+    if lines >= LANES && short && !fills_lanes && size_of::<A>() <= WIDEST {
+        let parts = &per.share(request.init);
+        let array = Array { request, parts, from, to, line, in_place };
+        // SAFETY: passed on.
+        unsafe { array.scattered(&outer, lines) };
+        return Ok(());
+    }
     if lines > 1 && follow_one_another(line, &outer, per.is_some()) {
         let segments = Even { len: line.len, count: lines };
         // SAFETY: the lines are so many elements on end.
@@ -84,7 +97,6 @@ where
     }
     let parts = &per.share(request.init);
     let array = Array { request, parts, from, to, line, in_place };
-    let beside = outer.iter().position(|axis| axis.strides[..2] == [1, 1] && axis.len > 1);
     // SAFETY: passed on.
     unsafe {
         match beside {
@@ -173,6 +185,52 @@ where
         } else {
             (0..count).for_each(|index| scan(offsets(axes, index), threads));
         }
+    }
+
+    /// Scans lines sixteen at a time, in the order of their numbers.
+    ///
+    /// # Safety
+    ///
+    /// As for [`scan_lines`]; there must be so many lines.
+    unsafe fn scattered(&self, axes: &[Outer], lines: usize) {
+        let tasks = lines.div_ceil(LANES);
+        let at_least = (TASK / (LANES * self.line.len)).max(1);
+        let scan = |group: &mut Group<A>, task: usize| {
+            let numbers = task * LANES..lines.min((task + 1) * LANES);
+            // SAFETY: there are such lines; each is one task's.
+            unsafe { self.group_at(axes, numbers).scan(self.request, self.parts, group) };
+        };
+        if rayon::current_num_threads() == 1 || tasks <= at_least {
+            let mut group = Group::new();
+            (0..tasks).for_each(|task| scan(&mut group, task));
+        } else {
+            let tasks = (0..tasks).into_par_iter().with_min_len(at_least);
+            tasks.for_each_init(Group::new, scan);
+        }
+    }
+
+    /// The lines of some numbers, sixteen at most.
+    ///
+    /// # Safety
+    ///
+    /// The lines must exist.
+    unsafe fn group_at(&self, axes: &[Outer], numbers: Range<usize>) -> Scattered<T, U> {
+        // SAFETY: passed on.
+        let (first, to, strides) = unsafe { self.begin(offsets(axes, numbers.start)) };
+        let mut group = Scattered {
+            from: [first; LANES],
+            to: [to; LANES],
+            numbers: [numbers.start; LANES],
+            count: numbers.len(),
+            strides,
+            len: self.line.len,
+        };
+        for (n, number) in numbers.enumerate().skip(1) {
+            // SAFETY: passed on.
+            let (from, to, _) = unsafe { self.begin(offsets(axes, number)) };
+            (group.from[n], group.to[n], group.numbers[n]) = (from, to, number);
+        }
+        group
     }
 
     /// Scans lines side by side, for every index of the other axes.
@@ -286,9 +344,10 @@ where
 /// The offsets of the `index`-th place of the axes, the last axis fastest.
 fn offsets(axes: &[Outer], mut index: usize) -> [isize; 3] {
     let mut offsets = [0; 3];
-    for axis in axes.iter().rev() {
-        let i = (index % axis.len) as isize;
-        index /= axis.len;
+    for (k, axis) in axes.iter().enumerate().rev() {
+        // The first axis takes what is left; most arrays have no other.
+        let i = if k == 0 { index } else { index % axis.len } as isize;
+        index = if k == 0 { 0 } else { index / axis.len };
         for (offset, stride) in offsets.iter_mut().zip(axis.strides) {
             *offset += i * stride;
         }

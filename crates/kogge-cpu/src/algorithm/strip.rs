@@ -9,6 +9,7 @@
 use crate::arch::stream::prefetch;
 use crate::arch::{Words, Work};
 use kogge_core::{Accumulate, Element, Kind, Operator, Order};
+use std::marker::PhantomData;
 use std::ops::Range;
 
 /// Bytes of a cache line.
@@ -49,7 +50,33 @@ impl<A: Element> Lanes<A> {
     }
 }
 
-/// Where the lines of a strip lie.
+/// Where the lines of some groups lie.
+pub(crate) trait Place<T, U>: Copy {
+    /// How many lines a group has.
+    fn count_of(&self, group: usize) -> usize;
+
+    /// Asks for `len` elements of each line from `start` on to be brought nearer.
+    fn ask(&self, start: usize, len: usize);
+
+    /// Whether the values of full groups are stored past the caches; they are whole cache lines then.
+    fn stream(&self) -> bool;
+
+    /// Element `i` of line `n` of a group.
+    ///
+    /// # Safety
+    ///
+    /// There must be such an element.
+    unsafe fn from(&self, group: usize, i: usize, n: usize) -> *const T;
+
+    /// The place of its value.
+    ///
+    /// # Safety
+    ///
+    /// As for [`from`](Self::from).
+    unsafe fn to(&self, group: usize, i: usize, n: usize) -> *mut U;
+}
+
+/// Where the lines of a strip lie: side by side.
 #[derive(Clone, Copy)]
 pub(crate) struct Strip<T, U> {
     /// The first element of the first line.
@@ -91,12 +118,41 @@ impl<T, U> Strip<T, U> {
     pub(crate) fn first_of(&self, group: usize) -> usize {
         if group == 0 { 0 } else { self.lead + (group - 1) * LANES }
     }
+}
 
-    /// How many lines a group has.
+impl<T: Copy, U: Copy> Place<T, U> for Strip<T, U> {
     #[inline(always)]
-    pub(crate) fn count_of(&self, group: usize) -> usize {
+    fn count_of(&self, group: usize) -> usize {
         let most = if group == 0 { self.lead } else { LANES };
         most.min(self.lines - self.first_of(group))
+    }
+
+    #[inline(always)]
+    fn ask(&self, start: usize, len: usize) {
+        let width = self.lines * size_of::<T>();
+        for i in start..start + len {
+            let line = self.from.wrapping_offset(i as isize * self.strides[0]);
+            for offset in (0..width).step_by(LINE) {
+                prefetch(line.cast::<u8>().wrapping_add(offset));
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn stream(&self) -> bool {
+        self.stream
+    }
+
+    #[inline(always)]
+    unsafe fn from(&self, group: usize, i: usize, n: usize) -> *const T {
+        // SAFETY: passed on.
+        unsafe { self.from.offset(i as isize * self.strides[0]).add(self.first_of(group) + n) }
+    }
+
+    #[inline(always)]
+    unsafe fn to(&self, group: usize, i: usize, n: usize) -> *mut U {
+        // SAFETY: passed on.
+        unsafe { self.to.offset(i as isize * self.strides[1]).add(self.first_of(group) + n) }
     }
 }
 
@@ -148,10 +204,11 @@ impl<A: Element> Group<A> {
 
 /// A tile of a strip, scanned at some SIMD level, or folded only if `STORE` is not set. Made where
 /// the strip's memory is known to be this thread's.
-pub(crate) struct Tile<'a, T, U, A, O, const STORE: bool> {
+pub(crate) struct Tile<'a, T, U, A, O, P, const STORE: bool> {
     pub(crate) operator: &'a O,
     pub(crate) kind: Kind,
-    pub(crate) strip: Strip<T, U>,
+    pub(crate) lines: P,
+    pub(crate) types: PhantomData<fn(T) -> U>,
     /// The places along the lines.
     pub(crate) places: Range<usize>,
     /// One for each group of the strip.
@@ -160,12 +217,13 @@ pub(crate) struct Tile<'a, T, U, A, O, const STORE: bool> {
     pub(crate) preceded: bool,
 }
 
-impl<T, U, A, O, const STORE: bool> Work for Tile<'_, T, U, A, O, STORE>
+impl<T, U, A, O, P, const STORE: bool> Work for Tile<'_, T, U, A, O, P, STORE>
 where
     T: Accumulate<A>,
     U: Accumulate<A>,
     A: Element,
     O: Operator<A>,
+    P: Place<T, U>,
 {
     type Output = ();
 
@@ -189,12 +247,13 @@ where
     }
 }
 
-impl<T, U, A, O, const STORE: bool> Tile<'_, T, U, A, O, STORE>
+impl<T, U, A, O, P, const STORE: bool> Tile<'_, T, U, A, O, P, STORE>
 where
     T: Accumulate<A>,
     U: Accumulate<A>,
     A: Element,
     O: Operator<A>,
+    P: Place<T, U>,
 {
     /// # Safety
     ///
@@ -232,23 +291,11 @@ where
             // SAFETY: passed on; lengths are those of the chunk and of each group.
             unsafe {
                 if start + chunk <= end {
-                    self.ask(start + AHEAD * chunk, chunk);
+                    self.lines.ask(start + AHEAD * chunk, chunk);
                     self.chunk::<H>(c, start, chunk, preceded);
                 } else {
                     self.chunk::<H>(c, start, end - start, preceded);
                 }
-            }
-        }
-    }
-
-    /// Asks for the rows of a later chunk to be brought nearer.
-    #[inline(always)]
-    fn ask(&self, start: usize, len: usize) {
-        let width = self.strip.lines * size_of::<T>();
-        for i in start..start + len {
-            let line = self.strip.from.wrapping_offset(i as isize * self.strip.strides[0]);
-            for offset in (0..width).step_by(64) {
-                prefetch(line.cast::<u8>().wrapping_add(offset));
             }
         }
     }
@@ -258,18 +305,8 @@ where
     /// As for [`segment`](Self::segment), for chunk `c` of a row.
     #[inline(always)]
     unsafe fn chunk<H: Words>(&mut self, c: usize, start: usize, len: usize, preceded: bool) {
-        let Strip { from, to, strides: [from_stride, to_stride], stream, .. } = self.strip;
         for (g, group) in self.groups.iter_mut().enumerate() {
-            let (line, count) = (self.strip.first_of(g), self.strip.count_of(g));
-            let lines = Chunk::<T, U> {
-                // SAFETY: the first place of the chunk in the group's first line.
-                from: unsafe { from.offset(start as isize * from_stride).add(line) },
-                // SAFETY: as above.
-                to: unsafe { to.offset(start as isize * to_stride).add(line) },
-                strides: self.strip.strides,
-                count,
-                stream,
-            };
+            let lines = Chunk { lines: self.lines, group: g, start };
             let base = match (c, preceded) {
                 (0, true) => Some(group.before_row),
                 (0, false) => None,
@@ -278,10 +315,10 @@ where
             };
             // SAFETY: passed on.
             let total = unsafe {
-                if count == LANES {
-                    lines.scan::<H, A, O, STORE, true>(self.operator, self.kind, len, base)
+                if self.lines.count_of(g) == LANES {
+                    lines.scan::<H, T, U, A, O, STORE, true>(self.operator, self.kind, len, base)
                 } else {
-                    lines.scan::<H, A, O, STORE, false>(self.operator, self.kind, len, base)
+                    lines.scan::<H, T, U, A, O, STORE, false>(self.operator, self.kind, len, base)
                 }
             };
             group.push(self.operator, c, total);
@@ -290,15 +327,14 @@ where
 }
 
 /// A chunk of each line of a group.
-struct Chunk<T, U> {
-    from: *const T,
-    to: *mut U,
-    strides: [isize; 2],
-    count: usize,
-    stream: bool,
+struct Chunk<P> {
+    lines: P,
+    group: usize,
+    /// Its first place along the lines.
+    start: usize,
 }
 
-impl<T, U> Chunk<T, U> {
+impl<P> Chunk<P> {
     /// Scans the chunks, and gives their totals. All lanes are lines if `FULL`.
     ///
     /// # Safety
@@ -306,7 +342,7 @@ impl<T, U> Chunk<T, U> {
     /// The places must exist, and be this call's alone; if `stream`, each group's values must be
     /// whole cache lines. The CPU features of `H` must be present.
     #[inline(always)]
-    unsafe fn scan<H, A, O, const STORE: bool, const FULL: bool>(
+    unsafe fn scan<H, T, U, A, O, const STORE: bool, const FULL: bool>(
         &self,
         operator: &O,
         kind: Kind,
@@ -314,23 +350,23 @@ impl<T, U> Chunk<T, U> {
         mut base: Option<Lanes<A>>,
     ) -> Lanes<A>
     where
+        P: Place<T, U>,
         H: Words,
         T: Accumulate<A>,
         U: Accumulate<A>,
         A: Element,
         O: Operator<A>,
     {
-        let count = if FULL { LANES } else { self.count };
+        let Self { lines, group, start } = *self;
+        let count = if FULL { LANES } else { lines.count_of(group) };
         let mut total = Lanes::zeroed();
-        for i in 0..len {
+        for i in start..start + len {
             let mut element = Lanes::zeroed();
             for n in 0..count {
                 // SAFETY: element `i` of line `n`.
-                let place = unsafe { self.from.offset(i as isize * self.strides[0]).add(n) };
-                // SAFETY: as above.
-                element.0[n] = unsafe { place.read() }.widen();
+                element.0[n] = unsafe { lines.from(group, i, n).read() }.widen();
             }
-            total = Lanes::join(operator, (i > 0).then_some(&total), &element);
+            total = Lanes::join(operator, (i > start).then_some(&total), &element);
             if STORE {
                 let through = Lanes::join(operator, base.as_ref(), &element);
                 let value = match kind {
@@ -339,13 +375,12 @@ impl<T, U> Chunk<T, U> {
                 };
                 // SAFETY: passed on; place `i` of each line.
                 unsafe {
-                    let to = self.to.offset(i as isize * self.strides[1]);
-                    if FULL && self.stream {
+                    if FULL && lines.stream() {
                         let values: Values<U> = Values(value.0.map(U::narrow));
-                        stream_group::<H, U>(&values, to);
+                        stream_group::<H, U>(&values, lines.to(group, i, 0));
                     } else {
                         for n in 0..count {
-                            to.add(n).write(U::narrow(value.0[n]));
+                            lines.to(group, i, n).write(U::narrow(value.0[n]));
                         }
                     }
                 }
