@@ -119,7 +119,16 @@ fn shapes() -> Vec<Shape> {
     let shapes: &[&[usize]] = if cfg!(miri) {
         &[&[3, 2, 17], &[6, 18]]
     } else {
-        &[&[1], &[5_000], &[3, 2, 17], &[70, 33], &[2, 1_100, 19], &[1, 40, 1, 16], &[9_000, 21]]
+        &[
+            &[1],
+            &[5_000],
+            &[3, 2, 17],
+            &[70, 33],
+            &[2, 1_100, 19],
+            &[1, 40, 1, 16],
+            &[9_000, 21],
+            &[5, 1_030, 7],
+        ]
     };
     let plain = shapes.iter().map(|shape| Shape::row_major(shape));
     let flipped = plain.clone().map(|shape| shape.flipped(0));
