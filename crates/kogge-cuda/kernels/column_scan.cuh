@@ -104,7 +104,7 @@ KOGGE_DEVICE void scan_strip(Strips<S>& source, const ColumnArguments<S>& argume
     for (; left >= ROW; left -= ROW)
         course.end_row(descend_row<S, true>(delays, course.before, ROW, source, sink));
     if (left > 0) course.end_row(descend_row<S, false>(delays, course.before, (u32)left, source, sink));
-    if (exists) arguments.inits.put_total(line.number, course.end());
+    if (exists && arguments.inits.totals) arguments.inits.put_total(line.number, course.end());
 }
 
 template <class S>

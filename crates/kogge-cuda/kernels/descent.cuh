@@ -187,13 +187,18 @@ struct Course {
         before = segment = join<Op>(segment, segment_total);
         segment_total.exists = false;
     }
-    // Once in thousands of elements: the delay lines may lie in local memory.
+    // Once in thousands of elements, so the delay lines may lie in local memory, of which no more is read than
+    // is there.
     __device__ __forceinline__ void end_tile() {
         u32 tile = (u32)((row / (ROWS_PER_SEGMENT * SEGMENTS_PER_TILE) - 1) % TILES_PER_BLOCK);
         A value = tile_total.value;
 #pragma unroll 1
-        for (u32 stride = 1; stride < TILES_PER_BLOCK; stride *= 2)
-            value = delayed<Op>(delay[stride - 1 + tile % stride], value, tile >= stride);
+        for (u32 stride = 1; stride < TILES_PER_BLOCK; stride *= 2) {
+            A& place = delay[stride - 1 + tile % stride];
+            A step = value;
+            if (tile >= stride) value = Op::combine(place, value);
+            place = step;
+        }
         before = segment = join<Op>(blocks, value);
         if (tile == TILES_PER_BLOCK - 1) blocks = before;
         tile_total.exists = false;

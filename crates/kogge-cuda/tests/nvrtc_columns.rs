@@ -15,7 +15,7 @@ use kogge_cuda::{
 };
 
 /// Rows by columns: a lane a line; cut in units of sixteen lines; cut in units of a line's tile.
-const SHAPES: [[u64; 2]; 3] = [[4096, 1 << 16], [1 << 20, 256], [1 << 24, 1]];
+const SHAPES: [[u64; 2]; 3] = [[32, 1 << 16], [1 << 20, 256], [1 << 24, 1]];
 
 /// Compiles the kernels for elements `T`, and checks what a thread takes: at most `stack` bytes of local
 /// memory.
