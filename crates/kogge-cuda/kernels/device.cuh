@@ -39,6 +39,8 @@ KOGGE_DEVICE u32 shuffle(u32 word, u32 lane) { return __shfl_sync(~0u, word, lan
 KOGGE_DEVICE u32 shuffle_up(u32 word, u32 lanes) { return __shfl_up_sync(~0u, word, lanes); }
 KOGGE_DEVICE u32 shuffle_xor(u32 word, u32 mask) { return __shfl_xor_sync(~0u, word, mask); }
 KOGGE_DEVICE bool all_lanes(bool predicate) { return __all_sync(~0u, predicate); }
+// A bit for each lane that says yes.
+KOGGE_DEVICE u32 lanes_where(bool predicate) { return __ballot_sync(~0u, predicate); }
 
 // ---- shared memory ----
 
@@ -161,7 +163,23 @@ KOGGE_DEVICE void store_epoch(u64* to, u64 epoch) {
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to), "l"(epoch) : "memory");
 }
 
+// Sets bits of a word of global memory that other threads set bits of.
+KOGGE_DEVICE void set_bits(u32* word, u32 bits) {
+    asm volatile("red.relaxed.gpu.global.or.b32 [%0], %1;" ::"l"(word), "r"(bits) : "memory");
+}
+
 // ---- arithmetic with its own instruction ----
+
+// The same word, which the compiler keeps in a register rather than work it out anew in every turn.
+KOGGE_DEVICE u32 kept(u32 word) {
+    asm volatile("" : "+r"(word));
+    return word;
+}
+
+KOGGE_DEVICE u32 count_bits(u32 word) { return __popc(word); }
+// The index of a bit of a word that isn't 0.
+KOGGE_DEVICE u32 lowest_bit(u32 word) { return __ffs(word) - 1; }
+KOGGE_DEVICE u32 highest_bit(u32 word) { return 31 - __clz(word); }
 
 // `accumulator` plus the sum of four bytes, or of two halfwords.
 KOGGE_DEVICE int add_bytes(u32 word, int accumulator) { return __dp4a((int)word, 0x01010101, accumulator); }

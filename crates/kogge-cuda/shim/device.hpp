@@ -3,6 +3,7 @@
 #pragma once
 #include "runtime.hpp"
 
+#include <bit>
 #include <cstring>
 
 #define KOGGE_DEVICE static inline
@@ -28,6 +29,7 @@ KOGGE_DEVICE u32 shuffle_up(u32 word, u32 lanes) {
 }
 KOGGE_DEVICE u32 shuffle_xor(u32 word, u32 mask) { return shim::shuffle(word, (thread_index() % 32) ^ mask); }
 KOGGE_DEVICE bool all_lanes(bool predicate) { return shim::all_lanes(predicate); }
+KOGGE_DEVICE u32 lanes_where(bool predicate) { return shim::ballot(predicate); }
 
 KOGGE_DEVICE Quad load_shared(const void* from) {
     Quad q;
@@ -55,7 +57,12 @@ KOGGE_DEVICE void store_slot(void* to, u64 low, u64 high) { shim::store_slot(to,
 KOGGE_DEVICE void load_slot(const void* from, u64& low, u64& high) { shim::load_slot(from, low, high); }
 KOGGE_DEVICE u64 load_epoch(const u64* from) { return shim::load_word(from); }
 KOGGE_DEVICE void store_epoch(u64* to, u64 epoch) { shim::store_word(to, epoch); }
+KOGGE_DEVICE void set_bits(u32* word, u32 bits) { __atomic_fetch_or(word, bits, __ATOMIC_RELAXED); }
 
+KOGGE_DEVICE u32 kept(u32 word) { return word; }
+KOGGE_DEVICE u32 count_bits(u32 word) { return (u32)std::popcount(word); }
+KOGGE_DEVICE u32 lowest_bit(u32 word) { return (u32)std::countr_zero(word); }
+KOGGE_DEVICE u32 highest_bit(u32 word) { return 31 - (u32)std::countl_zero(word); }
 KOGGE_DEVICE int add_bytes(u32 word, int accumulator) {
     for (int i = 0; i < 4; i++) accumulator += (signed char)(word >> 8 * i);
     return accumulator;

@@ -363,12 +363,12 @@ void sync_block() { meet(current().whole, current().launch->threads, true); }
 void sync_warp() { meet(warp().group, WARP, true); }
 void sync_group(u32 id, u32 threads) { meet(current().named[id], threads, true); }
 u32 shuffle(u32 word, u32 from) { return exchange(word)[from % WARP]; }
-bool all_lanes(u32 word) {
-    u32* votes = exchange(word);
-    bool all = true;
-    for (u32 i = 0; i < WARP; i++) all = all && votes[i];
-    return all;
+u32 ballot(u32 word) {
+    u32 *votes = exchange(word), bits = 0;
+    for (u32 i = 0; i < WARP; i++) bits |= (u32)(votes[i] != 0) << i;
+    return bits;
 }
+bool all_lanes(u32 word) { return ballot(word) == ~0u; }
 
 u64 barrier_word(u32 arrivals) { return pack({0, 0, (u16)arrivals, (u16)arrivals}); }
 void barrier_arrive(Barrier* barrier, u32 bytes) { update(barrier, 1, (std::int32_t)bytes); }

@@ -27,9 +27,11 @@ u8* shared_memory();
 void sync_block();
 void sync_warp();
 void sync_group(u32 id, u32 threads);
-// The word that another lane of the warp gives; whether all give a non-zero one. No order of memory.
+// The word that another lane of the warp gives; whether all give a non-zero one; a bit for each that does.
+// No order of memory.
 u32 shuffle(u32 word, u32 from);
 bool all_lanes(u32 word);
+u32 ballot(u32 word);
 
 u64 barrier_word(u32 arrivals);
 void barrier_arrive(Barrier* barrier, u32 bytes);

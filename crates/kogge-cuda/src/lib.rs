@@ -28,6 +28,7 @@ mod nvrtc;
 mod operator;
 mod plan;
 mod scan;
+mod segments;
 mod source;
 mod staging;
 mod tuning;
@@ -46,6 +47,9 @@ pub use lines::{
 pub use operator::{OperatorSource, PRELUDE, operator_source};
 pub use plan::{Capability, Kernel, Plan, Ring, plan};
 pub use scan::{Init, Scan};
+pub use segments::{
+    KeyType, SegmentPlan, SegmentScan, SegmentSource, plan_segments, segment_source,
+};
 pub use source::{Specification, source};
 pub use tuning::Tuning;
 pub use workspace::Workspace;

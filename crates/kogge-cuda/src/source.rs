@@ -6,7 +6,7 @@ use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use kogge_core::{Accumulate, Direction, Element, Kind};
 
 /// What every kernel is made of.
-const BASE: [&str; 9] = [
+pub(crate) const BASE: [&str; 9] = [
     include_str!("../kernels/device.cuh"),
     include_str!("../kernels/order.cuh"),
     include_str!("../kernels/value.cuh"),

@@ -14,13 +14,15 @@ use std::sync::Arc;
 pub struct Workspace {
     stream: Arc<CudaStream>,
     memory: Option<DeviceMemory>,
+    /// Memory that a scan writes before it reads it.
+    scratch: Option<DeviceMemory>,
     /// What host data travel through, once some have.
     pub(crate) staging: Option<Staging>,
 }
 
 impl Workspace {
     pub(crate) fn on(stream: Arc<CudaStream>) -> Self {
-        Self { stream, memory: None, staging: None }
+        Self { stream, memory: None, scratch: None, staging: None }
     }
 
     /// The stream on which its scans run.
@@ -30,7 +32,7 @@ impl Workspace {
 
     /// Bytes allocated.
     pub fn bytes(&self) -> u64 {
-        self.memory.as_ref().map_or(0, DeviceMemory::bytes)
+        [&self.memory, &self.scratch].into_iter().flatten().map(DeviceMemory::bytes).sum()
     }
 
     /// Allocates, unless there are so many bytes already: before a capture, or before a loop.
@@ -39,7 +41,7 @@ impl Workspace {
     ///
     /// [`Error::OutOfMemory`], or what the driver says; the workspace is empty then, and of use.
     pub fn reserve(&mut self, bytes: u64) -> Result<(), Error> {
-        if self.bytes() >= bytes {
+        if self.memory.as_ref().map_or(0, DeviceMemory::bytes) >= bytes {
             return Ok(());
         }
         self.memory = None;
@@ -50,6 +52,21 @@ impl Workspace {
         }?;
         self.memory = Some(memory);
         Ok(())
+    }
+
+    /// Allocates, unless there are so many bytes already, memory that isn't zeroed: what is left in it by
+    /// one scan means nothing to the next.
+    pub(crate) fn reserve_scratch(&mut self, bytes: u64) -> Result<(), Error> {
+        if self.scratch.as_ref().map_or(0, DeviceMemory::bytes) < bytes {
+            self.scratch = None;
+            self.scratch = Some(DeviceMemory::new(self.stream.context(), bytes)?);
+        }
+        Ok(())
+    }
+
+    /// The address of that memory, for the stream's own use.
+    pub(crate) fn scratch(&self) -> sys::CUdeviceptr {
+        self.scratch.as_ref().map_or(0, DeviceMemory::address)
     }
 
     /// Its address, for the stream's own use.

@@ -9,6 +9,9 @@ pub mod faults;
 pub mod lines;
 pub mod nvrtc;
 #[cfg(target_arch = "x86_64")]
+pub mod segmented;
+pub mod segments;
+#[cfg(target_arch = "x86_64")]
 pub mod shim;
 
 use kogge_core::{Accumulate, Direction, Element, Kind, Operator, Order, bytemuck, reference};

@@ -1,0 +1,189 @@
+// Where runs start, as one bit an element: the first step of a scan by segments.
+//
+// A run is one of the caller's segments, given by offsets, by flags or by keys; the word segment is the
+// order's. Whatever they are given by, a bit of the mask tells whether a run starts at that position of the
+// scan: in reverse, positions count from the end and a run starts at its last element. The second step
+// then knows one kind of input and one direction.
+//
+// Positions are shared out in windows. Of each the mask's maker notes the last head and how many there
+// are; `sum_windows`, one thread block, makes of it what precedes each window.
+
+struct alignas(16) Window {
+    u64 last;   // 1 + the position of the last head, or 0
+    u64 heads;  // how many
+};
+
+enum : u32 { MARK_THREADS = 256, SUM_THREADS = 1024 };
+
+struct MarkArguments {
+    const void* source;  // keys, flags, or one more offset than there are segments
+    u64 length;          // elements
+    u64 segments;        // if there are offsets
+    u32* heads;
+    Window* windows;
+    Workspace* workspace;
+    u64 window_count;
+};
+
+// The head bits of a word, from the value of this lane's position and that of the position before.
+struct ByFlag {
+    typedef u8 Value;
+    // A flag stands at a segment's first element, which in reverse comes last.
+    template <bool REVERSE>
+    static __device__ __forceinline__ bool starts(Value before, Value here) {
+        return (REVERSE ? before : here) != 0;
+    }
+};
+template <class Key>
+struct ByKey {
+    typedef Key Value;
+    template <bool REVERSE>
+    static __device__ __forceinline__ bool starts(Key before, Key here) {
+        return !(before == here);
+    }
+};
+// Floats of 16 bits are equal as numbers are: a NaN is not equal to itself, and zeros have no sign.
+template <u32 INFINITE>
+struct Half {
+    u16 bits;
+    __device__ __forceinline__ bool operator==(const Half& other) const {
+        return bits == other.bits ? (bits & 0x7fff) <= INFINITE : ((bits | other.bits) & 0x7fff) == 0;
+    }
+};
+typedef Half<0x7c00> KeyF16;
+typedef Half<0x7f80> KeyBf16;
+
+// What a thread block's warps found.
+struct MarkShared {
+    Window warp[MARK_THREADS / LANES];
+};
+
+// Notes the window of which this warp has the words of its lanes, from position `first` on.
+KOGGE_DEVICE void note_window(MarkShared& shared, Window* windows, u32 word, u64 first, u32 warp, u32 lane) {
+    u32 any = lanes_where(word != 0), heads = count_bits(word);
+#pragma unroll
+    for (u32 stride = 1; stride < LANES; stride *= 2) heads += shuffle_xor(heads, stride);
+    u32 last = any ? highest_bit(any) : 0, bits = shuffle(word, last);
+    if (lane == 0) shared.warp[warp] = {any ? first + last * 32 + highest_bit(bits) + 1 : 0, heads};
+    sync_block();
+    if (thread_index() != 0) return;
+    Window window = {0, 0};
+    for (u32 w = 0; w < MARK_THREADS / LANES; w++) {
+        if (shared.warp[w].last) window.last = shared.warp[w].last;
+        window.heads += shared.warp[w].heads;
+    }
+    windows[block_index()] = window;
+}
+
+// How many words of a warp's share are loaded together: a divisor of their number, 8 at most.
+constexpr u32 mark_batch(u32 words) {
+    u32 batch = 8;
+    while (words % batch != 0) batch--;
+    return batch;
+}
+
+// Heads by flag or key: one thread block a window, one word of the mask a ballot.
+template <class Source, bool REVERSE, u32 WINDOW>
+KOGGE_DEVICE void mark(const MarkArguments& arguments) {
+    typedef typename Source::Value Value;
+    constexpr u32 WORDS = WINDOW / MARK_THREADS, BATCH = mark_batch(WORDS);
+    static_assert(WINDOW % MARK_THREADS == 0 && WORDS <= LANES, "a lane keeps a word of the mask");
+    const Value* source = (const Value*)arguments.source;
+    u64 length = arguments.length;
+    u32 warp = thread_index() / LANES, lane = thread_index() % LANES, mine = 0;
+    u64 first = (u64)block_index() * WINDOW + warp * WORDS * 32;
+    // The value before lane 0's is the last lane's, a word earlier: a rotation brings both.
+    u64 previous = first == 0 || first > length ? 0 : first - 1;
+    Value left = length == 0 ? Value() : source[REVERSE ? length - 1 - previous : previous];
+#pragma unroll 1
+    for (u32 start = 0; start < WORDS; start += BATCH) {
+        Value here[BATCH];
+#pragma unroll
+        for (u32 k = 0; k < BATCH; k++) {
+            u64 at = first + (start + k) * 32 + lane;
+            here[k] = at < length ? source[REVERSE ? length - 1 - at : at] : Value();
+        }
+#pragma unroll
+        for (u32 k = 0; k < BATCH; k++) {
+            u64 at = first + (start + k) * 32 + lane;
+            Value rotated = value_of_lane(here[k], (lane + LANES - 1) % LANES);
+            bool starts = at == 0 || Source::template starts<REVERSE>(lane == 0 ? left : rotated, here[k]);
+            u32 word = lanes_where(at < length && starts);
+            if (lane == start + k) mine = word;
+            left = rotated;
+        }
+    }
+    if (lane < WORDS) arguments.heads[first / 32 + lane] = mine;
+    note_window(*(MarkShared*)shared_memory(), arguments.windows, mine, first, warp, lane);
+}
+
+// Heads by offsets: a thread a segment, in a mask of zeros. An empty segment is no run.
+template <class Offset, bool REVERSE, u32 WINDOW>
+KOGGE_DEVICE void mark_offsets(const MarkArguments& arguments) {
+    const Offset* offsets = (const Offset*)arguments.source;
+    u64 segment = (u64)block_index() * MARK_THREADS + thread_index();
+    if (segment >= arguments.segments) return;
+    u64 from = offsets[segment], to = offsets[segment + 1];
+    if (from >= to) return;
+    u64 start = REVERSE ? arguments.length - to : from, next = REVERSE ? arguments.length - from : to;
+    set_bits(arguments.heads + start / 32, 1u << start % 32);
+    // The last head of a window is the one whose successor is in another; the number is looked up.
+    if (start / WINDOW != next / WINDOW) arguments.windows[start / WINDOW].last = start + 1;
+}
+
+struct SumShared {
+    Window warp[SUM_THREADS / LANES];
+    Window before;  // what the blocks before have
+};
+
+KOGGE_DEVICE Window join_windows(const Window& left, const Window& right) {
+    return {right.last > left.last ? right.last : left.last, left.heads + right.heads};
+}
+
+// What the thread blocks before this one have, by one warp.
+KOGGE_DEVICE Window await_windows(Workspace* workspace, u64 epoch, u32 lane) {
+    Window total = {0, 0};
+    for (u64 block = lane; block < block_index(); block += LANES) {
+        Window window;
+        while (!Slot<Window>::peek(workspace, block, window, epoch)) {
+        }
+        total = join_windows(total, window);
+    }
+    sync_warp();
+#pragma unroll
+    for (u32 stride = 1; stride < LANES; stride *= 2) total = join_windows(total, value_of_partner(total, stride));
+    return total;
+}
+
+// What precedes each window in its place, and after the last place what there is in all; a thread a
+// window. Takes an epoch for itself and begins one for the launch that follows.
+KOGGE_DEVICE void sum_windows(const MarkArguments& arguments) {
+    SumShared& shared = *(SumShared*)shared_memory();
+    u32 warp = thread_index() / LANES, lane = thread_index() % LANES;
+    u64 count = arguments.window_count, place = (u64)block_index() * SUM_THREADS + thread_index();
+    u64 epoch = load_epoch(&arguments.workspace->epoch) + 1;
+    Window total = {0, 0}, before = {0, 0};
+    if (place < count) total = arguments.windows[place];
+#pragma unroll
+    for (u32 stride = 1; stride < LANES; stride *= 2) {
+        Window left = value_of_lane_below(total, stride);
+        if (lane >= stride) total = join_windows(left, total);
+    }
+    Window left = value_of_lane_below(total, 1);
+    if (lane == LANES - 1) shared.warp[warp] = total;
+    sync_block();
+    for (u32 w = 0; w < warp; w++) before = join_windows(before, shared.warp[w]);
+    if (thread_index() == SUM_THREADS - 1)
+        Slot<Window>::publish(arguments.workspace, block_index(), join_windows(before, total), epoch);
+    if (warp == 0) {
+        Window earlier = await_windows(arguments.workspace, epoch, lane);
+        if (lane == 0) shared.before = earlier;
+    }
+    sync_block();
+    before = join_windows(shared.before, before);
+    if (place < count) arguments.windows[place] = lane > 0 ? join_windows(before, left) : before;
+    if (block_index() + 1 < block_count() || thread_index() != SUM_THREADS - 1) return;
+    arguments.windows[count] = join_windows(before, total);
+    // Every block has read the epoch: this one has seen their slots.
+    store_epoch(&arguments.workspace->epoch, epoch + 1);
+}

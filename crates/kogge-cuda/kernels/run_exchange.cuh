@@ -1,0 +1,52 @@
+// What blocks tell each other about a run that is longer than a window: the totals of its segments, of its
+// tiles and of its blocks of tiles, and the running fold of its blocks.
+//
+// Each has a slot, at the place of its start divided by its length; whole segments of one run lie a length
+// apart at least, and so do tiles and blocks, so no two share a slot. A thread block waits for blocks of
+// lower index only. The fold of the blocks before is taken from the nearest one that is known: a left fold
+// has the same bits wherever it is taken up.
+
+template <class S>
+struct RunSlots {
+    typedef typename S::Op::Element A;
+    typedef typename S::Input Input;
+    static constexpr u64 SEGMENT = Order<Input>::SEGMENT, TILE = Order<Input>::TILE, BLOCK = TILE * TILES_PER_BLOCK;
+    Workspace* workspace;
+    u64 epoch, tiles, blocks, folds;  // where the slots of each kind begin
+
+    __device__ __forceinline__ RunSlots(Workspace* workspace, u64 length) : workspace(workspace) {
+        epoch = load_epoch(&workspace->epoch);
+        tiles = length / SEGMENT + 1;
+        blocks = tiles + length / TILE + 1;
+        folds = blocks + length / BLOCK + 1;
+    }
+    __device__ __forceinline__ u64 of_segment(u64 start) const { return start / SEGMENT; }
+    __device__ __forceinline__ u64 of_tile(u64 start) const { return tiles + start / TILE; }
+    __device__ __forceinline__ u64 of_block(u64 start) const { return blocks + start / BLOCK; }
+    __device__ __forceinline__ u64 of_fold(u64 start) const { return folds + start / BLOCK; }
+    __device__ __forceinline__ void publish(u64 slot, const A& value) const {
+        Slot<A>::publish(workspace, slot, value, epoch);
+    }
+    __device__ __forceinline__ A await(u64 slot) const {
+        A value;
+        while (!Slot<A>::peek(workspace, slot, value, epoch)) {
+        }
+        return value;
+    }
+
+    // The fold of a run's first `count` blocks and of what precedes them. All lanes of the warp.
+    __device__ __forceinline__ A fold_of_blocks(u64 run, u64 count, u32 lane) const {
+        u64 block = run + (count - 1 - (lane < count ? lane : 0)) * BLOCK;
+        A fold, total;
+        u32 nearest, folded = 0, known;
+        do {
+            bool folds_here = Slot<A>::peek(workspace, of_fold(block), fold, epoch) && lane < count;
+            known = lanes_where(Slot<A>::peek(workspace, of_block(block), total, epoch));
+            folded = lanes_where(folds_here);
+            nearest = folded ? lowest_bit(folded) : 0;
+        } while (folded == 0 || (~known & (1u << nearest) - 1) != 0);
+        A before = value_of_lane(fold, nearest);
+        for (u32 i = nearest; i > 0; i--) before = S::Op::combine(before, value_of_lane(total, i - 1));
+        return before;
+    }
+};

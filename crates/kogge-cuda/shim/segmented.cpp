@@ -1,0 +1,175 @@
+// Runs scans by segments under the shim as it is told on the standard input, and answers with their
+// results.
+//
+// A request: a line `name kind source seed length segments inits totals in_place input_offset
+// output_offset source_offset source_bytes`, then the accumulators' bytes of one initial value, or of one a
+// segment if `inits` is 3, then the source's bytes, then the elements. `kind` is 0 inclusive, 1 exclusive,
+// plus 2 if in reverse; `source` is a place in `sources`. The answer: the output's bytes, then the totals',
+// if they are wanted. Requests of one name share a workspace, as calls do. A byte written outside the
+// output ends the program.
+#include "memory.hpp"
+#include "kernels.hpp"
+
+#include "../kernels/inits.cuh"
+#include "../kernels/heads.cuh"
+#include "../kernels/stage.cuh"
+#include "../kernels/chunk_list.cuh"
+#include "../kernels/run_exchange.cuh"
+#include "../kernels/segmented_scan.cuh"
+
+#include <map>
+#include <string>
+#include <unistd.h>
+
+namespace {
+
+struct Request {
+    u32 kind, source, seed, inits, totals;
+    u64 length, segments;
+    const u8 *input, *from, *init;
+    u8 *output, *total, *workspace, *heads;
+    Window* windows;
+};
+
+template <class O, class I, class U, class Stored, bool EXCLUSIVE_, bool REVERSE_, u32 WINDOW_, u32 CAPACITY_, u32 OFFSET_BYTES_, bool PACKED>
+struct Specimen {
+    typedef O Op;
+    typedef I Input;
+    typedef U Output;
+    typedef Stored Accumulator;
+    static constexpr bool EXCLUSIVE = EXCLUSIVE_, REVERSE = REVERSE_;
+    static constexpr u32 WINDOW = WINDOW_, CAPACITY = CAPACITY_, OFFSET_BYTES = OFFSET_BYTES_;
+    template <bool P, class X = void>
+    struct Choose {
+        typedef LeftFold<Specimen> Type;
+    };
+    template <class X>
+    struct Choose<true, X> {
+        typedef PackedSum<Specimen> Type;
+    };
+    typedef typename Choose<PACKED>::Type Fold;
+};
+
+typedef void (*Kernel)(const void*);
+template <class Source, bool REVERSE, u32 WINDOW>
+void run_mark(const void* a) {
+    mark<Source, REVERSE, WINDOW>(*(const MarkArguments*)a);
+}
+template <class Offset, bool REVERSE, u32 WINDOW>
+void run_mark_offsets(const void* a) {
+    mark_offsets<Offset, REVERSE, WINDOW>(*(const MarkArguments*)a);
+}
+template <bool REVERSE, u32 WINDOW>
+constexpr Kernel sources[] = {
+    run_mark_offsets<u32, REVERSE, WINDOW>, run_mark_offsets<u64, REVERSE, WINDOW>,
+    run_mark<ByFlag, REVERSE, WINDOW>,      run_mark<ByKey<u32>, REVERSE, WINDOW>,
+    run_mark<ByKey<KeyF16>, REVERSE, WINDOW>, run_mark<ByKey<double>, REVERSE, WINDOW>,
+    run_mark<ByKey<u8>, REVERSE, WINDOW>,   run_mark<ByKey<u64>, REVERSE, WINDOW>,
+    run_mark<ByKey<KeyBf16>, REVERSE, WINDOW>,
+};
+
+// The mask of heads and what precedes each window.
+template <bool REVERSE, u32 WINDOW>
+u64 run_heads(const Request& q) {
+    u64 windows = (q.length + WINDOW - 1) / WINDOW;
+    MarkArguments a = {q.from, q.length, q.segments, (u32*)q.heads, q.windows, (Workspace*)q.workspace, windows};
+    bool offsets = q.source < 2;
+    std::memset(q.heads, offsets ? 0 : 0xa5, windows * WINDOW / 8);
+    std::memset((void*)q.windows, offsets ? 0 : 0xa5, (windows + 1) * sizeof(Window));
+    u64 blocks = offsets ? (q.segments + MARK_THREADS - 1) / MARK_THREADS : windows;
+    if (blocks > 0) shim::launch((u32)blocks, MARK_THREADS, sizeof(MarkShared), q.seed, sources<REVERSE, WINDOW>[q.source], &a);
+    u32 sums = windows ? (u32)((windows + SUM_THREADS - 1) / SUM_THREADS) : 1;
+    shim::launch(sums, SUM_THREADS, sizeof(SumShared), q.seed + 1, [](const void* a) { sum_windows(*(const MarkArguments*)a); }, &a);
+    return windows;
+}
+
+template <class S>
+void run(const Request& q) {
+    u64 windows = run_heads<S::REVERSE, S::WINDOW>(q);
+    SegmentedArguments<S> a = {};
+    a.input = q.input, a.output = q.output, a.length = q.length, a.workspace = (Workspace*)q.workspace;
+    a.heads = (const u32*)q.heads, a.windows = q.windows;
+    a.offsets = S::OFFSET_BYTES ? q.from : nullptr, a.segments = q.segments;
+    a.inits.kind = q.inits, a.inits.memory = q.init, a.inits.totals = q.totals ? q.total : nullptr;
+    if (q.inits == INITS_BY_VALUE) std::memcpy(&a.inits.value, q.init, sizeof(a.inits.value));
+    shim::launch(windows ? (u32)windows : 1, SEGMENTED_THREADS, sizeof(SegmentedShared<S>), q.seed + 2,
+                 [](const void* a) { segmented_scan<S>(*(const SegmentedArguments<S>*)a); }, &a);
+}
+
+struct Specimens {
+    u32 input, output, accumulator, slot;
+    void (*run[4])(const Request&);
+};
+
+#define ENTRY(name, O, I, U, A, WINDOW, CAPACITY, OFFSETS, PACKED)                  \
+    {#name,                                                                         \
+     {sizeof(I), sizeof(U), sizeof(A), Slot<O::Element>::PARTS * 16,                \
+      {run<Specimen<O, I, U, A, false, false, WINDOW, CAPACITY, OFFSETS, PACKED>>,  \
+       run<Specimen<O, I, U, A, true, false, WINDOW, CAPACITY, OFFSETS, PACKED>>,   \
+       run<Specimen<O, I, U, A, false, true, WINDOW, CAPACITY, OFFSETS, PACKED>>,   \
+       run<Specimen<O, I, U, A, true, true, WINDOW, CAPACITY, OFFSETS, PACKED>>}}},
+// name, operator, input, output, accumulator, window, capacity, bytes of an offset, packed
+#ifdef KOGGE_FEW
+// Those in which faults are planted: quick to compile, and small for a race detector.
+#define SPECIMENS(X)                                                                  \
+    X(brackets_i64, BracketsI64, long long, long long, long long, 2048, 1100, 0, false) \
+    X(brackets_i64_offsets, BracketsI64, long long, long long, long long, 512, 4096, 4, false)
+#else
+#define SPECIMENS(X)                                                                                  \
+    X(brackets_i64, BracketsI64, long long, long long, long long, 4096, 2176, 0, false)               \
+    X(brackets_i64_offsets, BracketsI64, long long, long long, long long, 4096, 8192, 8, false)       \
+    X(brackets_i32, BracketsI32, int, int, int, 8192, 2176, 0, false)                                 \
+    X(brackets_i32_narrow, BracketsI32, int, int, int, 1024, 400, 4, false)                           \
+    X(sum_f32, SumF32, float, float, float, 8192, 3328, 4, false)                                     \
+    X(sum_i8, SumI8, signed char, signed char, signed char, 8192, 3328, 0, true)                      \
+    X(sum_i16, SumI16, short, short, short, 8192, 2176, 0, true)                                      \
+    X(brackets_u8_u32, BracketsU32, u8, u32, u32, 8192, 2176, 4, false)                               \
+    X(sum_f16, SumF32, f16, f16, float, 8192, 2176, 0, false)                                         \
+    X(max_bf16_in_f64, MaxF64, bf16, bf16, double, 8192, 2176, 4, false)                              \
+    X(compose_f32, ComposeF32, ComposeF32::Element, ComposeF32::Element, ComposeF32::Element, 4096, 2176, 4, false) \
+    X(matmul_f32, MatMulF32, MatMulF32::Element, MatMulF32::Element, MatMulF32::Element, 2048, 2304, 0, false)      \
+    X(matmul_f64, MatMulF64, MatMulF64::Element, MatMulF64::Element, MatMulF64::Element, 1024, 800, 0, false)       \
+    X(triple, OfTriple, OfTriple::Element, OfTriple::Element, OfTriple::Element, 2048, 2304, 0, false)              \
+    X(bytes3, OfBytes3, OfBytes3::Element, OfBytes3::Element, OfBytes3::Element, 2560, 1000, 0, false)
+#endif
+std::map<std::string, Specimens> entries = {SPECIMENS(ENTRY)};
+
+constexpr u64 SLOTS = 1 << 14;
+
+}  // namespace
+
+int main() {
+    std::map<std::string, std::unique_ptr<Memory>> workspaces;
+    char name[64];
+    u32 in_place, input_offset, output_offset, source_offset;
+    u64 source_bytes;
+    Request q;
+    while (std::scanf("%63s %u %u %u %llu %llu %u %u %u %u %u %u %llu", name, &q.kind, &q.source, &q.seed, &q.length,
+                      &q.segments, &q.inits, &q.totals, &in_place, &input_offset, &output_offset, &source_offset,
+                      &source_bytes) == 13) {
+        std::getchar();
+        alarm(300);
+        const Specimens& e = entries.at(name);
+        u64 values = q.inits == INITS_EACH ? q.segments : 1, totals = q.totals ? q.segments * e.accumulator : 0;
+        Memory init(values * e.accumulator, 0), source(source_bytes, source_offset), total(totals, 0);
+        Memory input(q.length * e.input, input_offset), output(q.length * e.output, output_offset);
+        // Room for windows of any size.
+        Memory heads(q.length / 8 + 2048, 0), windows((q.length / 512 + 3) * sizeof(Window), 0);
+        read_all(init.at, init.size);
+        read_all(source.at, source.size);
+        read_all(input.at, input.size);
+        auto& workspace = workspaces[name];
+        if (!workspace) {
+            workspace.reset(new Memory(sizeof(Workspace) + SLOTS * e.slot, 0));
+            std::memset(workspace->at, 0, workspace->size);
+        }
+        q.input = input.at, q.from = source.at, q.init = init.at, q.total = total.at;
+        q.output = in_place ? input.at : output.at;
+        q.workspace = workspace->at, q.heads = heads.at, q.windows = (Window*)windows.at;
+        e.run[q.kind](q);
+        for (const Memory* m : {&init, &source, &input, &output, &total, &heads, &windows, workspace.get()}) m->check();
+        std::fwrite(q.output, 1, q.length * e.output, stdout);
+        std::fwrite(q.total, 1, totals, stdout);
+        std::fflush(stdout);
+    }
+}

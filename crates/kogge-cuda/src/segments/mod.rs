@@ -1,0 +1,268 @@
+//! Scans of segments that lie one after another, each by itself, with the bits of a scan of its own.
+//!
+//! Three launches: `mark` turns offsets, flags or keys into one bit an element (kernels/heads.cuh), `sum`
+//! works out what precedes each window of positions, and `scan` gives a thread block to each window
+//! (kernels/segmented_scan.cuh). Where a segment starts only the mask knows, so the last kernel costs the
+//! same whatever the segments are like: a segment that is longer than a window is handed on from block to
+//! block, and no block waits for one of a higher index.
+
+mod plan;
+mod source;
+
+pub use plan::{KeyType, SegmentPlan, SegmentSource, plan_segments};
+
+use crate::inits::InitArguments;
+use crate::launch::{Grid, Module};
+use crate::scan::aligned;
+use crate::{Device, Error, Inits, Specification, Workspace};
+use cudarc::driver::result;
+use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
+use kogge_core::{Accumulate, Direction, Element, Kind, Problem};
+use source::{MARK_BYTES, MARK_THREADS, SCAN_THREADS, SUM_BYTES, SUM_THREADS};
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+impl Device {
+    /// Prepares the scan of `len` elements `T` by segments, written as `U`, by an operator on `A`: plan and
+    /// kernels, which come from where [`prepare`](Self::prepare)'s do.
+    ///
+    /// # Errors
+    ///
+    /// As [`plan_segments`] and [`compile()`](crate::compile()), or what the driver says.
+    pub fn prepare_segments<T, U, A, O>(
+        &self,
+        operator: &O,
+        kind: Kind,
+        direction: Direction,
+        len: u64,
+        source: SegmentSource,
+    ) -> Result<SegmentScan<T, U, A>, Error>
+    where
+        T: DeviceElement + Accumulate<A>,
+        U: DeviceElement + Accumulate<A>,
+        A: Element + DeviceType,
+        O: DeviceOperator<A>,
+    {
+        let problem = Problem {
+            len,
+            element_bytes: size_of::<T>(),
+            output_bytes: size_of::<U>(),
+            accumulator_bytes: size_of::<A>(),
+            kind,
+            direction,
+            in_place: false,
+        };
+        if align_of::<A>() > 8 {
+            return Err(Error::Unsupported(format!(
+                "an accumulator aligned to {}; kernels take an alignment of 8 at most",
+                align_of::<A>(),
+            )));
+        }
+        let plan = plan_segments(&problem, source, self.capability())?;
+        let specification = Specification { kind, direction };
+        let scan = source::scan::<T, U, A, O>(operator, specification, source, &plan)?;
+        Ok(SegmentScan {
+            len,
+            source,
+            plan,
+            mark: self.module(source::mark(source, direction, &plan), MARK_BYTES)?,
+            sum: self.module(source::sum(), SUM_BYTES)?,
+            scan: self.module(scan, plan.shared_bytes)?,
+            types: PhantomData,
+        })
+    }
+}
+
+/// The text of the kernel of a scan by segments, beside those that find them; for tests and tools.
+///
+/// # Errors
+///
+/// As [`source`](crate::source()).
+pub fn segment_source<T, U, A, O>(
+    operator: &O,
+    specification: Specification,
+    source: SegmentSource,
+    plan: &SegmentPlan,
+) -> Result<[String; 3], Error>
+where
+    T: DeviceElement + Accumulate<A>,
+    U: DeviceElement + Accumulate<A>,
+    A: Element + DeviceType,
+    O: DeviceOperator<A>,
+{
+    let scan = source::scan::<T, U, A, O>(operator, specification, source, plan)?;
+    Ok([source::mark(source, specification.direction, plan), source::sum(), scan])
+}
+
+/// A scan by segments ready to run, as often as wanted, on any workspace of its device.
+///
+/// O(n) work. Beside what a flat scan moves, the flags or keys are read once (or the offsets, twice if
+/// totals are wanted), and a bit an element is written and read.
+#[derive(Clone, Debug)]
+pub struct SegmentScan<T, U, A> {
+    len: u64,
+    source: SegmentSource,
+    plan: SegmentPlan,
+    mark: Arc<Module>,
+    sum: Arc<Module>,
+    scan: Arc<Module>,
+    types: PhantomData<fn(T, A) -> U>,
+}
+
+impl<T, U, A> SegmentScan<T, U, A>
+where
+    T: Accumulate<A>,
+    U: Accumulate<A>,
+    A: Element,
+{
+    /// How it will be done.
+    pub fn plan(&self) -> &SegmentPlan {
+        &self.plan
+    }
+
+    /// Elements it was prepared for.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Scans from one device address to another, or in place if they are equal, on the workspace's
+    /// stream; returns at once. `source` is the address of the offsets, flags or keys. The totals, if
+    /// wanted, go to the address `totals`, one `A` per segment: the fold of its initial value and its
+    /// elements, or the identity where there is neither.
+    ///
+    /// Initial values and totals are numbered as the segments lie in memory, in reverse too. By flags or
+    /// keys there are no empty segments. It allocates only if the workspace is too small, so after a first
+    /// call it can be captured in a CUDA graph.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misaligned`], [`Error::OutOfMemory`], or what the driver says.
+    ///
+    /// # Safety
+    ///
+    /// Until the stream has done it, [`len`](Self::len) elements must be readable at `input` and writable
+    /// at `output`, equal or without overlap; at `source` as many flags or keys must be readable, or
+    /// offsets as [`SegmentSource::Offsets`] describes them: nothing checks that they rise. Memory that
+    /// `inits` names must be readable, and an `A` per segment writable at `totals`. All on the workspace's
+    /// device.
+    pub unsafe fn run(
+        &self,
+        workspace: &mut Workspace,
+        input: u64,
+        output: u64,
+        source: u64,
+        inits: Inits<A>,
+        totals: Option<u64>,
+    ) -> Result<(), Error> {
+        aligned::<T>(input)?;
+        aligned::<U>(output)?;
+        let align = self.source.bytes() as usize;
+        if !source.is_multiple_of(align as u64) {
+            return Err(Error::Misaligned { address: source, align });
+        }
+        let inits = InitArguments::new(inits, totals)?;
+        let segments = self.source.segments().unwrap_or(0);
+        if self.len == 0 && (segments == 0 || totals.is_none()) {
+            return Ok(());
+        }
+        workspace.reserve(self.plan.workspace_bytes)?;
+        workspace.reserve_scratch(self.plan.scratch_bytes)?;
+        let heads = workspace.scratch();
+        let windows = heads + self.plan.windows_offset();
+        let (length, workspace_at) = (self.len, workspace.address());
+        let offsets = if segments > 0 { source } else { 0 };
+        let mark = MarkArguments {
+            source,
+            length,
+            segments,
+            heads,
+            windows,
+            workspace: workspace_at,
+            window_count: self.plan.windows,
+        };
+        let scan = ScanArguments {
+            input,
+            output,
+            length,
+            workspace: workspace_at,
+            heads,
+            windows,
+            offsets,
+            segments,
+            inits,
+        };
+        // SAFETY: the caller's promise; the workspace is this stream's alone, and large enough.
+        unsafe { self.launch(workspace, mark, scan) }
+    }
+
+    /// # Safety
+    ///
+    /// The arguments must be as the kernels want them until the stream has done the launches.
+    unsafe fn launch(
+        &self,
+        workspace: &Workspace,
+        mut mark: MarkArguments,
+        mut scan: ScanArguments,
+    ) -> Result<(), Error> {
+        let stream = workspace.stream();
+        let blocks = match self.source.segments() {
+            None => self.plan.windows,
+            Some(segments) => {
+                // SAFETY: the scratch memory begins at the mask and has so many bytes.
+                unsafe {
+                    let bytes = self.plan.scratch_bytes as usize;
+                    result::memset_d8_async(mark.heads, 0, bytes, stream.cu_stream())
+                }?;
+                segments.div_ceil(MARK_THREADS as u64)
+            }
+        };
+        let grid = |blocks: u64, threads, shared_bytes| Grid {
+            blocks: blocks.max(1) as u32,
+            threads,
+            shared_bytes,
+            cooperative: false,
+        };
+        let sums = self.plan.windows.div_ceil(SUM_THREADS as u64);
+        let sums = grid(sums, SUM_THREADS, SUM_BYTES);
+        let scans = grid(self.plan.windows, SCAN_THREADS, self.plan.shared_bytes);
+        // SAFETY: these structs are the kernels' own; the rest is the caller's promise. Each launch
+        // comes after the one before on the stream.
+        unsafe {
+            self.mark.launch(grid(blocks, MARK_THREADS, MARK_BYTES), stream, &mut mark)?;
+            self.sum.launch(sums, stream, &mut mark)?;
+            self.scan.launch(scans, stream, &mut scan)
+        }
+    }
+}
+
+/// `MarkArguments` of kernels/heads.cuh, byte for byte.
+#[repr(C)]
+struct MarkArguments {
+    source: u64,
+    length: u64,
+    segments: u64,
+    heads: u64,
+    windows: u64,
+    workspace: u64,
+    window_count: u64,
+}
+
+/// `SegmentedArguments` of kernels/segmented_scan.cuh, byte for byte; the kernel's ends with the
+/// accumulator's bytes.
+#[repr(C)]
+struct ScanArguments {
+    input: u64,
+    output: u64,
+    length: u64,
+    workspace: u64,
+    heads: u64,
+    windows: u64,
+    offsets: u64,
+    segments: u64,
+    inits: InitArguments,
+}

@@ -1,0 +1,60 @@
+//! The tests of the kernels of scans by segments can fail: every planted fault of `faults/segments/` is
+//! caught, and the kernels as they are pass the very same trials. See [`common::faults`].
+#![cfg(target_arch = "x86_64")]
+
+mod common;
+
+use common::Random;
+use common::faults::Trial;
+use common::segmented::Case;
+use common::segments::lengths;
+use common::shim::{BracketsI64, Build, Shim};
+use kogge_core::Order;
+use std::path::Path;
+
+const SEGMENTS: Trial = Trial { faults: "faults/segments", program: "segmented.cpp", run: trials };
+
+/// Segments of all kinds in a few windows, in lists that hold all of a window's chunks and in lists that
+/// don't; in plain builds also a segment of more than a block of tiles.
+fn trials(build: Build, program: &Path) -> Result<(), String> {
+    let mut shim = Shim::start_impatient(program);
+    let mut random = Random(11);
+    let inits = [41i64, -3, 1 << 35];
+    let case = |name, offset_bytes| Case { name, operator: BracketsI64, offset_bytes, inits };
+    let (parts, whole) = (case("brackets_i64", 0), case("brackets_i64_offsets", 4));
+    let order = Order::of::<i64>();
+    let turns = if build == Build::Sanitized { 6 } else { 16 };
+    for turn in 0..turns {
+        for case in [&parts, &whole] {
+            let n = order.segment() * (1 + random.below(12)) + random.below(order.segment());
+            let lengths = match turn % 4 {
+                0 => vec![random.below(order.row()), n],
+                _ => lengths(&mut random, order, n),
+            };
+            let n = lengths.iter().sum();
+            let input: Vec<i64> = (0..n).map(|_| random.next() as i64).collect();
+            case.check::<i64, i64>(&mut shim, &mut random, &lengths, &input)?;
+        }
+    }
+    if build == Build::Few {
+        let lengths = [random.below(order.tile()), order.block() + order.tile() * 3, 5];
+        let input: Vec<i64> = (0..lengths.iter().sum()).map(|_| random.next() as i64).collect();
+        parts.check::<i64, i64>(&mut shim, &mut random, &lengths, &input)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn every_planted_fault_is_caught() {
+    SEGMENTS.catches_all(8);
+}
+
+#[test]
+fn the_kernels_pass_the_trials() {
+    SEGMENTS.passes(Build::Few);
+}
+
+#[test]
+fn the_kernels_pass_the_trials_under_thread_sanitizer() {
+    SEGMENTS.passes(Build::Sanitized);
+}

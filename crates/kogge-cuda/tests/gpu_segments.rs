@@ -1,0 +1,242 @@
+//! On a GPU: scans by segments give the reference's bits for each segment by itself, by offsets, flags and
+//! keys of every type, at any alignment, with initial values and totals of every kind.
+
+mod common;
+
+use common::segments::{Source, expected_segments, lengths};
+use common::{Random, boundary_lengths};
+use cudarc::driver::{CudaSlice, DevicePtrMut};
+use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
+use kogge_core::ops::*;
+use kogge_core::{Accumulate, Direction, Element, Kind, Order, bytemuck, f16};
+use kogge_cuda::{Error, Inits, KeyType, SegmentSource, Workspace, cudarc};
+use std::sync::OnceLock;
+
+fn device() -> kogge_cuda::Device {
+    static DEVICE: OnceLock<kogge_cuda::Device> = OnceLock::new();
+    DEVICE.get_or_init(|| kogge_cuda::Device::open(0).expect("a GPU")).clone()
+}
+
+/// Device memory of some bytes, from an offset on, with a guard around.
+struct Guarded {
+    memory: CudaSlice<u8>,
+    start: usize,
+    len: usize,
+}
+
+const GUARD: usize = 512;
+
+impl Guarded {
+    fn new(workspace: &Workspace, bytes: &[u8], offset: usize) -> Self {
+        let mut host = vec![0xc3; bytes.len() + 2 * GUARD + offset];
+        host[GUARD + offset..][..bytes.len()].copy_from_slice(bytes);
+        let memory = workspace.stream().clone_htod(&host).expect("memory");
+        Self { memory, start: GUARD + offset, len: bytes.len() }
+    }
+
+    fn address(&mut self, workspace: &Workspace) -> u64 {
+        self.memory.device_ptr_mut(workspace.stream()).0 + self.start as u64
+    }
+
+    fn take(&self, workspace: &Workspace) -> Vec<u8> {
+        let host = workspace.stream().clone_dtoh(&self.memory).expect("a copy");
+        let outside = host[..self.start].iter().chain(&host[self.start + self.len..]);
+        assert!(outside.into_iter().all(|&byte| byte == 0xc3), "a byte outside was written");
+        host[self.start..][..self.len].to_vec()
+    }
+}
+
+const SOURCES: [Source; 9] = [
+    Source::Offsets32,
+    Source::Offsets64,
+    Source::Flags,
+    Source::Keys32,
+    Source::KeysF16,
+    Source::KeysF64,
+    Source::Keys8,
+    Source::Keys64,
+    Source::KeysBf16,
+];
+
+fn given(source: Source, segments: usize) -> SegmentSource {
+    let segments = segments as u64;
+    match source {
+        Source::Offsets32 => SegmentSource::Offsets { segments, bits: 32 },
+        Source::Offsets64 => SegmentSource::Offsets { segments, bits: 64 },
+        Source::Flags => SegmentSource::Heads,
+        Source::Keys32 => SegmentSource::Keys(KeyType::Bits32),
+        Source::KeysF16 => SegmentSource::Keys(KeyType::F16),
+        Source::KeysF64 => SegmentSource::Keys(KeyType::F64),
+        Source::Keys8 => SegmentSource::Keys(KeyType::Bits8),
+        Source::Keys64 => SegmentSource::Keys(KeyType::Bits64),
+        Source::KeysBf16 => SegmentSource::Keys(KeyType::Bf16),
+    }
+}
+
+/// Runs a scan in some random way and compares.
+fn check<T, U, A, O>(
+    operator: &O,
+    workspace: &mut Workspace,
+    random: &mut Random,
+    lengths: &[usize],
+    input: &[T],
+    some: [A; 3],
+) where
+    T: DeviceElement + Accumulate<A>,
+    U: DeviceElement + Accumulate<A>,
+    A: Element + DeviceType,
+    O: DeviceOperator<A>,
+{
+    let source = SOURCES[random.below(SOURCES.len())];
+    let lengths: Vec<usize> =
+        lengths.iter().copied().filter(|&len| len > 0 || source.of_offsets()).collect();
+    let kind = [Kind::Inclusive, Kind::Exclusive][random.below(2)];
+    let direction = [Direction::Forward, Direction::Reverse][random.below(2)];
+    let mut offset =
+        |align: usize| if random.below(2) == 0 { 0 } else { random.below(16 / align) * align };
+    let offsets = [offset(align_of::<T>()), offset(align_of::<U>())];
+    let in_place = size_of::<T>() == size_of::<U>() && random.below(3) == 0;
+    let mut from = Guarded::new(workspace, bytemuck::cast_slice(input), offsets[0]);
+    let mut to = Guarded::new(workspace, &vec![0x5a; input.len() * size_of::<U>()], offsets[1]);
+    let mut totals = Guarded::new(workspace, &vec![0x5a; lengths.len() * size_of::<A>()], 0);
+    let each: Vec<A> = (0..lengths.len().max(1)).map(|i| some[i % 3]).collect();
+    let mut memory = Guarded::new(workspace, bytemuck::cast_slice(&each), 0);
+    let mut heads = Guarded::new(workspace, &source.bytes(random, &lengths).0, 0);
+    let inits = match random.below(4) {
+        0 => Inits::None,
+        1 => Inits::Value(some[0]),
+        2 => Inits::Memory(memory.address(workspace)),
+        _ => Inits::Each(memory.address(workspace)),
+    };
+    let first = |i: usize| match inits {
+        Inits::None => None,
+        Inits::Each(_) => Some(some[i % 3]),
+        _ => Some(some[0]),
+    };
+    let what = format!(
+        "{} of {} elements, {source:?}, {} segments, {kind:?} {direction:?} {inits:?} {offsets:?} {in_place}",
+        std::any::type_name::<(T, U, A)>(),
+        input.len(),
+        lengths.len(),
+    );
+    let (at, sums) = (from.address(workspace), totals.address(workspace));
+    let target = if in_place { at } else { to.address(workspace) };
+    let scan = device()
+        .prepare_segments::<T, U, A, O>(
+            operator,
+            kind,
+            direction,
+            input.len() as u64,
+            given(source, lengths.len()),
+        )
+        .expect("a scan");
+    let heads = heads.address(workspace);
+    // SAFETY: all are alive until the copies back have waited.
+    unsafe { scan.run(workspace, at, target, heads, inits, Some(sums)) }.expect("launches");
+    let (values, all) =
+        expected_segments::<T, U, A, O>(operator, input, &lengths, kind, direction, first);
+    let got = if in_place { &from } else { &to }.take(workspace);
+    if let Some(i) = (0..values.len()).find(|&i| values[i] != got[i]) {
+        panic!("{what}: element {} is wrong", i / size_of::<U>());
+    }
+    assert!(totals.take(workspace) == all, "{what}: a total is wrong");
+}
+
+/// Segments of every kind at boundary lengths, and some long sequences.
+fn sweep<T, U, A, O>(operator: O, some: [A; 3], make: impl Fn(&mut Random) -> T)
+where
+    T: DeviceElement + Accumulate<A>,
+    U: DeviceElement + Accumulate<A>,
+    A: Element + DeviceType,
+    O: DeviceOperator<A>,
+{
+    let order = Order::of::<T>();
+    let mut random = Random(size_of::<T>() as u64 * 100 + size_of::<U>() as u64);
+    let mut workspace = device().workspace().expect("a workspace");
+    let data: Vec<T> = (0..order.block() * 40 + 5).map(|_| make(&mut random)).collect();
+    for n in boundary_lengths(order, order.block() * 2) {
+        let lengths = lengths(&mut random, order, n);
+        check::<T, U, A, O>(&operator, &mut workspace, &mut random, &lengths, &data[..n], some);
+    }
+    for _ in 0..6 {
+        let n = data.len() - random.below(order.block());
+        let lengths = lengths(&mut random, order, n);
+        check::<T, U, A, O>(&operator, &mut workspace, &mut random, &lengths, &data[..n], some);
+    }
+    // One that is longer than the look-back is wide.
+    let whole = [data.len()];
+    check::<T, U, A, O>(&operator, &mut workspace, &mut random, &whole, &data, some);
+}
+
+fn float(random: &mut Random) -> f32 {
+    (random.below(2001) as f32 - 1000.0) / 64.0
+}
+
+#[test]
+fn sum_f32() {
+    sweep::<f32, f32, f32, _>(Sum, [0.3, -0.0, 1e9], float);
+}
+
+#[test]
+fn sum_i32() {
+    sweep::<i32, i32, i32, _>(Sum, [3, -1, 1 << 30], |r| r.next() as i32);
+}
+
+#[test]
+fn sum_f64() {
+    sweep::<f64, f64, f64, _>(Sum, [0.3, -0.0, 1e9], |r| float(r) as f64);
+}
+
+#[test]
+fn sum_i8() {
+    sweep::<i8, i8, i8, _>(Sum, [3, -1, 100], |r| r.next() as i8);
+}
+
+#[test]
+fn sum_f16() {
+    sweep::<f16, f16, f32, _>(Sum, [0.3, -0.0, 9.0], |r| f16::from_f32(float(r)));
+}
+
+#[test]
+fn sum_f32_in_f64() {
+    sweep::<f32, f32, f64, _>(Sum, [0.3, -0.0, 9.0], float);
+}
+
+#[test]
+fn affine_maps() {
+    let init = |a, b| Affine { a, b };
+    sweep::<Affine<f32>, Affine<f32>, Affine<f32>, _>(
+        Compose,
+        [init(0.5f32, -2.0), init(1.0, 0.0), init(-0.0, 3.0)],
+        |r| Affine { a: float(r) / 16.0, b: float(r) },
+    );
+}
+
+#[test]
+fn matrices() {
+    let init = Matrix2 { m00: 1.5f64, m01: -0.25, m10: 0.125, m11: 0.5 };
+    sweep::<Matrix2<f64>, Matrix2<f64>, Matrix2<f64>, _>(MatMul, [init; 3], |r| {
+        let mut x = || float(r) as f64 / 12.0;
+        Matrix2 { m00: x(), m01: x(), m10: x(), m11: x() }
+    });
+}
+
+#[test]
+fn what_is_wrong_is_an_error() {
+    let mut workspace = device().workspace().expect("a workspace");
+    let prepare = |source| {
+        device().prepare_segments::<f32, f32, f32, _>(
+            &Sum,
+            Kind::Inclusive,
+            Direction::Forward,
+            4,
+            source,
+        )
+    };
+    let offsets = prepare(SegmentSource::Offsets { segments: 1, bits: 32 }).expect("a scan");
+    // SAFETY: nothing is launched.
+    let error = unsafe { offsets.run(&mut workspace, 256, 512, 1026, Inits::None, None) };
+    assert!(matches!(error, Err(Error::Misaligned { address: 1026, align: 4 })), "{error:?}");
+    let error = prepare(SegmentSource::Offsets { segments: 1, bits: 8 }).err();
+    assert!(matches!(error, Some(Error::Unsupported(_))), "{error:?}");
+}
