@@ -75,9 +75,9 @@ KOGGE_DEVICE void note_window(MarkShared& shared, Window* windows, u32 word, u64
     windows[block_index()] = window;
 }
 
-// How many words of a warp's share are loaded together: a divisor of their number, 8 at most.
+// How many words of a warp's share are loaded together: a divisor of their number, 16 at most.
 constexpr u32 mark_batch(u32 words) {
-    u32 batch = 8;
+    u32 batch = 16;
     while (words % batch != 0) batch--;
     return batch;
 }
@@ -91,26 +91,27 @@ KOGGE_DEVICE void mark(const MarkArguments& arguments) {
     const Value* source = (const Value*)arguments.source;
     u64 length = arguments.length;
     u32 warp = thread_index() / LANES, lane = thread_index() % LANES, mine = 0;
-    u64 first = (u64)block_index() * WINDOW + warp * WORDS * 32;
+    u64 first = (u64)block_index() * WINDOW + warp * WORDS * 32, left = first < length ? length - first : 0;
+    u32 count = left < WORDS * 32 ? (u32)left : WORDS * 32;
+    const Value* from = source + (REVERSE ? length - 1 - first : first);
     // The value before lane 0's is the last lane's, a word earlier: a rotation brings both.
-    u64 previous = first == 0 || first > length ? 0 : first - 1;
-    Value left = length == 0 ? Value() : source[REVERSE ? length - 1 - previous : previous];
+    Value before = first > 0 && count > 0 ? *(REVERSE ? from + 1 : from - 1) : Value();
 #pragma unroll 1
     for (u32 start = 0; start < WORDS; start += BATCH) {
         Value here[BATCH];
 #pragma unroll
         for (u32 k = 0; k < BATCH; k++) {
-            u64 at = first + (start + k) * 32 + lane;
-            here[k] = at < length ? source[REVERSE ? length - 1 - at : at] : Value();
+            u32 place = (start + k) * 32 + lane;
+            here[k] = place < count ? *(REVERSE ? from - place : from + place) : Value();
         }
 #pragma unroll
         for (u32 k = 0; k < BATCH; k++) {
-            u64 at = first + (start + k) * 32 + lane;
-            Value rotated = value_of_lane(here[k], (lane + LANES - 1) % LANES);
-            bool starts = at == 0 || Source::template starts<REVERSE>(lane == 0 ? left : rotated, here[k]);
-            u32 word = lanes_where(at < length && starts);
+            u32 place = (start + k) * 32 + lane;
+            Value rotated = value_of_lane(here[k], lane + LANES - 1);
+            bool starts = Source::template starts<REVERSE>(lane == 0 ? before : rotated, here[k]);
+            u32 word = lanes_where(place < count && (starts || first + place == 0));
             if (lane == start + k) mine = word;
-            left = rotated;
+            before = rotated;
         }
     }
     if (lane < WORDS) arguments.heads[first / 32 + lane] = mine;
