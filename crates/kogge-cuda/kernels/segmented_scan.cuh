@@ -439,27 +439,54 @@ struct SegmentedScan {
         u64 last = arguments.windows[block_index()].last;
         runs.find(shared.list, arguments.heads, windows * W::WORDS, start, arguments.length, last);
         load_rest();
-        bool single = is_single();
-        Segment segment;
-        u32 listed = single ? 0 : list_chunks<S>(shared.list, runs, NOWHERE);
-        barrier_wait(&shared.landed, 0);
-        bool in_parts = listed > W::CAPACITY;
-        if (!in_parts) sync_block();
-        if (SINGLE && single) reduce_segment(segment);
-        else if (in_parts) reduce_parts();
-        else reduce(listed);
-        sync_block();
-        if (warp == 0) tell(single, runs.starts_at ? start : last - 1);
-        sync_block();
-        if (SINGLE && single) scan_segment(segment);
-        else {
-            find_before();
-            sync_block();
-            if (in_parts) scan_parts();
-            else scan(listed);
-        }
+        u64 entering = runs.starts_at ? start : last - 1;
+        if (SINGLE && is_single()) scan_single(entering);
+        else scan_list(entering);
         sync_block();
         store();
+    }
+    __device__ __forceinline__ void scan_single(u64 entering) {
+        Segment segment;
+        barrier_wait(&shared.landed, 0);
+        sync_block();
+        reduce_segment(segment);
+        sync_block();
+        if (warp == 0) tell(true, entering);
+        sync_block();
+        scan_segment(segment);
+    }
+    // Lists the chunks and goes along them twice. If the list can't hold them all, part after part goes the
+    // first way; then each part goes both. One loop, since the text of each step is long.
+    __device__ __forceinline__ void scan_list(u64 entering) {
+        u32 part = NOWHERE;
+        bool told = false;
+#pragma unroll 1
+        while (true) {
+            u32 listed = list_chunks<S>(shared.list, runs, part);
+            barrier_wait(&shared.landed, 0);
+            sync_block();
+            if (listed > W::CAPACITY) {
+                part = 0;
+                continue;
+            }
+            reduce(listed);
+            sync_block();
+            if (!told && (part == NOWHERE || part == W::PARTS - 1)) {
+                if (warp == 0) tell(false, entering);
+                sync_block();
+                find_before();
+                sync_block();
+                told = true;
+                if (part != NOWHERE) {
+                    part = 0;
+                    continue;
+                }
+            }
+            if (told) scan(listed);
+            if (part == NOWHERE || (told && part == W::PARTS - 1)) return;
+            part++;
+            sync_block();
+        }
     }
     // What this window and those before tell each other, by one warp; `run` is where the entering run starts.
     __device__ __forceinline__ void tell(bool single, u64 run) {
@@ -470,27 +497,6 @@ struct SegmentedScan {
     }
     __device__ __forceinline__ bool starts_run(u32 position) const {
         return shared.list.words[position / 32] >> position % 32 & 1;
-    }
-    // The same, of as many chunks at a time as the list can hold.
-    __device__ __forceinline__ void reduce_parts() {
-#pragma unroll 1
-        for (u32 part = 0; part < W::PARTS; part++) {
-            sync_block();
-            u32 listed = list_chunks<S>(shared.list, runs, part);
-            sync_block();
-            reduce(listed);
-        }
-    }
-    __device__ __forceinline__ void scan_parts() {
-#pragma unroll 1
-        for (u32 part = 0; part < W::PARTS; part++) {
-            sync_block();
-            u32 listed = list_chunks<S>(shared.list, runs, part);
-            sync_block();
-            reduce(listed);
-            sync_block();
-            scan(listed);
-        }
     }
     __device__ __forceinline__ void store() const {
         if (runs.first >= runs.end) return;
