@@ -44,7 +44,7 @@ impl Default for Tuning {
             reducers: 4,
             ahead: 1,
             always_cooperative: false,
-            column_warps: 12,
+            column_warps: 6,
             column_lines: 256,
             column_blocks: 2,
             column_workers: 128,

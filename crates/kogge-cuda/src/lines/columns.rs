@@ -75,13 +75,8 @@ pub(crate) fn plan(
             problem.accumulator_bytes,
         )));
     }
-    // Delay lines of narrow accumulators leave registers free, and cut lines were then faster even where
-    // there are many.
     let warps = lines.div_ceil(LANES.into());
-    let enough = match problem.accumulator_bytes {
-        ..=4 if tuning.column_warps > 0 => u64::MAX,
-        _ => u64::from(tuning.column_warps * device.multiprocessors),
-    };
+    let enough = u64::from(tuning.column_warps * device.multiprocessors);
     if problem.len > problem.order().row() as u64
         && warps < enough
         && let Some(cut) = Cut::new(lines, problem, device, tuning)
@@ -420,7 +415,7 @@ mod tests {
     #[test]
     fn many_lines_take_a_lane_each_and_few_are_cut() {
         for (lines, len, bytes) in
-            [(65_536, 4096, 8), (1 << 20, 256, 8), (1 << 24, 16, 4), (1, 128, 4), (3, 0, 4)]
+            [(65_536, 4096, 4), (1 << 20, 256, 8), (1 << 24, 16, 4), (1, 128, 4), (3, 0, 4)]
         {
             let plan = plan_of(lines, len, bytes, H100);
             assert_eq!(plan.kernel, ColumnKernel::Whole, "{lines} × {len} of {bytes} bytes");
@@ -431,7 +426,6 @@ mod tests {
         };
         assert_eq!(cut(256, 1 << 20), (128, 1));
         assert_eq!(cut(4096, 65_536), (128, 1));
-        assert_eq!(cut(1 << 20, 256), (128, 1));
         assert_eq!(cut(144, 1 << 20), (32, 4));
         assert_eq!(cut(3, 1 << 24), (4, 32));
         assert_eq!(cut(1, 1 << 24), (1, 64));
