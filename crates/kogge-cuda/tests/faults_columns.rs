@@ -53,7 +53,7 @@ where
 
 #[test]
 fn every_planted_fault_is_caught() {
-    COLUMNS.catches_all(15);
+    COLUMNS.catches_all(12);
 }
 
 #[test]
