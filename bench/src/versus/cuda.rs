@@ -17,7 +17,9 @@ use kogge_cuda::cudarc::driver::sys::{CUevent_flags, cuDriverGetVersion};
 use kogge_cuda::cudarc::driver::{
     CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError, result,
 };
-use kogge_cuda::{Device, Init, Scan, Workspace};
+use kogge_cuda::{
+    Device, Init, Inits, KeyType, LineScan, LineShape, Scan, SegmentScan, SegmentSource, Workspace,
+};
 use std::cell::RefCell;
 use std::io;
 use std::sync::Arc;
@@ -157,21 +159,47 @@ fn copy<'a>(bytes: usize) -> Call<'a> {
     })
 }
 
+/// kogge's scan of a shape; `beside` is the address of its keys or offsets.
 fn kogge<'a, T: Summed<A>, A: Accumulator>(
     cuda: &Cuda,
     shape: Shape,
-    _beside: u64,
+    beside: u64,
 ) -> io::Result<Call<'a>>
 where
     Sum: DeviceOperator<A>,
 {
-    let len = shape.len() as u64;
-    let prepared = cuda.device.prepare(&Sum, Kind::Inclusive, Direction::Forward, len);
-    let scan: Scan<T, T, A> = prepared.map_err(failed)?;
-    let mut workspace: Workspace = cuda.device.workspace_on(cuda.stream.clone());
+    let (device, len) = (&cuda.device, shape.len() as u64);
+    let (kind, direction) = (Kind::Inclusive, Direction::Forward);
+    let mut workspace: Workspace = device.workspace_on(cuda.stream.clone());
+    let source = match shape {
+        Shape::Flat(_) => {
+            let scan: Scan<T, T, A> =
+                device.prepare(&Sum, kind, direction, len).map_err(failed)?;
+            return Ok(Box::new(move |_, from, to| {
+                // SAFETY: both buffers of the cell hold `len` elements, and outlive the stream's work.
+                unsafe { scan.run(&mut workspace, from, to, Init::None, None) }.map_err(failed)
+            }));
+        }
+        Shape::Table { rows, columns, axis } => {
+            let extents = [rows as u64, columns as u64];
+            let lines = LineShape::row_major(&extents, axis).map_err(failed)?;
+            let scan: LineScan<T, T, A> =
+                device.prepare_lines(&Sum, kind, direction, &lines).map_err(failed)?;
+            return Ok(Box::new(move |_, from, to| {
+                // SAFETY: as above; the table is dense.
+                unsafe { scan.run(&mut workspace, from, to, Inits::None, None) }.map_err(failed)
+            }));
+        }
+        Shape::Runs { .. } => SegmentSource::Keys(KeyType::Bits32),
+        Shape::Zipf { segments, .. } => {
+            SegmentSource::Offsets { segments: segments as u64, bits: 64 }
+        }
+    };
+    let scan: SegmentScan<T, T, A> =
+        device.prepare_segments(&Sum, kind, direction, len, source).map_err(failed)?;
     Ok(Box::new(move |_, from, to| {
-        // SAFETY: both buffers of the cell hold `len` elements, and outlive the stream's work.
-        unsafe { scan.run(&mut workspace, from, to, Init::None, None) }.map_err(failed)
+        // SAFETY: as above; the keys or offsets are the shape's own, and in the cell's buffers.
+        unsafe { scan.run(&mut workspace, from, to, beside, Inits::None, None) }.map_err(failed)
     }))
 }
 
