@@ -125,7 +125,8 @@ KOGGE_DEVICE void mark_offsets(const MarkArguments& arguments) {
     u64 segment = (u64)block_index() * MARK_THREADS + thread_index();
     if (segment >= arguments.segments) return;
     u64 from = offsets[segment], to = offsets[segment + 1];
-    if (from >= to) return;
+    // Offsets that aren't in order, or lead outside, mustn't lead to other memory.
+    if (from >= to || to > arguments.length) return;
     u64 start = REVERSE ? arguments.length - to : from, next = REVERSE ? arguments.length - from : to;
     set_bits(arguments.heads + start / 32, 1u << start % 32);
     // The last head of a window is the one whose successor is in another; the number is looked up.

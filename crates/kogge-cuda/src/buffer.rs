@@ -171,7 +171,7 @@ where
         self.run_after(workspace, &[data.stream()], at, at, init, None)
     }
 
-    /// Runs after what these streams have been given so far, and before what they will be given.
+    /// Runs between what these streams have been given so far and what they will be given.
     fn run_after(
         &self,
         workspace: &mut Workspace,
@@ -181,18 +181,10 @@ where
         init: Option<A>,
         total: Option<u64>,
     ) -> Result<(), Error> {
-        let ours = workspace.stream().clone();
-        let others = || streams.iter().filter(|stream| !Arc::ptr_eq(stream, &ours));
-        for stream in others() {
-            crate::scan::same_context(&ours, stream)?;
-            ours.join(stream)?;
-        }
-        // SAFETY: the buffers have the scan's lengths and live until they are freed, which waits for the
-        // device; the output is borrowed exclusively; the streams wait for each other.
-        unsafe { self.run(workspace, from, to, init.map_or(Init::None, Init::Value), total) }?;
-        for stream in others() {
-            stream.join(&ours)?;
-        }
-        Ok(())
+        workspace.between(streams, |workspace| {
+            // SAFETY: the buffers have the scan's lengths and live until they are freed, which waits for
+            // the device; the output is borrowed exclusively; the streams wait for each other.
+            unsafe { self.run(workspace, from, to, init.map_or(Init::None, Init::Value), total) }
+        })
     }
 }

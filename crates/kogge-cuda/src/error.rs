@@ -40,6 +40,9 @@ pub enum Error {
     /// The operator can't be written as CUDA C++.
     #[error(transparent)]
     Operator(#[from] kogge_core::device::Error),
+    /// The arguments don't fit each other, or the data.
+    #[error(transparent)]
+    Invalid(#[from] kogge_core::Error),
     /// No kernel takes this problem.
     #[error("{0}")]
     Unsupported(String),

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::memory::DeviceMemory;
+use crate::scan::same_context;
 use crate::staging::Staging;
 use cudarc::driver::{CudaStream, result, sys};
 use std::sync::Arc;
@@ -67,6 +68,30 @@ impl Workspace {
     /// The address of that memory, for the stream's own use.
     pub(crate) fn scratch(&self) -> sys::CUdeviceptr {
         self.scratch.as_ref().map_or(0, DeviceMemory::address)
+    }
+
+    /// Runs work on the workspace's stream after what other streams have been given so far, and before
+    /// what they will be given.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] if a stream is another context's; what the work or the driver says.
+    pub fn between(
+        &mut self,
+        streams: &[&Arc<CudaStream>],
+        work: impl FnOnce(&mut Self) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let ours = self.stream.clone();
+        let others = || streams.iter().filter(|stream| !Arc::ptr_eq(stream, &ours));
+        for stream in others() {
+            same_context(&ours, stream)?;
+            ours.join(stream)?;
+        }
+        work(self)?;
+        for stream in others() {
+            stream.join(&ours)?;
+        }
+        Ok(())
     }
 
     /// Its address, for the stream's own use.

@@ -68,7 +68,10 @@ pub use functions::{
     inclusive_scan_in_place, inclusive_scan_into,
 };
 #[cfg(feature = "cuda")]
-pub use gpu::{Buffer, Device, DeviceError};
+pub use gpu::{
+    Buffer, BufferKey, BufferLineScan, BufferOffset, BufferSegmentScan, BufferSegments, Device,
+    DeviceError,
+};
 pub use kogge_core::{
     Accumulate, Direction, Element, Error, FnOperator, Kind, Ladder, Number, Operator, Order,
     OrderedNumber, Stepper, bf16, bytemuck, device, element, f16, from_fn, operator, ops,

@@ -5,7 +5,7 @@ use crate::Error;
 use kogge_core::Direction;
 
 /// An axis of an input and an output of the same shape.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Axis {
     /// Indices.
     pub len: u64,
@@ -29,7 +29,7 @@ pub struct Axis {
 /// assert_eq!(shape.outer, [Axis { len: 4, input_stride: 1, output_stride: 1 }]);
 /// # Ok::<_, kogge_cuda::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LineShape {
     /// The axis that is scanned.
     pub line: Axis,

@@ -161,54 +161,98 @@ where
     ) -> Result<(), Error> {
         aligned::<T>(input)?;
         aligned::<U>(output)?;
-        let align = self.source.bytes() as usize;
-        if !source.is_multiple_of(align as u64) {
-            return Err(Error::Misaligned { address: source, align });
-        }
+        self.check_source(source)?;
         let inits = InitArguments::new(inits, totals)?;
         let segments = self.source.segments().unwrap_or(0);
         if self.len == 0 && (segments == 0 || totals.is_none()) {
             return Ok(());
         }
-        workspace.reserve(self.plan.workspace_bytes)?;
-        workspace.reserve_scratch(self.plan.scratch_bytes)?;
-        let heads = workspace.scratch();
-        let windows = heads + self.plan.windows_offset();
-        let (length, workspace_at) = (self.len, workspace.address());
+        let mark = self.reserve(workspace, source)?;
         let offsets = if segments > 0 { source } else { 0 };
-        let mark = MarkArguments {
-            source,
-            length,
-            segments,
-            heads,
-            windows,
-            workspace: workspace_at,
-            window_count: self.plan.windows,
-        };
-        let scan = ScanArguments {
+        let mut scan = ScanArguments {
             input,
             output,
-            length,
-            workspace: workspace_at,
-            heads,
-            windows,
+            length: self.len,
+            workspace: mark.workspace,
+            heads: mark.heads,
+            windows: mark.windows,
             offsets,
             segments,
             inits,
         };
-        // SAFETY: the caller's promise; the workspace is this stream's alone, and large enough.
-        unsafe { self.launch(workspace, mark, scan) }
+        let blocks = grid(self.plan.windows, SCAN_THREADS, self.plan.shared_bytes);
+        // SAFETY: the caller's promise; the workspace is this stream's alone, and large enough. The struct
+        // is the kernel's own, and the launch comes after those of `find` on the stream.
+        unsafe {
+            self.find(workspace, mark)?;
+            self.scan.launch(blocks, workspace.stream(), &mut scan)
+        }
     }
 
+    /// How many segments there are; by flags or keys it looks for them, and waits.
+    ///
+    /// O(n) work by flags or keys, O(1) by offsets.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    ///
+    /// # Safety
+    ///
+    /// As of `source` in [`run`](Self::run).
+    pub unsafe fn count(&self, workspace: &mut Workspace, source: u64) -> Result<u64, Error> {
+        if let Some(segments) = self.source.segments() {
+            return Ok(segments);
+        }
+        if self.len == 0 {
+            return Ok(0);
+        }
+        self.check_source(source)?;
+        let mark = self.reserve(workspace, source)?;
+        // SAFETY: the caller's promise; the workspace is this stream's alone, and large enough.
+        unsafe { self.find(workspace, mark) }?;
+        // After what precedes each window stands what there is in all: the last head, the number.
+        let (mut all, at) =
+            ([0u64; 2], mark.windows + self.plan.windows * size_of::<[u64; 2]>() as u64);
+        // SAFETY: the memory was written by the launches before; the slice lives until the copy is done.
+        let copied =
+            unsafe { result::memcpy_dtoh_async(&mut all, at, workspace.stream().cu_stream()) };
+        let done = workspace.stream().synchronize();
+        copied?;
+        done?;
+        Ok(all[1])
+    }
+
+    fn check_source(&self, source: u64) -> Result<(), Error> {
+        let align = self.source.bytes() as usize;
+        if source.is_multiple_of(align as u64) {
+            return Ok(());
+        }
+        Err(Error::Misaligned { address: source, align })
+    }
+
+    /// Memory for a scan, and where what finds the segments puts them.
+    fn reserve(&self, workspace: &mut Workspace, source: u64) -> Result<MarkArguments, Error> {
+        workspace.reserve(self.plan.workspace_bytes)?;
+        workspace.reserve_scratch(self.plan.scratch_bytes)?;
+        let heads = workspace.scratch();
+        Ok(MarkArguments {
+            source,
+            length: self.len,
+            segments: self.source.segments().unwrap_or(0),
+            heads,
+            windows: heads + self.plan.windows_offset(),
+            workspace: workspace.address(),
+            window_count: self.plan.windows,
+        })
+    }
+
+    /// Launches what finds the segments.
+    ///
     /// # Safety
     ///
     /// The arguments must be as the kernels want them until the stream has done the launches.
-    unsafe fn launch(
-        &self,
-        workspace: &Workspace,
-        mut mark: MarkArguments,
-        mut scan: ScanArguments,
-    ) -> Result<(), Error> {
+    unsafe fn find(&self, workspace: &Workspace, mut mark: MarkArguments) -> Result<(), Error> {
         let stream = workspace.stream();
         let blocks = match self.source.segments() {
             None => self.plan.windows,
@@ -221,26 +265,22 @@ where
                 segments.div_ceil(MARK_THREADS as u64)
             }
         };
-        let grid = |blocks: u64, threads, shared_bytes| Grid {
-            blocks: blocks.max(1) as u32,
-            threads,
-            shared_bytes,
-            cooperative: false,
-        };
         let sums = self.plan.windows.div_ceil(SUM_THREADS as u64);
-        let sums = grid(sums, SUM_THREADS, SUM_BYTES);
-        let scans = grid(self.plan.windows, SCAN_THREADS, self.plan.shared_bytes);
-        // SAFETY: these structs are the kernels' own; the rest is the caller's promise. Each launch
-        // comes after the one before on the stream.
+        // SAFETY: the struct is the kernels' own; the rest is the caller's promise. Each launch comes
+        // after the one before on the stream.
         unsafe {
             self.mark.launch(grid(blocks, MARK_THREADS, MARK_BYTES), stream, &mut mark)?;
-            self.sum.launch(sums, stream, &mut mark)?;
-            self.scan.launch(scans, stream, &mut scan)
+            self.sum.launch(grid(sums, SUM_THREADS, SUM_BYTES), stream, &mut mark)
         }
     }
 }
 
+fn grid(blocks: u64, threads: u32, shared_bytes: u32) -> Grid {
+    Grid { blocks: blocks.max(1) as u32, threads, shared_bytes, cooperative: false }
+}
+
 /// `MarkArguments` of kernels/heads.cuh, byte for byte.
+#[derive(Clone, Copy)]
 #[repr(C)]
 struct MarkArguments {
     source: u64,
