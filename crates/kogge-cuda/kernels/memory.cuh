@@ -128,10 +128,10 @@ KOGGE_DEVICE void write_chunk(u8* base, u32 span_count, u32 index, u32 count, co
     }
 }
 
-// Bytes `first` to `end` of a quad.
+// Bytes `first` to `end` of a quad, multiples of the elements' alignment.
 template <class U>
 KOGGE_DEVICE void store_part(u8* to, const Quad& quad, u32 first, u32 end) {
-    constexpr u32 STEP = sizeof(U) % 4 == 0 ? 4 : 1;
+    constexpr u32 STEP = alignof(U) % 4 == 0 ? 4 : 1;
 #pragma unroll
     for (u32 b = 0; b < 16; b += STEP) {
         if (b < first || b >= end) continue;
@@ -144,7 +144,8 @@ KOGGE_DEVICE void store_part(u8* to, const Quad& quad, u32 first, u32 end) {
 // that its chunk shares with the one below, all but the two at the ends whole.
 template <class U, u32 E, bool REVERSE>
 struct StraddlingRows {
-    static constexpr u32 QUADS = Chunk<U, E>::BYTES / 16;
+    // Chunks that are no whole quads are never written this way.
+    static constexpr u32 QUADS = Chunk<U, E>::BYTES < 16 ? 1 : Chunk<U, E>::BYTES / 16;
     Quad carried;  // lane 0: of the last lane in the row before
 
     __device__ __forceinline__ void write(u8* to, const Chunk<U, E>& chunk, u32 lane, bool first, bool last) {

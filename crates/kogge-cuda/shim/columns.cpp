@@ -92,16 +92,16 @@ void run(const Request& q, const Common& common, u64 init_kind, u8* totals) {
 }
 
 struct Entry {
-    u32 accumulator, slot;
+    u32 accumulator, slot, columns, row;
     void (*run[2])(const Request&, const Common&, u64, u8*);
 };
 #define ENTRY(name, O, I, U, A, COLUMNS, ROWS)                         \
     {#name,                                                               \
-     {sizeof(A), Slot<O::Element>::PARTS * 16,                             \
+     {sizeof(A), Slot<O::Element>::PARTS * 16, COLUMNS, LANES * Order<I>::CHUNK, \
       {run<Specimen<O, I, U, A, false, COLUMNS, ROWS>>, run<Specimen<O, I, U, A, true, COLUMNS, ROWS>>}}},
 std::map<std::string, Entry> entries = {SPECIMENS(ENTRY)};
 
-constexpr u64 SLOTS = 1 << 17;
+constexpr u64 SLOTS = 1 << 18;
 
 u64 number() {
     long long value;
@@ -144,6 +144,10 @@ int main() {
             workspace.reset(new Memory(sizeof(Workspace) + SLOTS * e.slot, 0));
             std::memset(workspace->at, 0, workspace->size);
         }
+        // As the plan counts them: lines that a strip hasn't got have slots too.
+        u64 rows = (a.length + e.row - 1) / e.row, lines = (a.lines + e.columns - 1) / e.columns * e.columns;
+        u64 slots = rows + (rows + 7) / 8 + 2 * ((rows + 63) / 64);
+        if (q.cut && slots * lines + q.grid > SLOTS) shim::fail("more slots than the workspace has");
         q.inits = inits.at;
         a.input = input.at + input_first;
         u8* written = in_place ? input.at : output.at;

@@ -47,7 +47,8 @@ struct Specimen {
     X(matmul_f32, MatMulF32, MatMulF32::Element, MatMulF32::Element, MatMulF32::Element, true, 6, 2, 1, 2, false)      \
     X(matmul_f64, MatMulF64, MatMulF64::Element, MatMulF64::Element, MatMulF64::Element, true, 3, 1, 4, 1, false)      \
     X(triple, OfTriple, OfTriple::Element, OfTriple::Element, OfTriple::Element, true, 6, 2, 4, 2, false)     \
-    X(bytes3, OfBytes3, OfBytes3::Element, OfBytes3::Element, OfBytes3::Element, false, 4, 2, 4, 2, false)
+    X(bytes3, OfBytes3, OfBytes3::Element, OfBytes3::Element, OfBytes3::Element, false, 4, 2, 4, 2, false) \
+    X(halves, OfHalves, OfHalves::Element, OfHalves::Element, OfHalves::Element, true, 4, 2, 4, 2, false)
 #endif
 
 // Those on which lines are scanned.
@@ -65,7 +66,8 @@ struct Specimen {
     X(sum_f32_as_f16, SumF32, float, f16, float, true, 4, 2, 4, 2, false)                                     \
     X(matmul_f64, MatMulF64, MatMulF64::Element, MatMulF64::Element, MatMulF64::Element, true, 3, 1, 4, 1, false) \
     X(triple, OfTriple, OfTriple::Element, OfTriple::Element, OfTriple::Element, true, 6, 2, 4, 2, false)     \
-    X(bytes3, OfBytes3, OfBytes3::Element, OfBytes3::Element, OfBytes3::Element, false, 4, 2, 4, 2, false)
+    X(bytes3, OfBytes3, OfBytes3::Element, OfBytes3::Element, OfBytes3::Element, false, 4, 2, 4, 2, false) \
+    X(halves, OfHalves, OfHalves::Element, OfHalves::Element, OfHalves::Element, true, 4, 2, 4, 2, false)
 #endif
 
 // A scan of a request; the kernel's launch is chosen by `rounds`.

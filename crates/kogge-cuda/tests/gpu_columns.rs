@@ -6,7 +6,7 @@ mod common;
 use common::{Random, expected};
 use cudarc::driver::{DevicePtr, DevicePtrMut};
 use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
-use kogge_core::ops::{Affine, Compose, LogAddExp, MatMul, Matrix2, Max, Sum};
+use kogge_core::ops::{Affine, Compose, MatMul, Matrix2, Max, Sum};
 use kogge_core::{Accumulate, Direction, Element, Kind, Order, bytemuck, f16};
 use kogge_cuda::{Axis, Capability, Device, Inits, LineShape, Tuning, Workspace, cudarc};
 
@@ -192,11 +192,6 @@ fn sums_of_f16() {
 #[test]
 fn maxima_of_f32_in_f64() {
     sweep::<f32, f32, f64, _>(&Max, small, |r| f64::from(small(r)));
-}
-
-#[test]
-fn log_sums_of_f64() {
-    sweep::<f64, f64, f64, _>(&LogAddExp, |r| f64::from(small(r)), |r| f64::from(small(r)));
 }
 
 #[test]

@@ -102,7 +102,8 @@ fn check<T, U, A, O>(
     let each: Vec<A> = (0..lengths.len().max(1)).map(|i| some[i % 3]).collect();
     let mut memory = Guarded::new(workspace, bytemuck::cast_slice(&each), 0);
     let mut heads = Guarded::new(workspace, &source.bytes(random, &lengths).0, 0);
-    let inits = match random.below(4) {
+    let way = random.below(4);
+    let inits = match way {
         0 => Inits::None,
         1 => Inits::Value(some[0]),
         2 => Inits::Memory(memory.address(workspace)),
@@ -114,7 +115,7 @@ fn check<T, U, A, O>(
         _ => Some(some[0]),
     };
     let what = format!(
-        "{} of {} elements, {source:?}, {} segments, {kind:?} {direction:?} {inits:?} {offsets:?} {in_place}",
+        "{} of {} elements, {source:?}, {} segments, {kind:?} {direction:?} inits {way} {offsets:?} {in_place}",
         std::any::type_name::<(T, U, A)>(),
         input.len(),
         lengths.len(),

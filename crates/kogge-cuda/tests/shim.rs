@@ -6,8 +6,8 @@
 mod common;
 
 use common::shim::{
-    BracketsI32, BracketsI64, BracketsU32, Build, Bytes3, Case, OfBytes3, OfTriple, Shim, Triple,
-    skipped,
+    BracketsI32, BracketsI64, BracketsU32, Build, Bytes3, Case, Halves, OfBytes3, OfHalves,
+    OfTriple, Shim, Triple, skipped,
 };
 use common::{Random, boundary_lengths};
 use kogge_core::ops::{Affine, Compose, MatMul, Matrix2, Max, Sum};
@@ -228,5 +228,14 @@ fn elements_of_three_bytes() {
     sweep::<Bytes3, Bytes3, _, _>(
         &Case { name: "bytes3", operator: OfBytes3, init: Bytes3 { x: 1, y: 2, z: 3 } },
         |r| Bytes3 { x: r.next() as u8, y: r.next() as u8, z: r.next() as u8 },
+    );
+}
+
+/// Rows that straddle quads by two bytes.
+#[test]
+fn elements_of_two_halves() {
+    sweep::<Halves, Halves, _, _>(
+        &Case { name: "halves", operator: OfHalves, init: Halves { x: 1, y: 2 } },
+        |r| Halves { x: r.next() as u16, y: r.next() as u16 },
     );
 }

@@ -25,6 +25,13 @@ pub struct Bytes3 {
     pub y: u8,
     pub z: u8,
 }
+/// Four bytes, which may lie at any even address.
+#[derive(Clone, Copy, Debug, PartialEq, Element)]
+#[repr(C)]
+pub struct Halves {
+    pub x: u16,
+    pub y: u16,
+}
 
 // Operators that aren't associative: their value tells the brackets.
 #[operator(identity = 0)]
@@ -42,6 +49,10 @@ pub fn BracketsU32(left: u32, right: u32) -> u32 {
 #[operator(identity = Triple { x: 0, y: 0, z: 0 })]
 pub fn OfTriple(left: Triple, right: Triple) -> Triple {
     Triple { x: left.x * 3 + right.x, y: left.y * 5 + right.y, z: left.z * 7 + right.z + left.x }
+}
+#[operator(identity = Halves { x: 0, y: 0 })]
+pub fn OfHalves(left: Halves, right: Halves) -> Halves {
+    Halves { x: left.x * 3 + right.x, y: left.y * 5 + right.y + left.x }
 }
 #[operator(identity = Bytes3 { x: 0, y: 0, z: 0 })]
 pub fn OfBytes3(left: Bytes3, right: Bytes3) -> Bytes3 {
@@ -65,6 +76,7 @@ fn operators() -> Result<String, kogge_cuda::Error> {
         operator_source::<Matrix2<f64>, _>(&MatMul, "MatMulF64")?,
         operator_source::<Triple, _>(&OfTriple, "OfTriple")?,
         operator_source::<Bytes3, _>(&OfBytes3, "OfBytes3")?,
+        operator_source::<Halves, _>(&OfHalves, "OfHalves")?,
     ]
     .iter()
     .fold(PRELUDE.to_owned(), |text, operator| text + &operator.text))
