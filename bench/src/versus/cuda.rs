@@ -173,8 +173,7 @@ where
     let mut workspace: Workspace = device.workspace_on(cuda.stream.clone());
     let source = match shape {
         Shape::Flat(_) => {
-            let scan: Scan<T, T, A> =
-                device.prepare(&Sum, kind, direction, len).map_err(failed)?;
+            let scan: Scan<T, T, A> = device.prepare(&Sum, kind, direction, len).map_err(failed)?;
             return Ok(Box::new(move |_, from, to| {
                 // SAFETY: both buffers of the cell hold `len` elements, and outlive the stream's work.
                 unsafe { scan.run(&mut workspace, from, to, Init::None, None) }.map_err(failed)
