@@ -202,7 +202,7 @@ mod tests {
             shape.fill(&offsets, &mut values);
             let keys = shape.keys();
             let starts = |i: usize| match shape {
-                Shape::Table { columns, axis, .. } if axis == 1 => i % columns == 0,
+                Shape::Table { columns, axis: 1, .. } => i.is_multiple_of(columns),
                 Shape::Runs { .. } => i == 0 || keys[i] != keys[i - 1],
                 Shape::Zipf { .. } => offsets.contains(&(i as u64)),
                 _ => i == 0,
