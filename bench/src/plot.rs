@@ -80,7 +80,8 @@ pub fn draw(record: &Record, path: &Path) -> io::Result<Vec<PathBuf>> {
     for (dtype, cells) in bars::groups(record) {
         let svg = bars::svg(record, &dtype, &cells);
         let svg = svg.map_err(|error| io::Error::other(error.to_string()))?;
-        written.extend(write(&svg, path, &format!("{stem}-{dtype}-shapes"))?);
+        let tail = if stem.contains("shapes") { "" } else { "-shapes" };
+        written.extend(write(&svg, path, &format!("{stem}-{dtype}{tail}"))?);
     }
     Ok(written)
 }
@@ -257,8 +258,8 @@ fn png(svg: &str) -> Result<Vec<u8>, Box<dyn Error>> {
     options.fontdb_mut().load_font_data(TYPEFACE.to_vec());
     options.fontdb_mut().set_sans_serif_family("Noto Sans");
     let tree = usvg::Tree::from_str(svg, &options)?;
-    let pixels = |units: u32| (units as f32 * SCALE).ceil() as u32;
-    let canvas = tiny_skia::Pixmap::new(pixels(SIZE.0), pixels(SIZE.1));
+    let pixels = |units: f32| (units * SCALE).ceil() as u32;
+    let canvas = tiny_skia::Pixmap::new(pixels(tree.size().width()), pixels(tree.size().height()));
     let mut canvas = canvas.ok_or("a picture without pixels")?;
     let scale = tiny_skia::Transform::from_scale(SCALE, SCALE);
     resvg::render(&tree, scale, &mut canvas.as_mut());
