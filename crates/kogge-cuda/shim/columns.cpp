@@ -101,7 +101,7 @@ struct Entry {
       {run<Specimen<O, I, U, A, false, COLUMNS, ROWS>>, run<Specimen<O, I, U, A, true, COLUMNS, ROWS>>}}},
 std::map<std::string, Entry> entries = {SPECIMENS(ENTRY)};
 
-constexpr u64 SLOTS = 1 << 18;
+constexpr u64 SLOTS = 1 << 19;
 
 u64 number() {
     long long value;
