@@ -6,7 +6,7 @@
 // then knows one kind of input and one direction.
 //
 // Positions are shared out in windows. Of each the mask's maker notes the last head and how many there
-// are; `sum_windows`, one thread block, makes of it what precedes each window.
+// are; `sum_windows` makes of it what precedes each window.
 
 struct alignas(16) Window {
     u64 last;   // 1 + the position of the last head, or 0

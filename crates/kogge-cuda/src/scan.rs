@@ -36,12 +36,7 @@ where
     A: Element,
 {
     pub(crate) fn new(problem: Problem, plan: Plan, module: Arc<Module>) -> Result<Self, Error> {
-        if align_of::<A>() > 8 {
-            return Err(Error::Unsupported(format!(
-                "an accumulator aligned to {}; kernels take an alignment of 8 at most",
-                align_of::<A>(),
-            )));
-        }
+        check_alignment::<A>()?;
         Ok(Self { problem, plan, module, types: PhantomData })
     }
 
@@ -182,6 +177,17 @@ where
         }
         Err(Error::Length { prepared, input, output })
     }
+}
+
+/// Whether kernels can keep an accumulator in their arguments.
+pub(crate) fn check_alignment<A>() -> Result<(), Error> {
+    if align_of::<A>() <= 8 {
+        return Ok(());
+    }
+    Err(Error::Unsupported(format!(
+        "an accumulator aligned to {}; kernels take an alignment of 8 at most",
+        align_of::<A>(),
+    )))
 }
 
 pub(crate) fn aligned<T>(address: u64) -> Result<(), Error> {

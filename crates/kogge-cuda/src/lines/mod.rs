@@ -11,6 +11,7 @@ pub use columns::{ColumnKernel, ColumnPlan};
 pub use contiguous::{ContiguousKernel, ContiguousPlan};
 pub use shape::{Axis, LineShape};
 
+use crate::scan::check_alignment;
 use crate::{Capability, Device, Error, Inits, Specification, Tuning, Workspace};
 use columns::ColumnScan;
 use contiguous::ContiguousScan;
@@ -131,12 +132,7 @@ where
         direction: Direction,
         shape: &LineShape,
     ) -> Result<Self, Error> {
-        if align_of::<A>() > 8 {
-            return Err(Error::Unsupported(format!(
-                "an accumulator aligned to {}; kernels take an alignment of 8 at most",
-                align_of::<A>(),
-            )));
-        }
+        check_alignment::<A>()?;
         let lines = Lines::new(shape, direction)?;
         let (count, len) = (lines.count, lines.line.len);
         let problem = Problem {

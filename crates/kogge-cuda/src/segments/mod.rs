@@ -13,7 +13,7 @@ pub use plan::{KeyType, SegmentPlan, SegmentSource, plan_segments};
 
 use crate::inits::InitArguments;
 use crate::launch::{Grid, Module};
-use crate::scan::aligned;
+use crate::scan::{aligned, check_alignment};
 use crate::{Device, Error, Inits, Specification, Workspace};
 use cudarc::driver::result;
 use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
@@ -52,12 +52,7 @@ impl Device {
             direction,
             in_place: false,
         };
-        if align_of::<A>() > 8 {
-            return Err(Error::Unsupported(format!(
-                "an accumulator aligned to {}; kernels take an alignment of 8 at most",
-                align_of::<A>(),
-            )));
-        }
+        check_alignment::<A>()?;
         let plan = plan_segments(&problem, source, self.capability())?;
         let specification = Specification { kind, direction };
         let scan = source::scan::<T, U, A, O>(operator, specification, source, &plan)?;

@@ -1,6 +1,7 @@
 //! From segments to a plan, without touching data or device: windows, lists, memory.
 
 use crate::launch::INIT_BYTES;
+use crate::plan::WORKSPACE_HEAD;
 use crate::{Capability, Error};
 use kogge_core::{Order, Problem};
 use std::fmt;
@@ -113,7 +114,6 @@ impl fmt::Display for SegmentPlan {
     }
 }
 
-const WORKSPACE_HEAD: u64 = 16;
 const WINDOW_BYTES: u64 = 16;
 /// Bytes of a window's elements, and elements, at most.
 const WINDOW_INPUT: usize = 32 << 10;
