@@ -33,6 +33,9 @@ pub trait Operator<A: Element>: Sync {
     /// Engines may then leave the fixed [`Order`](crate::Order). `false` is always right.
     const EXACT: bool = false;
 
+    /// Whether little code is worth more than speed; see [`Compact`].
+    const COMPACT: bool = false;
+
     /// The value that changes nothing: `combine(identity, x)` and `combine(x, identity)` are `x`.
     fn identity(&self) -> A;
 
@@ -45,6 +48,7 @@ pub trait Operator<A: Element>: Sync {
 
 impl<A: Element, O: Operator<A>> Operator<A> for &O {
     const EXACT: bool = O::EXACT;
+    const COMPACT: bool = O::COMPACT;
     #[inline(always)]
     fn identity(&self) -> A {
         (**self).identity()
@@ -52,6 +56,32 @@ impl<A: Element, O: Operator<A>> Operator<A> for &O {
     #[inline(always)]
     fn combine(&self, left: A, right: A) -> A {
         (**self).combine(left, right)
+    }
+}
+
+/// An operator whose scans take little code: one copy of plain loops instead of one with vectors for
+/// each SIMD level and kind of memory. For programs that compile dozens of operators, of which few
+/// are worth the megabyte. The bits are the same, and so are the threads.
+///
+/// ```
+/// use kogge_core::{Compact, Operator, ops::Max};
+///
+/// const _: () = assert!(<Compact<Max> as Operator<f32>>::COMPACT);
+/// assert_eq!(Compact(Max).combine(3, 7), 7);
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Compact<O>(pub O);
+
+impl<A: Element, O: Operator<A>> Operator<A> for Compact<O> {
+    const EXACT: bool = O::EXACT;
+    const COMPACT: bool = true;
+    #[inline(always)]
+    fn identity(&self) -> A {
+        self.0.identity()
+    }
+    #[inline(always)]
+    fn combine(&self, left: A, right: A) -> A {
+        self.0.combine(left, right)
     }
 }
 

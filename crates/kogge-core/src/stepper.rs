@@ -2,7 +2,7 @@
 //!
 //! Data that arrive in pieces are scanned with the bits of the whole, wherever the cuts fall.
 
-use crate::{Element, Kind, Ladder, Operator, Order};
+use crate::{Element, Kind, Ladder, Operator, Order, Prefix};
 
 /// The state of a scan after some number of elements.
 ///
@@ -21,11 +21,10 @@ use crate::{Element, Kind, Ladder, Operator, Order};
 #[derive(Clone, Debug)]
 pub struct Stepper<A> {
     order: Order,
-    /// Elements taken since the last block boundary.
+    /// Elements taken since the last tile boundary.
     place: usize,
-    /// The fold of `init` and the blocks before.
-    blocks: Option<A>,
-    tiles: Ladder<A>,
+    /// The levels from tiles up.
+    prefix: Prefix<A>,
     segments: Option<A>,
     rows: Option<A>,
     chunks: Ladder<A>,
@@ -42,8 +41,7 @@ impl<A: Element> Stepper<A> {
         Self {
             order,
             place: 0,
-            blocks: init,
-            tiles: Ladder::new(),
+            prefix: Prefix::new(init),
             segments: None,
             rows: None,
             chunks: Ladder::new(),
@@ -59,9 +57,9 @@ impl<A: Element> Stepper<A> {
         self.order
     }
 
-    /// Elements missing to the next block boundary; 0 at one.
+    /// Elements missing to the next tile boundary; 0 at one.
     pub fn to_boundary(&self) -> usize {
-        (self.order.block() - self.place) % self.order.block()
+        (self.order.tile() - self.place) % self.order.tile()
     }
 
     /// Takes in the next element and gives its value.
@@ -84,19 +82,23 @@ impl<A: Element> Stepper<A> {
     /// The fold of `init` and every element so far, as it would precede a next block; `None` if
     /// there was neither.
     pub fn total<O: Operator<A>>(&self, operator: &O) -> Option<A> {
+        if self.place == 0 {
+            return self.prefix.before(operator);
+        }
         let mut ended = self.clone();
-        ended.close_block(operator);
-        ended.blocks
+        ended.close_tile(operator);
+        ended.prefix.before(operator)
     }
 
-    /// Moves on by whole blocks whose fold with everything before is `total`.
+    /// Moves on by whole tiles, whose totals `take` puts into the prefix.
     ///
     /// # Panics
     ///
-    /// If the state is not at a block boundary.
-    pub fn skip_blocks(&mut self, total: A) {
-        assert_eq!(self.place, 0, "blocks can be skipped at a block boundary only");
-        *self = Self::new(self.order, Some(total));
+    /// If the state is not at a tile boundary.
+    pub fn skip_tiles<O: Operator<A>>(&mut self, operator: &O, take: impl FnOnce(&mut Prefix<A>)) {
+        assert_eq!(self.place, 0, "tiles can be skipped at a tile boundary only");
+        take(&mut self.prefix);
+        self.start_segment(self.prefix.before(operator));
     }
 
     fn end_chunk<O: Operator<A>>(&mut self, operator: &O) {
@@ -122,13 +124,8 @@ impl<A: Element> Stepper<A> {
         let segment = self.rows.take().expect("a segment has a row");
         self.segments = Some(join(operator, self.segments, segment));
         self.start_segment(Some(join(operator, self.before_segment, segment)));
-        if self.place.is_multiple_of(self.order.tile()) {
-            let tile = self.segments.take().expect("a tile has a segment");
-            let tiles = self.tiles.push(operator, tile);
-            self.start_segment(Some(join(operator, self.blocks, tiles)));
-            if self.place == self.order.block() {
-                self.close_block(operator);
-            }
+        if self.place == self.order.tile() {
+            self.close_tile(operator);
         }
     }
 
@@ -138,8 +135,8 @@ impl<A: Element> Stepper<A> {
         self.through = before;
     }
 
-    /// Ends every level, full or not, and takes the block's total in.
-    fn close_block<O: Operator<A>>(&mut self, operator: &O) {
+    /// Ends every level up to the tile, full or not, and takes the tile's total in.
+    fn close_tile<O: Operator<A>>(&mut self, operator: &O) {
         if let Some(chunk) = self.chunk.take() {
             self.chunks.push(operator, chunk);
         }
@@ -151,14 +148,10 @@ impl<A: Element> Stepper<A> {
             self.segments = Some(join(operator, self.segments, segment));
         }
         if let Some(tile) = self.segments.take() {
-            self.tiles.push(operator, tile);
-        }
-        if let Some(block) = self.tiles.last() {
-            self.blocks = Some(join(operator, self.blocks, block));
-            self.tiles.clear();
+            self.prefix.push(operator, tile);
         }
         self.place = 0;
-        self.start_segment(self.blocks);
+        self.start_segment(self.prefix.before(operator));
     }
 }
 
@@ -205,19 +198,32 @@ mod tests {
         }
     }
 
+    /// From every tile boundary of a block and beyond, on to every other.
     #[test]
-    fn skips_whole_blocks() {
+    fn skips_whole_tiles() {
         let show = from_fn(0u64, |x: u64, y: u64| x.wrapping_mul(3).wrapping_add(y));
         let order = Order::of_size(64);
-        let elements: Vec<u64> = (0..order.block() as u64 + 100).collect();
+        let elements: Vec<u64> =
+            (0..order.block() as u64 + 4 * order.tile() as u64 + 100).collect();
         let whole = reference::scan(&elements, &show, order, Kind::Inclusive, None);
-        let head = reference::scan(&elements[..order.block()], &show, order, Kind::Inclusive, None);
-        let mut stepper = Stepper::new(order, None);
-        assert_eq!(stepper.to_boundary(), 0);
-        stepper.skip_blocks(head.total);
-        for (i, &x) in elements.iter().enumerate().skip(order.block()) {
-            assert_eq!(stepper.step(&show, Kind::Inclusive, x), whole.values[i], "at {i}");
+        let tiles: Vec<u64> = elements
+            .chunks(order.tile())
+            .map(|tile| reference::scan(tile, &show, order, Kind::Inclusive, None).total)
+            .collect();
+        for (from, to) in [(0, 1), (0, 32), (1, 2), (3, 31), (5, 32), (7, 34), (32, 34)] {
+            let mut stepper = Stepper::new(order, None);
+            for &x in &elements[..from * order.tile()] {
+                stepper.step(&show, Kind::Inclusive, x);
+            }
+            assert_eq!(stepper.to_boundary(), 0);
+            stepper.skip_tiles(&show, |prefix| {
+                tiles[from..to].iter().for_each(|&tile| prefix.push(&show, tile));
+            });
+            for (i, &x) in elements.iter().enumerate().skip(to * order.tile()) {
+                assert_eq!(stepper.step(&show, Kind::Inclusive, x), whole.values[i], "at {i}");
+            }
+            assert_eq!(stepper.to_boundary(), order.tile() - 100);
+            assert_eq!(stepper.total(&show), Some(whole.total));
         }
-        assert_eq!(stepper.to_boundary(), order.block() - 100);
     }
 }

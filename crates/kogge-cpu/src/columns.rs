@@ -5,14 +5,14 @@
 //! tiles, and scans them while they are in its cache, once the folds before them are known.
 
 use crate::algorithm::strip::{Group, LANES, Lanes, Place, Strip, Tile};
-use crate::algorithm::tile::Prefix;
 use crate::arch::stream;
 use crate::engine::Request;
 use crate::parts::Parts;
-use kogge_core::{Accumulate, Element, Operator, Order};
-use rayon::prelude::*;
+use crate::pool;
+use kogge_core::{Accumulate, Element, Operator, Order, Prefix};
 use std::marker::PhantomData;
 use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Groups of a strip at most: wider ones visit fewer pages, but their state must stay near.
 const GROUPS: usize = 32;
@@ -132,6 +132,11 @@ impl Cut {
     }
 }
 
+/// The lock, whoever may have panicked with it.
+fn locked<G>(state: &Mutex<G>) -> MutexGuard<'_, G> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// A scan of lines side by side.
 pub(crate) struct Columns<'a, 'b, A, O> {
     pub(crate) request: &'a Request<'b, O, A>,
@@ -157,7 +162,7 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
             let mut lines = lines.part(strip, lead);
             lines.strip.stream &= lines.strip.streams();
             let tiles = lines.len.div_ceil(Order::of::<T>().tile());
-            if threads > 1 && tiles > 1 {
+            if const { !O::COMPACT } && threads > 1 && tiles > 1 {
                 self.by_many(&lines, threads);
             } else {
                 self.by_one(&lines, room);
@@ -229,16 +234,26 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
         let mut prefixes: Vec<Prefix<[A; LANES]>> =
             (0..groups).map(|g| Prefix::new(self.init(lines, g))).collect();
         let round = threads * TILES;
-        let mut states = vec![vec![Group::new(); groups]; round.min(tiles)];
+        // Each has one owner at a time; the locks say so to the compiler.
+        let mut states: Vec<_> =
+            (0..round.min(tiles)).map(|_| Mutex::new(vec![Group::<A>::new(); groups])).collect();
         for first in (0..tiles).step_by(round) {
             let last = tiles.min(first + round);
             let states = &mut states[..last - first];
-            states.par_iter_mut().with_min_len(TILES).enumerate().for_each(|(i, groups)| {
+            pool::each(states.len(), TILES, &|i| {
                 // SAFETY: passed on; nothing is written.
-                unsafe { self.tile::<T, U, false>(lines, places(first + i), groups, false) };
+                unsafe {
+                    self.tile::<T, U, false>(
+                        lines,
+                        places(first + i),
+                        &mut locked(&states[i]),
+                        false,
+                    );
+                }
             });
             let mut preceded = vec![];
-            for groups in &mut *states {
+            for state in &mut *states {
+                let groups = state.get_mut().unwrap_or_else(PoisonError::into_inner);
                 let mut any = false;
                 for (group, prefix) in groups.iter_mut().zip(&mut prefixes) {
                     let before = prefix.before(operator);
@@ -248,9 +263,12 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
                 }
                 preceded.push(any);
             }
-            states.par_iter_mut().with_min_len(TILES).enumerate().for_each(|(i, groups)| {
+            pool::each(states.len(), TILES, &|i| {
                 // SAFETY: passed on; tiles are distinct places.
-                unsafe { self.tile::<T, U, true>(lines, places(first + i), groups, preceded[i]) };
+                unsafe {
+                    let groups = &mut locked(&states[i]);
+                    self.tile::<T, U, true>(lines, places(first + i), groups, preceded[i]);
+                }
                 stream::fence();
             });
         }

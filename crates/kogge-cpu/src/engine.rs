@@ -4,7 +4,7 @@ use crate::algorithm::io::{Converted, Direct, Io};
 use crate::algorithm::tile::Scan;
 use crate::algorithm::{parallel, sequential};
 use crate::{Level, Machine, Plan, plan};
-use kogge_core::{Accumulate, Direction, Element, Error, Kind, Operator, Problem};
+use kogge_core::{Accumulate, Direction, Element, Error, Kind, Operator, Prefix, Problem};
 use std::any::TypeId;
 use std::marker::PhantomData;
 
@@ -95,6 +95,57 @@ where
     unsafe { scan_raw(request, to.cast_const(), to, data.len(), true) }
 }
 
+/// Scans what follows the tiles of a prefix from `input` into `output`, and takes its tiles in; the
+/// prefix stands for [`Request::init`].
+///
+/// More can follow only if `input` is whole tiles.
+///
+/// # Errors
+///
+/// [`Error::LengthMismatch`] if the slices differ in length.
+pub fn resume_into<T, U, A, O>(
+    request: &Request<'_, O, A>,
+    prefix: &mut Prefix<A>,
+    input: &[T],
+    output: &mut [U],
+) -> Result<(), Error>
+where
+    T: Accumulate<A>,
+    U: Accumulate<A>,
+    A: Element,
+    O: Operator<A>,
+{
+    let len = input.len();
+    if len != output.len() {
+        return Err(Error::LengthMismatch { input: len, output: output.len() });
+    }
+    let (from, to) = (input.as_ptr(), output.as_mut_ptr());
+    // SAFETY: the slices are borrowed for the call, one of them exclusively, and as long as each
+    // other.
+    unsafe { scan_from(request, Start::Tiles(prefix), from, to, len, false) };
+    Ok(())
+}
+
+/// Scans what follows the tiles of a prefix in place, as [`resume_into`] does.
+pub fn resume_in_place<T, A, O>(request: &Request<'_, O, A>, prefix: &mut Prefix<A>, data: &mut [T])
+where
+    T: Accumulate<A>,
+    A: Element,
+    O: Operator<A>,
+{
+    let (to, len) = (data.as_mut_ptr(), data.len());
+    // SAFETY: the slice is borrowed exclusively for the call.
+    unsafe { scan_from(request, Start::Tiles(prefix), to.cast_const(), to, len, true) };
+}
+
+/// What precedes the first element.
+enum Start<'a, A> {
+    /// An initial value, or nothing.
+    Init(Option<A>),
+    /// Whole tiles, to which the scan adds its own.
+    Tiles(&'a mut Prefix<A>),
+}
+
 /// # Safety
 ///
 /// `len` elements must be readable at `from` and writable at `to`, by this call alone; the two are
@@ -112,28 +163,51 @@ where
     A: Element,
     O: Operator<A>,
 {
+    // SAFETY: passed on.
+    unsafe { scan_from(request, Start::Init(request.init), from, to, len, in_place) }
+}
+
+/// # Safety
+///
+/// As for [`scan_raw`].
+unsafe fn scan_from<T, U, A, O>(
+    request: &Request<'_, O, A>,
+    start: Start<'_, A>,
+    from: *const T,
+    to: *mut U,
+    len: usize,
+    in_place: bool,
+) -> Option<A>
+where
+    T: Accumulate<A>,
+    U: Accumulate<A>,
+    A: Element,
+    O: Operator<A>,
+{
     let plan = request.plan.unwrap_or_else(|| {
         plan(
             &request.problem::<T, U>(len, in_place),
             Machine { threads: rayon::current_num_threads() },
         )
     });
-    if const { T::SAME && U::SAME } && same::<T, U, A>() && request.direction == Direction::Forward
+    if const { T::SAME && U::SAME && !O::COMPACT }
+        && same::<T, U, A>()
+        && request.direction == Direction::Forward
     {
         let (from, to) = (from.cast::<A>(), to.cast::<A>());
         // SAFETY: passed on; both `T` and `U` are `A`.
         return unsafe {
             if plan.stream && !in_place {
-                run(request, Direct::<A, true> { from, to }, len, plan, in_place)
+                run_from(request, start, Direct::<A, true> { from, to }, len, plan, in_place)
             } else {
-                run(request, Direct::<A, false> { from, to }, len, plan, in_place)
+                run_from(request, start, Direct::<A, false> { from, to }, len, plan, in_place)
             }
         };
     }
     let direction = request.direction;
     let io = Converted { from, to, len, direction, accumulator: PhantomData };
     // SAFETY: passed on.
-    unsafe { run(request, io, len, plan, in_place) }
+    unsafe { run_from(request, start, io, len, plan, in_place) }
 }
 
 /// # Safety
@@ -146,25 +220,46 @@ pub(crate) unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
     plan: Plan,
     in_place: bool,
 ) -> Option<A> {
+    // SAFETY: passed on.
+    unsafe { run_from(request, Start::Init(request.init), io, len, plan, in_place) }
+}
+
+/// Gives the total; `None` too where the prefix has it.
+///
+/// # Safety
+///
+/// As for [`run`].
+unsafe fn run_from<I: Io<A>, A: Element, O: Operator<A>>(
+    request: &Request<'_, O, A>,
+    start: Start<'_, A>,
+    io: I,
+    len: usize,
+    plan: Plan,
+    in_place: bool,
+) -> Option<A> {
     const {
         assert!(size_of::<A>() <= WIDEST, "accumulators of more than 4096 bytes are not scanned");
     }
-    let scan = Scan {
-        level: request.level,
-        operator: request.operator,
-        kind: request.kind,
-        io,
-        len,
-        init: request.init,
-    };
+    let Request { level, operator, kind, .. } = *request;
+    let scan = Scan { level, operator, kind, io, len, accumulator: PhantomData };
+    let (threads, tiles) = (plan.threads, plan.tiles_per_piece.max(1));
+    let by_many = threads > 1 && scan.tiles() > 1;
     // SAFETY: passed on.
     unsafe {
-        if plan.threads > 1 && scan.tiles() > 1 {
-            parallel::run(&scan, plan.threads, plan.tiles_per_piece.max(1), in_place)
-        } else {
-            sequential::run(&scan)
+        match start {
+            Start::Init(init) if by_many => {
+                let mut prefix = Prefix::new(init);
+                parallel::run(&scan, &mut prefix, threads, tiles, in_place);
+                return prefix.before(operator);
+            }
+            Start::Init(init) => return sequential::run(&scan, init),
+            Start::Tiles(prefix) if by_many => {
+                parallel::run(&scan, prefix, threads, tiles, in_place);
+            }
+            Start::Tiles(prefix) => sequential::resume(&scan, prefix),
         }
     }
+    None
 }
 
 /// Whether all three are one type. `SAME` alone can't be relied on: anybody may set it.

@@ -16,13 +16,14 @@ mod engine;
 mod lines;
 mod parts;
 mod plan;
+mod pool;
 mod scattered;
 mod segments;
 mod sync;
 mod tuning;
 
 pub use arch::Level;
-pub use engine::{Request, scan_in_place, scan_into};
+pub use engine::{Request, resume_in_place, resume_into, scan_in_place, scan_into};
 pub use lines::{Axis, scan_lines};
 pub use parts::PerPart;
 pub use plan::{Machine, Plan, plan};

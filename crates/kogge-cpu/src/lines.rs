@@ -12,17 +12,21 @@ use crate::columns::{Columns, Cut, Lines, Room};
 use crate::engine::{Request, run, scan_raw};
 use crate::parts::{Parts, PerPart};
 use crate::plan::{Machine, Plan, plan};
+use crate::pool;
 use crate::scattered::Scattered;
 use crate::segments::{Even, scan_segments};
 use crate::tuning;
 use kogge_core::{Accumulate, Direction, Element, Error, Operator, Order};
-use rayon::prelude::*;
 use std::marker::PhantomData;
 use std::ops::Range;
 
 /// Bytes of the widest accumulators of lines that go together: the state of a strip holds some
 /// hundreds of them, and wider elements fill cache lines alone.
 const WIDEST: usize = 32;
+
+/// Lines below which compact code scans each by itself, if it is long on all threads: strips are cut
+/// along the lines in the other code only.
+const FEW: usize = 1 << 10;
 
 /// Elements a rayon task is given at least.
 const TASK: usize = 1 << 14;
@@ -88,7 +92,7 @@ where
         unsafe { array.scattered(&outer, lines) };
         return Ok(());
     }
-    if lines > 1 && follow_one_another(line, &outer, per.is_some()) {
+    if const { !O::COMPACT } && lines > 1 && follow_one_another(line, &outer, per.is_some()) {
         let segments = Even { len: line.len, count: lines };
         // SAFETY: the lines are so many elements on end.
         return unsafe {
@@ -100,7 +104,11 @@ where
     // SAFETY: passed on.
     unsafe {
         match beside {
-            Some(beside) if line.strides != [1, 1] && size_of::<A>() <= WIDEST => {
+            Some(beside)
+                if line.strides != [1, 1]
+                    && size_of::<A>() <= WIDEST
+                    && !(O::COMPACT && lines < FEW) =>
+            {
                 let beside = outer.remove(beside);
                 array.strips(&outer, beside);
             }
@@ -179,8 +187,7 @@ where
             if count <= at_least || threads == 1 {
                 (0..count).for_each(|index| scan(offsets(axes, index), 1));
             } else {
-                let lines = (0..count).into_par_iter().with_min_len(at_least);
-                lines.for_each(|index| scan(offsets(axes, index), 1));
+                pool::each(count, at_least, &|index| scan(offsets(axes, index), 1));
             }
         } else {
             (0..count).for_each(|index| scan(offsets(axes, index), threads));
@@ -204,8 +211,10 @@ where
             let mut group = Group::new();
             (0..tasks).for_each(|task| scan(&mut group, task));
         } else {
-            let tasks = (0..tasks).into_par_iter().with_min_len(at_least);
-            tasks.for_each_init(Group::new, scan);
+            pool::ranges(tasks, at_least, &|tasks| {
+                let mut group = Group::new();
+                tasks.for_each(|task| scan(&mut group, task));
+            });
         }
     }
 
@@ -264,9 +273,11 @@ where
         if threads == 1 || tasks <= at_least {
             let mut room = Room::new();
             (0..tasks).for_each(|task| scan(task, 1, &mut room));
-        } else if even || self.line.len <= Order::of::<T>().tile() {
-            let tasks = (0..tasks).into_par_iter().with_min_len(at_least);
-            tasks.for_each_init(Room::new, |room, task| scan(task, 1, room));
+        } else if const { O::COMPACT } || even || self.line.len <= Order::of::<T>().tile() {
+            pool::ranges(tasks, at_least, &|tasks| {
+                let mut room = Room::new();
+                tasks.for_each(|task| scan(task, 1, &mut room));
+            });
         } else {
             let mut room = Room::new();
             (0..tasks).for_each(|task| scan(task, threads, &mut room));

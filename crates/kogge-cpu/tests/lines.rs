@@ -4,7 +4,9 @@ mod common;
 
 use common::{Random, bracket, same_bits};
 use kogge_core::ops::Sum;
-use kogge_core::{Accumulate, Direction, Element, Kind, Operator, Order, from_fn, reference};
+use kogge_core::{
+    Accumulate, Compact, Direction, Element, Kind, Operator, Order, from_fn, reference,
+};
 use kogge_cpu::{Axis, Level, PerPart, Request, scan_lines};
 use std::fmt::Debug;
 
@@ -135,16 +137,28 @@ fn shapes() -> Vec<Shape> {
     plain.chain(flipped).collect()
 }
 
+fn brackets() -> impl Operator<u32> {
+    from_fn(0, |x: u32, y: u32| bracket(x as u64, y as u64) as u32)
+}
+
 #[test]
 fn brackets_along_every_axis() {
-    let operator = from_fn(0u32, |x: u32, y: u32| bracket(x as u64, y as u64) as u32);
+    along_every_axis(&brackets());
+}
+
+#[test]
+fn compact_code_along_every_axis() {
+    along_every_axis(&Compact(brackets()));
+}
+
+fn along_every_axis(operator: &impl Operator<u32>) {
     for (n, shape) in shapes().into_iter().enumerate() {
         let request = Request {
             kind: [Kind::Inclusive, Kind::Exclusive][n % 2],
             direction: [Direction::Forward, Direction::Reverse][n % 3 / 2],
             init: [None, Some(5)][n % 5 / 3],
             level: *Level::available().last().unwrap(),
-            ..Request::new(&operator)
+            ..Request::new(operator)
         };
         let make = |i| Random(i as u64).next() as u32;
         check::<u32, u32, u32, _>(&shape, &request, make, None);

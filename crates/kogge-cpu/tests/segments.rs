@@ -6,7 +6,8 @@ mod common;
 use common::{Random, bracket, bytes, same_bits};
 use kogge_core::ops::{Max, Sum};
 use kogge_core::{
-    Accumulate, Direction, Element, Error, Kind, Operator, Order, bytemuck, f16, from_fn, reference,
+    Accumulate, Compact, Direction, Element, Error, Kind, Operator, Order, bytemuck, f16, from_fn,
+    reference,
 };
 use kogge_cpu::{
     Level, PerPart, Plan, Request, Segments, by_heads, by_key, by_offsets, scan_segments_in_place,
@@ -194,6 +195,7 @@ fn brackets_of_four_bytes() {
     let operator = from_fn(0u32, |x: u32, y: u32| bracket(x as u64, y as u64) as u32);
     let next = |random: &mut Random| random.next() as u32;
     check::<u32, u32, u32, _>(&operator, 5, next, next);
+    check::<u32, u32, u32, _>(&Compact(operator), 5, next, next);
 }
 
 #[test]

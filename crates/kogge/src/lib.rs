@@ -73,8 +73,8 @@ pub use gpu::{
     DeviceError,
 };
 pub use kogge_core::{
-    Accumulate, Direction, Element, Error, FnOperator, Kind, Ladder, Number, Operator, Order,
-    OrderedNumber, Stepper, bf16, bytemuck, device, element, f16, from_fn, operator, ops,
+    Accumulate, Compact, Direction, Element, Error, FnOperator, Kind, Ladder, Number, Operator,
+    Order, OrderedNumber, Stepper, bf16, bytemuck, device, element, f16, from_fn, operator, ops,
     reference,
 };
 pub use kogge_cpu::{Key, Offset, Segments, by_heads, by_key, by_offsets};

@@ -1,14 +1,16 @@
 //! One long sequence in pieces, with the bits of the whole.
 
 use crate::{Accumulate, Direction, Element, Error, Kind, Operator, Order, Stepper};
-use kogge_cpu::{Request, scan_in_place, scan_into};
+use kogge_cpu::{Request, resume_in_place, resume_into, scan_in_place, scan_into};
 use std::marker::PhantomData;
+use std::ops::Range;
 
 /// A scan whose data come piece by piece; made by [`Scan::stream`](crate::Scan::stream).
 ///
 /// The values are those of one scan over all pieces, bit for bit, wherever the cuts fall. Whole
-/// blocks ([`Order::block`] elements) go through the engine; what lies before and after them in a
-/// piece is taken element by element. So the fastest pieces are multiples of a block.
+/// tiles ([`Order::tile`] elements, 32 KiB) go through the engine, on all cores; what lies before
+/// and after them in a piece is taken element by element. So pieces should be many tiles; of an
+/// [exact](Operator::EXACT) operator they may be anything.
 ///
 /// A reverse scan takes the pieces from the end of the data to its beginning, each in memory order.
 ///
@@ -56,12 +58,18 @@ where
         if input.len() != output.len() {
             return Err(Error::LengthMismatch { input: input.len(), output: output.len() });
         }
-        let [head, blocks, tail] = self.cut(input.len());
+        if const { O::EXACT } {
+            self.exact(|request| scan_into(request, input, output).expect("as long as each other"));
+            return Ok(());
+        }
+        let [head, tiles, tail] = self.cut(input.len());
         self.step(&input[head.clone()], &mut output[head]);
-        if !blocks.is_empty() {
-            let request = self.request();
-            let total = scan_into(&request, &input[blocks.clone()], &mut output[blocks])?;
-            self.stepper.skip_blocks(total.expect("there are elements"));
+        if !tiles.is_empty() {
+            let (input, output) = (&input[tiles.clone()], &mut output[tiles]);
+            let (request, stepper) = self.parts();
+            stepper.skip_tiles(request.operator, |prefix| {
+                resume_into(&request, prefix, input, output).expect("as long as each other");
+            });
         }
         self.step(&input[tail.clone()], &mut output[tail]);
         Ok(())
@@ -69,12 +77,16 @@ where
 
     /// Scans the next piece in place.
     pub fn push_in_place(&mut self, data: &mut [T]) {
-        let [head, blocks, tail] = self.cut(data.len());
+        if const { O::EXACT } {
+            return self.exact(|request| scan_in_place(request, data));
+        }
+        let [head, tiles, tail] = self.cut(data.len());
         self.step_in_place(&mut data[head]);
-        if !blocks.is_empty() {
-            let request = self.request();
-            let total = scan_in_place(&request, &mut data[blocks]);
-            self.stepper.skip_blocks(total.expect("there are elements"));
+        if !tiles.is_empty() {
+            let (request, stepper) = self.parts();
+            stepper.skip_tiles(request.operator, |prefix| {
+                resume_in_place(&request, prefix, &mut data[tiles]);
+            });
         }
         self.step_in_place(&mut data[tail]);
     }
@@ -84,26 +96,29 @@ where
         self.stepper.total(&self.operator).unwrap_or_else(|| self.operator.identity())
     }
 
-    /// The places of a piece up to the next block boundary, of the whole blocks after it, and of
-    /// the rest, each in memory order, first taken first.
-    fn cut(&self, len: usize) -> [std::ops::Range<usize>; 3] {
-        let block = self.stepper.order().block();
+    /// The places of a piece up to the next tile boundary, of the whole tiles after it, and of the
+    /// rest, each in memory order, first taken first.
+    fn cut(&self, len: usize) -> [Range<usize>; 3] {
+        let tile = self.stepper.order().tile();
         let head = self.stepper.to_boundary().min(len);
-        let tail = head + (len - head) / block * block;
+        let tail = head + (len - head) / tile * tile;
         match self.direction {
             Direction::Forward => [0..head, head..tail, tail..len],
             Direction::Reverse => [len - head..len, len - tail..len - head, 0..len - tail],
         }
     }
 
-    /// The engine's request for whole blocks from here on.
-    fn request(&self) -> Request<'_, O, A> {
-        Request {
-            kind: self.kind,
-            direction: self.direction,
-            init: self.stepper.total(&self.operator),
-            ..Request::new(&self.operator)
-        }
+    /// What is asked of the engine, but for what precedes, and the state that knows that.
+    fn parts(&mut self) -> (Request<'_, O, A>, &mut Stepper<A>) {
+        let Self { kind, direction, .. } = *self;
+        (Request { kind, direction, ..Request::new(&self.operator) }, &mut self.stepper)
+    }
+
+    /// Scans a piece of an exact operator, whose cuts don't matter.
+    fn exact(&mut self, scan: impl FnOnce(&Request<'_, O, A>) -> Option<A>) {
+        let (mut request, stepper) = self.parts();
+        request.init = stepper.total(request.operator);
+        *stepper = Stepper::new(stepper.order(), scan(&request));
     }
 
     fn step<U: Accumulate<A>>(&mut self, input: &[T], output: &mut [U]) {

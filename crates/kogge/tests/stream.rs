@@ -63,6 +63,30 @@ fn lengths_must_match_and_the_piece_is_not_taken() {
 }
 
 #[test]
-fn a_block_is_what_the_docs_say() {
-    assert_eq!(Order::of::<f32>().block(), 262_144);
+fn a_tile_is_what_the_docs_say() {
+    assert_eq!(Order::of::<f32>().tile() * size_of::<f32>(), 32 << 10);
+}
+
+/// Exact operators go through the engine whatever the cuts; a wider accumulator carries more than
+/// the elements can show.
+#[test]
+fn cuts_of_exact_operators() {
+    let data: Vec<u8> = (0..100_000u32).map(|i| (i.wrapping_mul(i) >> 7) as u8).collect();
+    let forward = Scan::new(Sum).accumulate::<u32>();
+    for (scan, reverse) in [(forward, false), (forward.exclusive().reverse().init(9), true)] {
+        let mut whole = vec![0u32; data.len()];
+        let total = scan.scan_into(&data, &mut whole).unwrap();
+        let mut pieces = vec![0u32; data.len()];
+        let mut stream = scan.stream();
+        let mut bounds: Vec<_> =
+            (0..data.len()).step_by(777).map(|i| i..data.len().min(i + 777)).collect();
+        if reverse {
+            bounds.reverse();
+        }
+        for piece in bounds {
+            stream.push(&data[piece.clone()], &mut pieces[piece]).unwrap();
+        }
+        assert_eq!(pieces, whole);
+        assert_eq!(stream.total(), total);
+    }
 }

@@ -12,9 +12,10 @@
 
 use super::handover::{Piece, Slot, late};
 use super::io::Io;
-use super::tile::{Prefix, Scan};
+use super::tile::Scan;
 use crate::arch::stream;
-use kogge_core::{Element, Operator};
+use crate::pool;
+use kogge_core::{Element, Operator, Prefix};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,6 +28,8 @@ const PATIENCE: usize = 1 << 10;
 struct Shared<'a, I, A, O> {
     scan: &'a Scan<'a, I, A, O>,
     tiles_per_piece: usize,
+    /// What precedes the first tile. Borrowed: of wide accumulators it is large.
+    prefix: &'a Prefix<A>,
     /// The next piece to be taken.
     next: AtomicUsize,
     /// One slot for the total of each tile.
@@ -35,40 +38,36 @@ struct Shared<'a, I, A, O> {
     pieces: Vec<Piece>,
 }
 
-/// Scans on up to `threads` threads of the current rayon pool and gives the total.
+/// Scans on up to `threads` threads of the current rayon pool what follows the tiles of a prefix,
+/// and takes its tiles in.
 ///
 /// # Safety
 ///
 /// The memory of `scan.io` must be this call's alone.
 pub(crate) unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
     scan: &Scan<'_, I, A, O>,
+    prefix: &mut Prefix<A>,
     threads: usize,
     tiles_per_piece: usize,
     in_place: bool,
-) -> Option<A> {
+) {
     // So that places of pieces that don't exist can't overflow.
     let tiles_per_piece = tiles_per_piece.min(scan.tiles());
     let pieces = if in_place { scan.tiles().div_ceil(tiles_per_piece) } else { 0 };
     let shared = Shared {
         scan,
         tiles_per_piece,
+        prefix,
         next: AtomicUsize::new(0),
         totals: (0..scan.tiles()).map(|_| Slot::new()).collect(),
         pieces: (0..pieces).map(|_| Piece::new()).collect(),
     };
-    rayon::scope(|scope| {
-        for _ in 1..threads {
-            // SAFETY: passed on; pieces keep the threads apart.
-            scope.spawn(|_| unsafe { shared.work() });
-        }
-        // SAFETY: passed on.
-        unsafe { shared.work() }
-    });
-    let mut prefix = Prefix::new(scan.init);
-    for slot in &shared.totals {
+    // SAFETY: passed on; pieces keep the threads apart.
+    pool::together(threads, &|| unsafe { shared.work() });
+    let totals = shared.totals;
+    for slot in &totals {
         prefix.push(scan.operator, slot.get().expect("every tile was folded by its owner"));
     }
-    prefix.before(scan.operator)
 }
 
 impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
@@ -79,7 +78,8 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
     /// As for [`run`].
     unsafe fn work(&self) {
         let mut stage = self.scan.stage();
-        let mut prefix = Prefix::new(self.scan.init);
+        let mut prefix = self.prefix.clone();
+        let first = prefix.tiles();
         let mut piece = self.take();
         if let Some(index) = piece {
             // SAFETY: the piece was taken by this thread, so nobody else writes it.
@@ -89,8 +89,8 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
             let tiles = self.tiles_of(index);
             // SAFETY: as above, and the piece was folded above or beside the one before.
             unsafe {
-                while prefix.next < tiles.start {
-                    let total = self.total(prefix.next, &mut stage);
+                while prefix.tiles() < first + tiles.start {
+                    let total = self.total(prefix.tiles() - first, &mut stage);
                     prefix.push(self.scan.operator, total);
                 }
                 piece = self.take();

@@ -4,9 +4,9 @@
 //! Zen 4, prefetches 4 to 32 KiB ahead made it slower).
 
 use super::io::Io;
-use super::tile::{Prefix, Scan};
+use super::tile::{Scan, join};
 use crate::arch::stream;
-use kogge_core::{Element, Operator};
+use kogge_core::{Element, Operator, Prefix};
 
 /// Scans on the calling thread and gives the total; `None` if there is neither element nor init.
 ///
@@ -15,25 +15,41 @@ use kogge_core::{Element, Operator};
 /// The memory of `scan.io` must be this call's alone.
 pub(crate) unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
     scan: &Scan<'_, I, A, O>,
+    init: Option<A>,
 ) -> Option<A> {
-    if scan.len == 0 {
-        return scan.init;
+    match scan.tiles() {
+        0 => init,
+        1 => {
+            let mut stage = scan.stage();
+            // SAFETY: passed on. Nothing lies ahead.
+            let (tile, _) = unsafe { scan.scan_tile(scan.tile(0), init, 0..0, &mut stage) };
+            stream::fence();
+            Some(join(scan.operator, init, tile))
+        }
+        _ => {
+            let mut prefix = Prefix::new(init);
+            // SAFETY: passed on.
+            unsafe { resume(scan, &mut prefix) };
+            prefix.before(scan.operator)
+        }
     }
+}
+
+/// Scans on the calling thread what follows the tiles of a prefix, and takes its tiles in.
+///
+/// # Safety
+///
+/// As for [`run`].
+pub(crate) unsafe fn resume<I: Io<A>, A: Element, O: Operator<A>>(
+    scan: &Scan<'_, I, A, O>,
+    prefix: &mut Prefix<A>,
+) {
     let mut stage = scan.stage();
-    if scan.tiles() == 1 {
-        // SAFETY: passed on. Nothing lies ahead.
-        let (tile, _) = unsafe { scan.scan_tile(scan.tile(0), scan.init, 0..0, &mut stage) };
-        stream::fence();
-        return Some(super::tile::join(scan.operator, scan.init, tile));
-    }
-    let mut prefix = Prefix::new(scan.init);
     for tile in 0..scan.tiles() {
-        let places = scan.tile(tile);
         let before = prefix.before(scan.operator);
         // SAFETY: passed on.
-        let (total, _) = unsafe { scan.scan_tile(places, before, 0..0, &mut stage) };
+        let (total, _) = unsafe { scan.scan_tile(scan.tile(tile), before, 0..0, &mut stage) };
         prefix.push(scan.operator, total);
     }
     stream::fence();
-    prefix.before(scan.operator)
 }

@@ -226,6 +226,7 @@ where
     P: Place<T, U>,
 {
     type Output = ();
+    const COMPACT: bool = O::COMPACT;
 
     #[inline(always)]
     unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(mut self) {

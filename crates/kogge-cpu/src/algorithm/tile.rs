@@ -7,7 +7,7 @@ use super::io::Io;
 use super::rows::{self, Rows};
 use super::{arrays, exact};
 use crate::arch::{Level, Words, Work};
-use kogge_core::{Element, Kind, Ladder, Operator, Order};
+use kogge_core::{Element, Kind, Operator, Order};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -19,7 +19,7 @@ pub(crate) struct Scan<'a, I, A, O> {
     pub(crate) kind: Kind,
     pub(crate) io: I,
     pub(crate) len: usize,
-    pub(crate) init: Option<A>,
+    pub(crate) accumulator: PhantomData<A>,
 }
 
 impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
@@ -172,38 +172,6 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
     }
 }
 
-/// The totals of tiles as they come, turned into what precedes the next tile.
-pub(crate) struct Prefix<A> {
-    blocks: Option<A>,
-    tiles: Ladder<A>,
-    /// Tiles taken in.
-    pub(super) next: usize,
-}
-
-impl<A: Element> Prefix<A> {
-    pub(crate) fn new(init: Option<A>) -> Self {
-        Self { blocks: init, tiles: Ladder::new(), next: 0 }
-    }
-
-    /// What precedes the next tile.
-    pub(crate) fn before<O: Operator<A>>(&self, operator: &O) -> Option<A> {
-        match self.tiles.last() {
-            Some(tiles) => Some(join(operator, self.blocks, tiles)),
-            None => self.blocks,
-        }
-    }
-
-    /// Takes in the next tile's total.
-    pub(crate) fn push<O: Operator<A>>(&mut self, operator: &O, total: A) {
-        self.next += 1;
-        let tiles = self.tiles.push(operator, total);
-        if self.next.is_multiple_of(Order::TILES_PER_BLOCK) {
-            self.blocks = Some(join(operator, self.blocks, tiles));
-            self.tiles.clear();
-        }
-    }
-}
-
 /// The totals of rows as they come, turned into what precedes the next row, and into their fold.
 pub(super) struct Folds<A> {
     /// What precedes the segment.
@@ -268,6 +236,7 @@ struct ScanSegment<'a, T, A, O> {
 
 impl<T: Element, A: Element, O: Operator<A>> Work for ScanSegment<'_, T, A, O> {
     type Output = (A, Option<A>);
+    const COMPACT: bool = O::COMPACT;
 
     #[inline(always)]
     unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) -> Self::Output {
@@ -286,6 +255,7 @@ struct ReduceSegment<'a, T, A, O> {
 
 impl<T: Element, A: Element, O: Operator<A>> Work for ReduceSegment<'_, T, A, O> {
     type Output = A;
+    const COMPACT: bool = O::COMPACT;
 
     #[inline(always)]
     unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) -> A {
@@ -310,6 +280,9 @@ pub(super) enum Shape {
 /// The kernels for elements `T` accumulated in `A` by `O`.
 pub(super) const fn shape<T, A: Element, O: Operator<A>>() -> Shape {
     let size = size_of::<A>();
+    if O::COMPACT {
+        return Shape::Array;
+    }
     if size <= 2 && O::EXACT {
         return Shape::Exact;
     }

@@ -193,6 +193,8 @@ impl Level {
 /// A piece of work generic over the hardware.
 pub(crate) trait Work {
     type Output;
+    /// Whether one copy of the work, for the portable level, is enough.
+    const COMPACT: bool = false;
     /// Does the work; `W32` and `W64` are 4- and 8-byte words of one level.
     ///
     /// # Safety
@@ -206,6 +208,10 @@ impl Level {
     /// Does the work compiled for this level.
     #[inline]
     pub(crate) fn run<W: Work>(self, work: W) -> W::Output {
+        if const { W::COMPACT } {
+            // SAFETY: the portable level needs no CPU feature.
+            return unsafe { work.run::<portable::W32, portable::W64>() };
+        }
         match self.0 {
             // SAFETY: the portable level needs no CPU feature.
             Kind::Portable => unsafe { work.run::<portable::W32, portable::W64>() },

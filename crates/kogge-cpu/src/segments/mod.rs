@@ -22,10 +22,12 @@ use crate::arch::{Words, Work};
 use crate::engine::{Request, scan_raw};
 use crate::parts::{Parts, PerPart};
 use crate::plan::{Machine, Plan, plan};
+use crate::pool;
 use kogge_core::{Accumulate, Element, Error, Operator};
-use rayon::prelude::*;
 use short::{BATCH, Batches};
 use std::ops::Range;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Scans each segment of `input` into the same places of `output`.
 ///
@@ -149,13 +151,17 @@ fn numbers<S: Segments>(segments: &S, pieces: &Pieces) -> Vec<usize> {
         let before = |place| segments.before(place).expect("offsets know");
         return std::iter::once(0).chain(ends.map(before)).collect();
     }
-    let counts: Vec<usize> = match pieces.count() {
-        1 => bounds.map(|bounds| segments.count(bounds)).collect(),
-        n => (0..n).into_par_iter().map(|piece| segments.count(pieces.starts(piece))).collect(),
+    let counts: Vec<AtomicUsize> = bounds.map(|_| AtomicUsize::new(0)).collect();
+    let count = |piece: usize| {
+        counts[piece].store(segments.count(pieces.starts(piece)), Ordering::Relaxed);
     };
+    match pieces.count() {
+        1 => count(0),
+        n => pool::each(n, 1, &count),
+    }
     let mut through = 0;
     let running = counts.into_iter().map(|count| {
-        through += count;
+        through += count.into_inner();
         through
     });
     std::iter::once(0).chain(running).collect()
@@ -210,9 +216,10 @@ where
             piece(0);
             return;
         }
-        let done: Vec<Done> = (0..pieces.count()).into_par_iter().map(piece).collect();
+        let done: Vec<_> = (0..pieces.count()).map(|_| OnceLock::new()).collect();
+        pool::each(pieces.count(), 1, &|i| done[i].set(piece(i)).unwrap_or(()));
         let mut end = self.len;
-        for done in done.iter().rev() {
+        for done in done.iter().rev().filter_map(OnceLock::get) {
             if let Some((start, number)) = done.long {
                 // SAFETY: passed on.
                 unsafe { self.one(start..end, number, self.plan.threads) };

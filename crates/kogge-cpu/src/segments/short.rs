@@ -70,6 +70,7 @@ where
     S: Segments,
 {
     type Output = ();
+    const COMPACT: bool = O::COMPACT;
 
     #[inline(always)]
     unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) {
@@ -116,7 +117,8 @@ where
         unsafe {
             let (from, to) = (from.add(start), to.add(start));
             let folded = self.job.parts.totals_wanted();
-            if same::<T, U, A>() && request.direction == Direction::Forward {
+            if const { !O::COMPACT } && same::<T, U, A>() && request.direction == Direction::Forward
+            {
                 let readable = self.job.len - start;
                 let end = self.bounds[self.bounds.len() - 1];
                 let writable = if in_place { len } else { end - start };

@@ -1,0 +1,50 @@
+//! What precedes a tile: the upper levels of the fixed order, from tiles up.
+
+use crate::{Element, Ladder, Operator, Order};
+
+/// The totals of tiles as they come, turned into what precedes the next tile: Kogge–Stone over the
+/// tiles of a block, a left fold over the blocks.
+///
+/// ```
+/// use kogge_core::{Prefix, ops::Sum};
+///
+/// let mut prefix = Prefix::new(Some(100));
+/// prefix.push(&Sum, 1);
+/// prefix.push(&Sum, 2);
+/// assert_eq!((prefix.before(&Sum), prefix.tiles()), (Some(103), 2));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Prefix<A> {
+    /// The fold of the initial value and the blocks before.
+    blocks: Option<A>,
+    ladder: Ladder<A>,
+    tiles: usize,
+}
+
+impl<A: Element> Prefix<A> {
+    /// Before the first tile.
+    pub fn new(init: Option<A>) -> Self {
+        Self { blocks: init, ladder: Ladder::new(), tiles: 0 }
+    }
+
+    /// Tiles taken in.
+    pub fn tiles(&self) -> usize {
+        self.tiles
+    }
+
+    /// What precedes the next tile; `None` if there is nothing.
+    pub fn before<O: Operator<A>>(&self, operator: &O) -> Option<A> {
+        let Some(tiles) = self.ladder.last() else { return self.blocks };
+        Some(self.blocks.map_or(tiles, |blocks| operator.combine(blocks, tiles)))
+    }
+
+    /// Takes in the next tile's total. Only the last tile of a sequence may be short of elements.
+    pub fn push<O: Operator<A>>(&mut self, operator: &O, total: A) {
+        self.tiles += 1;
+        self.ladder.push(operator, total);
+        if self.tiles.is_multiple_of(Order::TILES_PER_BLOCK) {
+            self.blocks = self.before(operator);
+            self.ladder.clear();
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Scans that go on where another ended, at any tile boundary, on one thread and on many.
+
+mod common;
+
+use common::{MANY, MANY_STREAM, ONE, Random, bracket};
+use kogge_core::{Compact, Direction, Kind, Operator, Order, Prefix, from_fn, reference};
+use kogge_cpu::{Plan, Request, resume_in_place, resume_into};
+
+/// 24 bytes: a tile of 2,048 elements, the smallest.
+type Wide = [u64; 3];
+
+const TILE: usize = Order::of::<Wide>().tile();
+
+fn brackets() -> impl Operator<Wide> {
+    from_fn([0; 3], |x: Wide, y: Wide| std::array::from_fn(|i| bracket(x[i], y[i])))
+}
+
+/// Scans in pieces that end at these tiles, and compares values and total with the reference.
+fn check<O: Operator<Wide>>(
+    operator: &O,
+    data: &[Wide],
+    cuts: &[usize],
+    request: Request<O, Wide>,
+) {
+    let Request { kind, direction, init, plan, .. } = request;
+    let forward = direction == Direction::Forward;
+    let n = data.len();
+    let mut sequence = data.to_vec();
+    if !forward {
+        sequence.reverse();
+    }
+    let mut expected = reference::scan(&sequence, operator, Order::of::<Wide>(), kind, init);
+    if !forward {
+        expected.values.reverse();
+    }
+    let bounds: Vec<usize> =
+        [0].into_iter().chain(cuts.iter().map(|cut| cut * TILE)).chain([n]).collect();
+    let (mut into, mut in_place) = (vec![[7; 3]; n], data.to_vec());
+    let (mut prefix, mut prefix_in_place) = (Prefix::new(init), Prefix::new(init));
+    for pair in bounds.windows(2) {
+        let piece = if forward { pair[0]..pair[1] } else { n - pair[1]..n - pair[0] };
+        resume_into(&request, &mut prefix, &data[piece.clone()], &mut into[piece.clone()]).unwrap();
+        resume_in_place(&request, &mut prefix_in_place, &mut in_place[piece]);
+    }
+    let what = format!("{kind:?} {direction:?} {init:?} {plan:?} {cuts:?}");
+    assert!(into == expected.values, "{what}");
+    assert!(in_place == expected.values, "in place, {what}");
+    assert_eq!(prefix.before(operator), Some(expected.total), "{what}");
+    assert_eq!(prefix_in_place.before(operator), Some(expected.total), "in place, {what}");
+    assert_eq!(prefix.tiles(), n.div_ceil(TILE));
+}
+
+fn every_cut<O: Operator<Wide>>(operator: &O) {
+    let mut random = Random(5);
+    let tiles = if cfg!(miri) { 2 } else { 66 };
+    let data: Vec<Wide> =
+        (0..tiles * TILE + 77).map(|_| [random.next(), random.next(), random.next()]).collect();
+    let cuts: &[&[usize]] = if cfg!(miri) {
+        &[&[1]]
+    } else {
+        &[&[], &[1], &[31], &[32], &[5, 5, 40, 64], &[1, 2, 33, 66]]
+    };
+    let plans: &[Plan] = if cfg!(miri) { &[ONE] } else { &[ONE, MANY, MANY_STREAM] };
+    for (n, cuts) in cuts.iter().enumerate() {
+        for &plan in plans {
+            let kind = [Kind::Inclusive, Kind::Exclusive][n % 2];
+            for direction in [Direction::Forward, Direction::Reverse] {
+                for init in [None, Some([1, 2, 3])] {
+                    let plan = Some(plan);
+                    let request = Request { kind, direction, init, plan, ..Request::new(operator) };
+                    check(operator, &data, cuts, request);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn at_every_kind_of_tile() {
+    every_cut(&brackets());
+}
+
+#[test]
+fn compact_code_has_the_same_bits() {
+    every_cut(&Compact(brackets()));
+}
+
+#[test]
+fn lengths_must_match_and_nothing_is_taken() {
+    let operator = brackets();
+    let mut prefix = Prefix::new(None);
+    let request = Request::new(&operator);
+    assert!(resume_into(&request, &mut prefix, &[[1; 3]; 2], &mut [[0; 3]; 3]).is_err());
+    assert_eq!(prefix.tiles(), 0);
+}
