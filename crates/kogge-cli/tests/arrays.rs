@@ -5,7 +5,7 @@ mod common;
 use bytemuck::{Pod, cast_slice};
 use common::{Place, elements, noise, npy, split_npy};
 use half::f16;
-use kogge::ops::{Max, Sum};
+use kogge::ops::{LogAddExp, Max, Product, Sum};
 use kogge::{Accumulate, Element, Kind, Operator, Order, reference};
 use proptest::prelude::*;
 
@@ -55,6 +55,33 @@ fn has_the_bits_of_the_reference() {
             assert!(bits(&y) == bits(&expected), "{arguments} with pieces of '{buffer}'");
         }
     }
+}
+
+/// The operators that go through the engine in its compact form.
+#[test]
+fn other_operators_have_the_bits_of_the_reference() {
+    fn check<O: Operator<f32>>(place: &Place, name: &str, x: &[f32], operator: &O) {
+        place.write("x.npy", npy("<f4", false, &[x.len()], cast_slice(x)));
+        for (flags, kind, init, reverse) in [
+            ("", Kind::Inclusive, None, false),
+            ("--exclusive --init 0.75", Kind::Exclusive, Some(0.75), false),
+            ("--reverse", Kind::Inclusive, None, true),
+        ] {
+            let expected = line(x, operator, kind, init, reverse);
+            for buffer in ["", "100000"] {
+                let mut scan = place.scan(&format!("x.npy -o y.npy --op {name} {flags}"));
+                scan.env("KOGGE_BUFFER", buffer).assert().success();
+                let y: Vec<f32> = elements(&place.read("y.npy"), "<f4");
+                assert!(bits(&y) == bits(&expected), "{name} {flags} with pieces of '{buffer}'");
+            }
+        }
+    }
+    let place = Place::new();
+    let x = floats(400_003);
+    let near_one: Vec<f32> = x.iter().map(|x| 1.0 + x / 4096.0).collect();
+    check(&place, "product", &near_one, &Product);
+    check(&place, "logaddexp", &x, &LogAddExp);
+    check(&place, "max", &x, &Max);
 }
 
 #[test]

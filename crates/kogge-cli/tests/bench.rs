@@ -21,6 +21,7 @@ fn a_record_gives_the_table_again_and_the_plots() {
     let args = ["--dtype", "i16,f64", "--size", "1000,4KiB", "--no-python", "--record", &name];
     let output = bench(&[&args[..], &QUICK].concat());
     assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(text(&output.stderr).contains("debug build"), cfg!(debug_assertions));
     let table = text(&output.stdout);
     for word in ["i16", "f64", "1000 B", "4 KiB", "of copy", "sequential Rust loop"] {
         assert!(table.contains(word), "{word}: {table}");

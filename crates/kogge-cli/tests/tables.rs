@@ -3,8 +3,8 @@
 mod common;
 
 use common::{Place, noise, npy, root};
-use kogge::ops::Sum;
-use kogge::{Kind, Order, reference};
+use kogge::ops::{Affine, Compose, Max, Product, Sum};
+use kogge::{Element, Kind, Operator, Order, reference};
 use proptest::prelude::*;
 use std::fs;
 
@@ -298,6 +298,82 @@ fn long_runs_have_the_bits_of_their_own() {
     assert!(sums == expected);
 }
 
+/// Long runs and short ones, some across batches, some rows and whole runs missing.
+#[test]
+fn runs_have_the_bits_of_the_reference() {
+    let place = Place::new();
+    let lens = [1, 1, 2, 70, 5_000, 1, 140_000, 3, 1_000, 2, 9_000];
+    let x = noise(lens.iter().sum(), 5);
+    let missing = |row: usize, run: usize| run % 4 == 1 || (row > 5_100 && row % 17 == 3);
+    let mut text = "k,a,x,y\n".to_owned();
+    let mut rows = Vec::new();
+    for (run, len) in lens.into_iter().enumerate() {
+        for _ in 0..len {
+            let row = rows.len();
+            let y = if missing(row, run) { None } else { Some(1.0 + x[row] / 4096.0) };
+            text += &format!("{},{:?},{:?},", run % 2, 1.0 - x[row] / 64.0, x[row]);
+            text += &y.map_or("\n".to_owned(), |y| format!("{y:?}\n"));
+            rows.push((run, y));
+        }
+    }
+    place.write("x.csv", text);
+    place.stdout("x.csv --column a --as same -o x.parquet");
+    for (flags, kind, init, reverse) in [
+        ("", Kind::Inclusive, None, false),
+        ("--reverse", Kind::Inclusive, None, true),
+        ("--exclusive --init 0.75", Kind::Exclusive, Some(0.75), false),
+    ] {
+        let check = |columns: &str, expected: Vec<f64>| {
+            for buffer in ["", "90000"] {
+                let arguments = format!("x.parquet --by k {columns} {flags} -o y.npy");
+                place.scan(&arguments).env("KOGGE_BUFFER", buffer).assert().success();
+                let y: Vec<f64> = common::elements(&place.read("y.npy"), "<f8");
+                let same = |(y, expected): (&f64, &f64)| y.to_bits() == expected.to_bits();
+                assert!(y.len() == expected.len(), "{arguments}");
+                assert!(y.iter().zip(&expected).all(same), "{arguments} '{buffer}'");
+            }
+        };
+        check("--column y --op sum", by_run(&rows, &Sum, kind, init, reverse));
+        check("--column y --op product", by_run(&rows, &Product, kind, init, reverse));
+        check("--column y --op max", by_run(&rows, &Max, kind, init, reverse));
+        let pairs: Vec<_> = rows
+            .iter()
+            .zip(&x)
+            .map(|(&(run, _), &x)| (run, Some(Affine { a: 1.0 - x / 64.0, b: x })))
+            .collect();
+        let init = init.map(|b| Affine { a: 0.0, b });
+        let maps = by_run(&pairs, &Compose, kind, init, reverse);
+        check("--column a --column x --op affine", maps.iter().map(|map| map.b).collect());
+    }
+}
+
+/// The scan of each run by the scalar reference; NaN bytes where rows are missing.
+fn by_run<T: Element<Accumulator = T>, O: Operator<T>>(
+    rows: &[(usize, Option<T>)],
+    operator: &O,
+    kind: Kind,
+    init: Option<T>,
+    reverse: bool,
+) -> Vec<T> {
+    let nan: Vec<u8> = f64::NAN.to_ne_bytes().repeat(size_of::<T>() / 8);
+    let mut values = vec![bytemuck::pod_read_unaligned(&nan); rows.len()];
+    let mut start = 0;
+    for run in rows.chunk_by(|one, next| one.0 == next.0) {
+        let mut present: Vec<usize> =
+            (start..start + run.len()).filter(|&row| rows[row].1.is_some()).collect();
+        if reverse {
+            present.reverse();
+        }
+        let elements: Vec<T> = present.iter().map(|&row| rows[row].1.unwrap()).collect();
+        let scan = reference::scan(&elements, operator, Order::of::<T>(), kind, init);
+        for (row, value) in present.into_iter().zip(scan.values) {
+            values[row] = value;
+        }
+        start += run.len();
+    }
+    values
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
@@ -308,6 +384,7 @@ proptest! {
         buffer in 1usize..600,
         reverse: bool,
         crlf: bool,
+        op in prop::sample::select(vec!["sum", "product", "max", "argmin", "last-valid"]),
     ) {
         let place = Place::new();
         let newline = if crlf { "\r\n" } else { "\n" };
@@ -318,7 +395,7 @@ proptest! {
         }
         place.write("x.csv", &text);
         let flags = if reverse { "--reverse" } else { "" };
-        let arguments = format!("x.csv --column x --by key --dtype f64 {flags}");
+        let arguments = format!("x.csv --column x --by key --dtype f64 --op {op} {flags}");
         let whole = place.stdout(&arguments);
         let mut pieces = place.scan(&arguments);
         let pieces = pieces.env("KOGGE_BUFFER", buffer.to_string()).output().unwrap();
@@ -329,7 +406,7 @@ proptest! {
         for (record, (key, x, note)) in reader.records().zip(&rows) {
             let record = record.unwrap();
             prop_assert_eq!(&record[0], key.to_string());
-            prop_assert_eq!(record[3].is_empty(), x.is_none());
+            prop_assert!(record[3].is_empty() == x.is_none() || op == "last-valid");
             prop_assert_eq!(&record[2], note);
         }
     }

@@ -152,13 +152,13 @@ fn layout(header: &Header, axis: Option<i64>) -> Result<(Layout, Vec<u64>)> {
     Ok((Layout { outer, n: shape[index], inner }, shape.clone()))
 }
 
-/// Pieces of `buffer` bytes of whatever is widest, cut at blocks of the order of combination, which
-/// the engine takes fastest.
+/// Pieces of `buffer` bytes of whatever is widest, cut at tiles of the order of combination, which
+/// the engine takes whole.
 fn limits(spec: &Spec, file_size: usize, buffer: usize) -> Limits {
     let widest = file_size.max(spec.input_size()).max(spec.output_size());
-    let block = kogge::Order::of_size(spec.input_size()).block();
+    let tile = kogge::Order::of_size(spec.input_size()).tile();
     let piece = (buffer / widest).max(1);
-    let piece = if piece > block { piece - piece % block } else { piece };
+    let piece = if piece > tile { piece - piece % tile } else { piece };
     Limits {
         piece: piece as u64,
         slab: (SLAB_BYTES.min(4 * buffer) / widest) as u64,

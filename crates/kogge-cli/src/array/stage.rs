@@ -68,8 +68,8 @@ impl<'a> Stage<'a> {
                 let window = piece.window;
                 self.start_columns(&window);
                 self.through_spare(&mut piece, |stage, input, output| {
-                    stage.scan_rows(&window, input, output);
-                    Ok(())
+                    let (_, columns) = stage.columns.as_mut().expect("started before");
+                    columns.scan_rows(window.index, input, output)
                 })?;
             }
         }
@@ -105,9 +105,11 @@ impl<'a> Stage<'a> {
             self.line.restart();
         }
         if self.spec.in_place() {
-            return self.line.scan_in_place(index, piece.data.bytes_mut());
+            return self.line.scan_in_place(&[], piece.data.bytes_mut());
         }
-        self.through_spare(piece, |stage, input, output| stage.line.scan_into(index, input, output))
+        self.through_spare(piece, |stage, input, output| {
+            stage.line.scan_into(index, &[], input, output)
+        })
     }
 
     fn start_columns(&mut self, window: &Window) {
@@ -121,23 +123,6 @@ impl<'a> Stage<'a> {
                 let width = window.width as usize;
                 *columns = Some((window.width, self.spec.columns(width)));
             }
-        }
-    }
-
-    fn scan_rows(&mut self, window: &Window, input: &[u8], output: &mut [u8]) {
-        let (_, columns) = self.columns.as_mut().expect("started before");
-        let width = window.width as usize;
-        let rows = input
-            .chunks(width * self.spec.input_size())
-            .zip(output.chunks_mut(width * self.spec.output_size()))
-            .zip(window.index..);
-        let mut step = |((input, output), index)| columns.scan_row(index, input, output);
-        if self.spec.reversed() {
-            // `rev` needs a length that the open range of indices lacks.
-            let rows: Vec<_> = rows.collect();
-            rows.into_iter().rev().for_each(&mut step);
-        } else {
-            rows.for_each(&mut step);
         }
     }
 

@@ -143,6 +143,9 @@ fn print(text: &str) -> io::Result<()> {
 }
 
 fn measure(args: &RunArgs) -> io::Result<()> {
+    if cfg!(debug_assertions) {
+        eprintln!("warning: this is a debug build, whose speed says nothing; build with --release");
+    }
     if let Some(threads) = args.threads {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get());
         pool.build_global().map_err(io::Error::other)?;

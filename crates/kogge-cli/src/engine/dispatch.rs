@@ -1,8 +1,8 @@
 //! From the names of types and operators to compiled scans.
 //!
 //! The engine's code for one pair of type and operator is large (every SIMD level, every kind of
-//! memory), so it is compiled for the sums that people scan on the largest data; the others go
-//! [step by step](super::steps) with the same bits.
+//! memory), so it is compiled for the sums that people scan on the largest data; the others take the
+//! [compact](Compact) form, on all cores too and with the same bits.
 //!
 //! Not every pair needs code of its own. Sums, products and bitwise operators of signed integers
 //! have the bits of unsigned ones; `all` and `any` are the minimum and the maximum of truth values;
@@ -11,12 +11,11 @@
 use super::columns::Columns;
 use super::line::Line;
 use super::recipe::{LastPresent, Place, Plain, Recipe, Recurrence};
-use super::steps::Steps;
-use super::track::Track;
 use super::{ColumnsScan, LineScan, Spec};
 use crate::dtype::Dtype;
 use crate::op::Op;
 use half::{bf16, f16};
+use kogge::Compact;
 use kogge::ops::*;
 use std::marker::PhantomData;
 
@@ -30,40 +29,30 @@ pub trait Compiled {
     fn state_size(&self) -> usize;
 }
 
-/// Through the engine.
-struct Fast<R>(PhantomData<R>);
+/// A recipe.
+struct Of<R>(PhantomData<R>);
 
-/// Step by step.
-struct Slow<R>(PhantomData<R>);
-
-macro_rules! compiled {
-    ($name:ident, $line:ident) => {
-        impl<R: Recipe> Compiled for $name<R> {
-            fn line(&self, spec: &Spec) -> Box<dyn LineScan> {
-                Box::new($line::<R>::new(spec))
-            }
-            fn columns(&self, spec: &Spec, width: usize) -> Box<dyn ColumnsScan> {
-                Box::new(Columns::<R>::new(spec, width))
-            }
-            fn state_size(&self) -> usize {
-                Track::<R>::size()
-            }
-        }
-    };
+impl<R: Recipe> Compiled for Of<R> {
+    fn line(&self, spec: &Spec) -> Box<dyn LineScan> {
+        Box::new(Line::<R>::new(spec))
+    }
+    fn columns(&self, spec: &Spec, width: usize) -> Box<dyn ColumnsScan> {
+        Box::new(Columns::<R>::new(spec, width))
+    }
+    fn state_size(&self) -> usize {
+        Columns::<R>::state_size()
+    }
 }
 
-compiled!(Fast, Line);
-compiled!(Slow, Steps);
+fn of<R: Recipe>() -> Box<dyn Compiled> {
+    Box::new(Of::<R>(PhantomData))
+}
 
 fn fast<T, A, O>() -> Box<dyn Compiled>
 where
     Plain<T, A, O>: Recipe,
 {
-    Box::new(Fast::<Plain<T, A, O>>(PhantomData))
-}
-
-fn of<R: Recipe>() -> Box<dyn Compiled> {
-    Box::new(Slow::<R>(PhantomData))
+    of::<Plain<T, A, O>>()
 }
 
 macro_rules! by_type {
@@ -80,10 +69,10 @@ macro_rules! by_type {
 macro_rules! by_width {
     ($spec:expr, $operator:ty) => {
         by_type! { $spec.types.element.unsigned();
-            U8 => Plain<u8, u8, $operator>,
-            U16 => Plain<u16, u16, $operator>,
-            U32 => Plain<u32, u32, $operator>,
-            U64 => Plain<u64, u64, $operator>,
+            U8 => Plain<u8, u8, Compact<$operator>>,
+            U16 => Plain<u16, u16, Compact<$operator>>,
+            U32 => Plain<u32, u32, Compact<$operator>>,
+            U64 => Plain<u64, u64, Compact<$operator>>,
         }
     };
 }
@@ -92,14 +81,14 @@ macro_rules! by_width {
 macro_rules! by_float {
     ($spec:expr, $operator:ty) => {
         match ($spec.types.element, $spec.types.accumulator) {
-            (Dtype::F32, Dtype::F64) => of::<Plain<f32, f64, $operator>>(),
-            (Dtype::F16, Dtype::F64) => of::<Plain<f16, f64, $operator>>(),
-            (Dtype::BF16, Dtype::F64) => of::<Plain<bf16, f64, $operator>>(),
+            (Dtype::F32, Dtype::F64) => of::<Plain<f32, f64, Compact<$operator>>>(),
+            (Dtype::F16, Dtype::F64) => of::<Plain<f16, f64, Compact<$operator>>>(),
+            (Dtype::BF16, Dtype::F64) => of::<Plain<bf16, f64, Compact<$operator>>>(),
             (element, _) => by_type! { element;
-                F16 => Plain<f16, f32, $operator>,
-                BF16 => Plain<bf16, f32, $operator>,
-                F32 => Plain<f32, f32, $operator>,
-                F64 => Plain<f64, f64, $operator>,
+                F16 => Plain<f16, f32, Compact<$operator>>,
+                BF16 => Plain<bf16, f32, Compact<$operator>>,
+                F32 => Plain<f32, f32, Compact<$operator>>,
+                F64 => Plain<f64, f64, Compact<$operator>>,
             },
         }
     };
@@ -108,19 +97,19 @@ macro_rules! by_float {
 macro_rules! by_order {
     ($spec:expr, $operator:ty) => {
         by_type! { $spec.types.element;
-            Bool => Plain<u8, u8, $operator>,
-            I8 => Plain<i8, i8, $operator>,
-            I16 => Plain<i16, i16, $operator>,
-            I32 => Plain<i32, i32, $operator>,
-            I64 => Plain<i64, i64, $operator>,
-            U8 => Plain<u8, u8, $operator>,
-            U16 => Plain<u16, u16, $operator>,
-            U32 => Plain<u32, u32, $operator>,
-            U64 => Plain<u64, u64, $operator>,
-            F16 => Plain<f16, f32, $operator>,
-            BF16 => Plain<bf16, f32, $operator>,
-            F32 => Plain<f32, f32, $operator>,
-            F64 => Plain<f64, f64, $operator>,
+            Bool => Plain<u8, u8, Compact<$operator>>,
+            I8 => Plain<i8, i8, Compact<$operator>>,
+            I16 => Plain<i16, i16, Compact<$operator>>,
+            I32 => Plain<i32, i32, Compact<$operator>>,
+            I64 => Plain<i64, i64, Compact<$operator>>,
+            U8 => Plain<u8, u8, Compact<$operator>>,
+            U16 => Plain<u16, u16, Compact<$operator>>,
+            U32 => Plain<u32, u32, Compact<$operator>>,
+            U64 => Plain<u64, u64, Compact<$operator>>,
+            F16 => Plain<f16, f32, Compact<$operator>>,
+            BF16 => Plain<bf16, f32, Compact<$operator>>,
+            F32 => Plain<f32, f32, Compact<$operator>>,
+            F64 => Plain<f64, f64, Compact<$operator>>,
         }
     };
 }
@@ -128,9 +117,9 @@ macro_rules! by_order {
 macro_rules! by_place {
     ($spec:expr, $operator:ty) => {
         by_type! { $spec.types.element;
-            I64 => Place<i64, $operator>,
-            U64 => Place<u64, $operator>,
-            F64 => Place<f64, $operator>,
+            I64 => Place<i64, Compact<$operator>>,
+            U64 => Place<u64, Compact<$operator>>,
+            F64 => Place<f64, Compact<$operator>>,
         }
     };
 }
@@ -164,8 +153,8 @@ pub fn recipe(spec: &Spec) -> Box<dyn Compiled> {
         Op::BitAnd => by_width!(spec, BitAnd),
         Op::BitOr => by_width!(spec, BitOr),
         Op::BitXor => by_width!(spec, BitXor),
-        Op::All => of::<Plain<u8, u8, Min>>(),
-        Op::Any => of::<Plain<u8, u8, Max>>(),
+        Op::All => of::<Plain<u8, u8, Compact<Min>>>(),
+        Op::Any => of::<Plain<u8, u8, Compact<Max>>>(),
         Op::LogAddExp => by_float!(spec, LogAddExp),
         Op::LastValid if float => by_float!(spec, LastValid),
         Op::LastValid => by_width!(spec, LastPresent),

@@ -1,58 +1,157 @@
 //! One sequence that comes in pieces, by the engine on all cores.
+//!
+//! What a piece holds of the run that was begun before it, and of the one that goes on behind it,
+//! goes through a [`Stream`], which knows the state between them; the whole runs in the middle are
+//! segments.
 
 use super::recipe::Recipe;
+use super::share::{self, TASK};
 use super::{LineScan, Spec};
 use crate::error::Result;
-use bytemuck::{bytes_of, cast_slice, cast_slice_mut};
-use kogge::{Accumulate, Layout, Scan, Stream};
+use bytemuck::{Zeroable, bytes_of, cast_slice, cast_slice_mut};
+use kogge::{Accumulate, Layout, Scan, Stream, by_offsets};
 
 /// See [`LineScan`].
 pub struct Line<R: Recipe> {
     scan: Scan<R::Element, R::Operator, R::Accumulator>,
     stream: Stream<R::Element, R::Operator, R::Accumulator>,
+    reversed: bool,
+    /// Whether a run that has no element yet has something to fill missing ones with.
+    filled: bool,
+    /// Whether this one has.
+    started: bool,
+    /// A piece as the library scans it, where that isn't as it lies in the buffers.
+    elements: Vec<R::Element>,
+}
+
+/// The library's scan for a recipe.
+pub fn scan_of<R: Recipe>(spec: &Spec) -> Scan<R::Element, R::Operator, R::Accumulator> {
+    let scan = Scan::<R::Element, R::Operator>::new(R::Operator::default())
+        .accumulate::<R::Accumulator>()
+        .kind(spec.kind)
+        .direction(spec.direction);
+    match &spec.init {
+        Some(init) => scan.init(R::init(init)),
+        None => scan,
+    }
+}
+
+/// Packs inputs, whose indices follow from their places.
+pub fn pack<R: Recipe>(
+    input: &[R::Input],
+    elements: &mut Vec<R::Element>,
+    index: &(dyn Fn(usize) -> u64 + Sync),
+) {
+    elements.resize(input.len(), R::Element::zeroed());
+    let parts = elements.chunks_mut(TASK).zip(input.chunks(TASK)).zip((0..).step_by(TASK));
+    share::each(parts, &|((elements, input), first)| {
+        for ((element, &input), i) in elements.iter_mut().zip(input).zip(first..) {
+            *element = R::pack(input, index(i));
+        }
+    });
+}
+
+/// Unpacks scanned elements.
+pub fn unpack<R: Recipe>(elements: &[R::Element], output: &mut [R::Output]) {
+    share::each(output.chunks_mut(TASK).zip(elements.chunks(TASK)), &|(output, elements)| {
+        for (output, &element) in output.iter_mut().zip(elements) {
+            *output = R::unpack(element);
+        }
+    });
 }
 
 impl<R: Recipe> Line<R> {
     /// The scan before the first element.
     pub fn new(spec: &Spec) -> Self {
-        let (kind, direction) = (spec.kind, spec.direction);
-        let mut scan = Scan::<R::Element, R::Operator>::new(R::Operator::default())
-            .accumulate::<R::Accumulator>()
-            .kind(kind)
-            .direction(direction);
-        if let Some(init) = &spec.init {
-            scan = scan.init(R::init(init));
-        }
-        Self { stream: scan.into_stream(), scan }
+        let scan = scan_of::<R>(spec);
+        let (reversed, filled) = (spec.reversed(), spec.init.is_some());
+        let stream = scan.into_stream();
+        Self { scan, stream, reversed, filled, started: filled, elements: Vec::new() }
+    }
+
+    fn push(&mut self, data: &mut [R::Element]) {
+        self.started |= !data.is_empty();
+        self.stream.push_in_place(data);
+    }
+
+    fn runs(&mut self, starts: &[usize], data: &mut [R::Element]) -> Result<()> {
+        let (Some(&first), Some(&last)) = (starts.first(), starts.last()) else {
+            self.push(data);
+            return Ok(());
+        };
+        let (left, rest) = data.split_at_mut(first);
+        let (whole, right) = rest.split_at_mut(last - first);
+        let [begun, going_on] = if self.reversed { [right, left] } else { [left, right] };
+        self.push(begun);
+        let offsets: Vec<usize> = starts.iter().map(|start| start - first).collect();
+        self.scan.segments(by_offsets(&offsets)).scan_in_place(whole)?;
+        self.restart();
+        self.push(going_on);
+        Ok(())
+    }
+
+    /// Scans packed elements and unpacks them.
+    fn packed(
+        &mut self,
+        input: &[R::Input],
+        output: &mut [R::Output],
+        index: &(dyn Fn(usize) -> u64 + Sync),
+        scan: impl FnOnce(&mut Self, &mut [R::Element]) -> Result<()>,
+    ) -> Result<()> {
+        let mut elements = std::mem::take(&mut self.elements);
+        pack::<R>(input, &mut elements, index);
+        scan(self, &mut elements)?;
+        unpack::<R>(&elements, output);
+        self.elements = elements;
+        Ok(())
     }
 }
 
 impl<R: Recipe> LineScan for Line<R> {
-    fn scan_in_place(&mut self, _: u64, data: &mut [u8]) -> Result<()> {
-        self.stream.push_in_place(cast_slice_mut(data));
-        Ok(())
+    fn scan_in_place(&mut self, starts: &[usize], data: &mut [u8]) -> Result<()> {
+        assert!(R::PLAIN, "only plain recipes have an output of the input's type");
+        self.runs(starts, cast_slice_mut(data))
     }
 
-    fn scan_into(&mut self, first: u64, input: &[u8], output: &mut [u8]) -> Result<()> {
-        output.copy_from_slice(input);
-        self.scan_in_place(first, output)
+    fn scan_into(
+        &mut self,
+        first: u64,
+        starts: &[usize],
+        input: &[u8],
+        output: &mut [u8],
+    ) -> Result<()> {
+        let (input, output) = (cast_slice(input), cast_slice_mut(output));
+        let index = |i| first + i as u64;
+        self.packed(input, output, &index, |this, elements| this.runs(starts, elements))
     }
 
-    fn scan_slabs(&self, shape: [usize; 3], input: &[u8], output: &mut [u8]) -> Result<()> {
+    fn scan_slabs(&mut self, shape: [usize; 3], input: &[u8], output: &mut [u8]) -> Result<()> {
         let layout = Layout::row_major(&shape);
-        let output: &mut [R::Element] = cast_slice_mut(output);
-        Ok(self.scan.axis_into(cast_slice(input), &layout, output, &layout, 1)?)
+        if R::PLAIN {
+            let output: &mut [R::Element] = cast_slice_mut(output);
+            return Ok(self.scan.axis_into(cast_slice(input), &layout, output, &layout, 1)?);
+        }
+        let [_, n, inner] = shape;
+        let (input, output) = (cast_slice(input), cast_slice_mut(output));
+        let along = |i| (i / inner % n) as u64;
+        self.packed(input, output, &along, |this, elements| {
+            Ok(this.scan.axis_in_place(elements, &layout, 1)?)
+        })
     }
 
-    fn fill(&self, _: &mut [u8]) -> bool {
-        false
+    fn fill(&self, output: &mut [u8]) -> bool {
+        if R::FILLS && self.started {
+            output.copy_from_slice(&self.total());
+        }
+        R::FILLS && self.started
     }
 
     fn restart(&mut self) {
         self.stream = self.scan.into_stream();
+        self.started = self.filled;
     }
 
     fn total(&self) -> Vec<u8> {
-        bytes_of(&R::Element::narrow(self.stream.total())).to_vec()
+        bytes_of(&R::unpack(R::Element::narrow(self.stream.total()))).to_vec()
     }
 }

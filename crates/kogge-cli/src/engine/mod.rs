@@ -1,15 +1,14 @@
 //! Scans with their types erased: bytes in, bytes out, by the library's engine.
 //!
 //! A [`Spec`] says what is to be done in the words of the command line. [`Spec::line`] scans one
-//! sequence that comes in pieces, [`Spec::columns`] many side by side, row by row. Both give the
-//! bits of one call over the whole, wherever the pieces are cut.
+//! sequence that comes in pieces, [`Spec::columns`] many side by side. Both give the bits of one
+//! call over the whole, wherever the pieces are cut.
 
 mod columns;
 mod dispatch;
 mod line;
 mod recipe;
-mod steps;
-mod track;
+mod share;
 
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
@@ -34,18 +33,24 @@ pub struct Spec {
 
 /// A scan of one sequence that comes in pieces.
 ///
-/// Of a reversed scan the last piece comes first; inside a piece elements keep their order.
+/// Of a reversed scan the last piece comes first; inside a piece elements keep their order. At each
+/// of a piece's `starts`, which rise and may be equal, a new run begins, which is scanned by itself.
 pub trait LineScan: Send {
-    /// Scans the next piece in place; `first` is the index of its first element. Only where
-    /// [`Spec::in_place`].
-    fn scan_in_place(&mut self, first: u64, data: &mut [u8]) -> Result<()>;
+    /// Scans the next piece in place. Only where [`Spec::in_place`].
+    fn scan_in_place(&mut self, starts: &[usize], data: &mut [u8]) -> Result<()>;
 
     /// Scans the next piece; `first` is the index of its first element.
-    fn scan_into(&mut self, first: u64, input: &[u8], output: &mut [u8]) -> Result<()>;
+    fn scan_into(
+        &mut self,
+        first: u64,
+        starts: &[usize],
+        input: &[u8],
+        output: &mut [u8],
+    ) -> Result<()>;
 
     /// Scans whole lines at once: arrays of the shape `[outer, n, inner]`, each along its second
     /// axis, each line by itself. Leaves the sequence as it was.
-    fn scan_slabs(&self, shape: [usize; 3], input: &[u8], output: &mut [u8]) -> Result<()>;
+    fn scan_slabs(&mut self, shape: [usize; 3], input: &[u8], output: &mut [u8]) -> Result<()>;
 
     /// The value where an element is missing, if the operator has one; `output` takes one.
     fn fill(&self, output: &mut [u8]) -> bool;
@@ -57,10 +62,11 @@ pub trait LineScan: Send {
     fn total(&self) -> Vec<u8>;
 }
 
-/// A scan of many lines side by side, one row of all lines at a time.
+/// A scan of many lines side by side, some rows of all lines at a time.
 pub trait ColumnsScan: Send {
-    /// Scans the next row; `index` is its place along the lines.
-    fn scan_row(&mut self, index: u64, input: &[u8], output: &mut [u8]);
+    /// Scans the next rows; `first` is the place of the first of them along the lines. Of a reversed
+    /// scan the last rows come first.
+    fn scan_rows(&mut self, first: u64, input: &[u8], output: &mut [u8]) -> Result<()>;
 
     /// Forgets everything; the next row starts new lines.
     fn restart(&mut self);
@@ -98,8 +104,17 @@ impl Spec {
 
     /// Whether the output can take the place of the input.
     pub fn in_place(&self) -> bool {
-        let places = matches!(self.op, Op::ArgMin | Op::ArgMax);
-        self.op.arity() == 1 && self.types.element == self.types.output && !places
+        self.op.arity() == 1 && self.types.element == self.types.output && !self.gives_places()
+    }
+
+    /// Whether the output depends on where the elements stand.
+    fn gives_places(&self) -> bool {
+        matches!(self.op, Op::ArgMin | Op::ArgMax)
+    }
+
+    /// Whether missing elements can be left out and the others scanned as if they were neighbours.
+    pub fn closes_gaps(&self) -> bool {
+        !self.gives_places() && self.op != Op::LastValid
     }
 
     /// Whether the sequence is read from its end.

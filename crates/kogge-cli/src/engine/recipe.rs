@@ -2,13 +2,13 @@
 
 use bytemuck::{Pod, Zeroable};
 use kogge::ops::{Affine, Compose, Indexed, LastValid, Padded};
-use kogge::{Accumulate, Element, Number, Operator};
+use kogge::{Accumulate, Compact, Element, Number, Operator};
 use std::marker::PhantomData;
 
 /// One way through the library, all types known.
 pub trait Recipe: Send + Sync + 'static {
     /// What the buffers hold before the scan.
-    type Input: Pod;
+    type Input: Pod + Send + Sync;
     /// What the library scans.
     type Element: Accumulate<Self::Accumulator>;
     /// What it accumulates in.
@@ -21,7 +21,7 @@ pub trait Recipe: Send + Sync + 'static {
         + Send
         + 'static;
     /// What the buffers hold after the scan.
-    type Output: Pod;
+    type Output: Pod + Send + Sync;
 
     /// Whether input, element and output are one type, and packing and unpacking do nothing.
     const PLAIN: bool;
@@ -110,7 +110,7 @@ where
     type Input = [T; 2];
     type Element = Affine<T>;
     type Accumulator = Affine<T>;
-    type Operator = Compose;
+    type Operator = Compact<Compose>;
     type Output = T;
     const PLAIN: bool = false;
     const FILLS: bool = false;
@@ -161,4 +161,8 @@ impl Fills for LastValid {
 
 impl Fills for LastPresent {
     const FILLS: bool = true;
+}
+
+impl<O: Fills> Fills for Compact<O> {
+    const FILLS: bool = O::FILLS;
 }

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::job::Job;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_ord::ord::make_comparator;
+use arrow_ord::partition::partition;
 use arrow_schema::{ArrowError, Schema, SortOptions};
 
 /// Any sequence of batches.
@@ -47,11 +48,11 @@ impl ArrowRows {
     /// The rows at which the key changes.
     fn starts(&mut self, batch: &RecordBatch) -> Result<Vec<usize>> {
         let keys: Vec<ArrayRef> = self.keys.iter().map(|&at| batch.column(at).clone()).collect();
+        let cannot =
+            |error: &ArrowError| Error::mismatch(format!("--by cannot compare keys: {error}"));
         let compare = |one: &ArrayRef, other: &ArrayRef| {
-            make_comparator(one, other, SortOptions::default())
-                .map_err(|error| Error::mismatch(format!("--by cannot compare keys: {error}")))
+            make_comparator(one, other, SortOptions::default()).map_err(|error| cannot(&error))
         };
-        let within = keys.iter().map(|key| compare(key, key)).collect::<Result<Vec<_>>>()?;
         let mut starts = Vec::new();
         if let Some(last) = &self.last_key {
             for (last, key) in last.iter().zip(&keys) {
@@ -60,9 +61,9 @@ impl ArrowRows {
                 }
             }
         }
-        let differs = |row: &usize| within.iter().any(|compare| compare(row - 1, *row).is_ne());
         if !keys.is_empty() {
-            starts.extend((1..batch.num_rows()).filter(differs));
+            let runs = partition(&keys).map_err(|error| cannot(&error))?.ranges();
+            starts.extend(runs.iter().skip(1).map(|run| run.start));
         }
         let end = batch.num_rows() - 1;
         self.last_key = Some(keys.iter().map(|key| key.slice(end, 1)).collect());

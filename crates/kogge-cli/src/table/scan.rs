@@ -1,4 +1,4 @@
-//! The scan of a column: run by run where keys change, stretch by stretch where values are missing.
+//! The scan of a column, run by run where keys change.
 //!
 //! The scan is that of the values that are there. A missing one stays missing beside it, unless the
 //! operator fills it.
@@ -36,41 +36,64 @@ impl ColumnScan {
     /// Scans the next rows, of which the first is row `first` of the table and a run of equal keys
     /// begins at each of `starts`. A reversed scan takes all rows at once.
     pub fn scan(&mut self, inputs: &[Column], starts: &[usize], first: u64) -> Result<Column> {
-        let rows = inputs[0].rows();
-        let valid = all_valid(inputs);
         let input = self.pack(inputs, first)?;
+        let (data, valid) = match all_valid(inputs) {
+            None => (self.scan_present(input, starts, first)?, None),
+            Some(valid) if self.spec.closes_gaps() => {
+                let gaps = Gaps::new(&valid);
+                let dense = gaps.close(&input, self.spec.input_size());
+                let scanned = self.scan_present(dense, &gaps.starts(starts), first)?;
+                (gaps.open(&scanned, self.spec.output_size()), Some(valid))
+            }
+            Some(valid) => self.scan_stretches(input, valid, starts, first)?,
+        };
+        let valid = valid.filter(|valid| valid.contains(&false));
+        Ok(Column { dtype: self.spec.types.output, data, valid })
+    }
+
+    /// Scans elements all of which are there.
+    fn scan_present(&mut self, mut input: Buffer, starts: &[usize], first: u64) -> Result<Buffer> {
+        if self.spec.in_place() {
+            self.line.scan_in_place(starts, input.bytes_mut())?;
+            return Ok(input);
+        }
+        let rows = input.len() / self.spec.input_size();
+        let mut output = Buffer::zeroed(rows * self.spec.output_size());
+        self.line.scan_into(first, starts, input.bytes(), output.bytes_mut())?;
+        Ok(output)
+    }
+
+    /// Scans run by run, stretch by stretch, and fills what is missing in between.
+    fn scan_stretches(
+        &mut self,
+        input: Buffer,
+        valid: Vec<bool>,
+        starts: &[usize],
+        first: u64,
+    ) -> Result<(Buffer, Option<Vec<bool>>)> {
+        let output = if self.spec.in_place() { 0 } else { valid.len() * self.spec.output_size() };
         let mut run = Run {
             line: self.line.as_mut(),
             spec: &self.spec,
-            valid: valid.as_deref(),
+            valid: &valid,
             filled: valid.clone(),
-            output: Buffer::zeroed(if self.spec.in_place() {
-                0
-            } else {
-                rows * self.spec.output_size()
-            }),
+            output: Buffer::zeroed(output),
             input,
             first,
         };
-        let mut runs: Vec<(Range<usize>, bool)> = Vec::new();
-        let bounds = starts.iter().copied().filter(|&start| start > 0).chain([rows]);
-        let mut start = 0;
-        for end in bounds {
-            runs.push((start..end, start > 0 || starts.first() == Some(&0)));
-            start = end;
-        }
+        let ends = starts.iter().copied().chain([valid.len()]);
+        let mut runs: Vec<_> = [0].into_iter().chain(starts.iter().copied()).zip(ends).collect();
         if self.spec.reversed() {
-            for (i, (rows, _)) in runs.into_iter().rev().enumerate() {
-                run.scan(rows, i > 0)?;
+            runs.reverse();
+        }
+        for (i, (start, end)) in runs.into_iter().enumerate() {
+            if i > 0 {
+                run.line.restart();
             }
-        } else {
-            for (rows, fresh) in runs {
-                run.scan(rows, fresh)?;
-            }
+            run.scan(start..end)?;
         }
         let data = if self.spec.in_place() { run.input } else { run.output };
-        let valid = run.filled.filter(|filled| filled.contains(&false));
-        Ok(Column { dtype: self.spec.types.output, data, valid })
+        Ok((data, Some(run.filled)))
     }
 
     /// The elements to be scanned: converted, and side by side if there are several columns.
@@ -114,36 +137,96 @@ fn all_valid(inputs: &[Column]) -> Option<Vec<bool>> {
     Some(all)
 }
 
-/// The rows that [`ColumnScan::scan`] is at.
+/// The stretches of rows that are there, between the gaps where values are missing.
+struct Gaps {
+    rows: usize,
+    stretches: Vec<Range<usize>>,
+}
+
+impl Gaps {
+    fn new(valid: &[bool]) -> Self {
+        let mut stretches = Vec::new();
+        let mut start = 0;
+        for stretch in valid.chunk_by(|one, next| one == next) {
+            if stretch[0] {
+                stretches.push(start..start + stretch.len());
+            }
+            start += stretch.len();
+        }
+        Self { rows: valid.len(), stretches }
+    }
+
+    /// The elements that are there, of `size` bytes each, side by side.
+    fn close(&self, input: &Buffer, size: usize) -> Buffer {
+        let mut dense = Buffer::zeroed(self.stretches.iter().map(|s| s.len() * size).sum());
+        let mut end = 0;
+        for stretch in &self.stretches {
+            let start = end;
+            end += stretch.len() * size;
+            let from = &input.bytes()[stretch.start * size..stretch.end * size];
+            dense.bytes_mut()[start..end].copy_from_slice(from);
+        }
+        dense
+    }
+
+    /// The elements in their places again, zeros between them.
+    fn open(&self, dense: &Buffer, size: usize) -> Buffer {
+        let mut output = Buffer::zeroed(self.rows * size);
+        let mut end = 0;
+        for stretch in &self.stretches {
+            let start = end;
+            end += stretch.len() * size;
+            let to = &mut output.bytes_mut()[stretch.start * size..stretch.end * size];
+            to.copy_from_slice(&dense.bytes()[start..end]);
+        }
+        output
+    }
+
+    /// Where runs start among the elements that are there.
+    fn starts(&self, starts: &[usize]) -> Vec<usize> {
+        let mut stretches = self.stretches.iter().peekable();
+        let mut before = 0;
+        let place = |&start: &usize| {
+            while let Some(stretch) = stretches.next_if(|stretch| stretch.end <= start) {
+                before += stretch.len();
+            }
+            before + stretches.peek().map_or(0, |stretch| start.saturating_sub(stretch.start))
+        };
+        starts.iter().map(place).collect()
+    }
+}
+
+/// The rows that [`ColumnScan::scan_stretches`] is at.
 struct Run<'a> {
     line: &'a mut dyn LineScan,
     spec: &'a Spec,
-    valid: Option<&'a [bool]>,
-    filled: Option<Vec<bool>>,
+    valid: &'a [bool],
+    filled: Vec<bool>,
     input: Buffer,
     output: Buffer,
     first: u64,
 }
 
 impl Run<'_> {
-    /// Scans rows with one key; `fresh` if they are the first with it.
-    fn scan(&mut self, rows: Range<usize>, fresh: bool) -> Result<()> {
-        if fresh {
-            self.line.restart();
-        }
-        let Some(valid) = self.valid else { return self.present(rows) };
+    /// Scans rows with one key.
+    fn scan(&mut self, rows: Range<usize>) -> Result<()> {
         let mut stretches = Vec::new();
         let mut start = rows.start;
-        for stretch in valid[rows].chunk_by(|one, next| one == next) {
+        for stretch in self.valid[rows].chunk_by(|one, next| one == next) {
             stretches.push((start..start + stretch.len(), stretch[0]));
             start += stretch.len();
         }
         if self.spec.reversed() {
             stretches.reverse();
         }
-        stretches.into_iter().try_for_each(|(rows, valid)| {
-            if valid { self.present(rows) } else { self.missing(rows) }
-        })
+        for (rows, valid) in stretches {
+            if valid {
+                self.present(rows)?;
+            } else {
+                self.missing(rows);
+            }
+        }
+        Ok(())
     }
 
     fn present(&mut self, rows: Range<usize>) -> Result<()> {
@@ -151,25 +234,43 @@ impl Run<'_> {
         let (from, to) = (self.spec.input_size(), self.spec.output_size());
         let input = rows.start * from..rows.end * from;
         if self.spec.in_place() {
-            return self.line.scan_in_place(first, &mut self.input.bytes_mut()[input]);
+            return self.line.scan_in_place(&[], &mut self.input.bytes_mut()[input]);
         }
-        let output = rows.start * to..rows.end * to;
-        let output = &mut self.output.bytes_mut()[output];
-        self.line.scan_into(first, &self.input.bytes()[input], output)
+        let output = &mut self.output.bytes_mut()[rows.start * to..rows.end * to];
+        self.line.scan_into(first, &[], &self.input.bytes()[input], output)
     }
 
-    fn missing(&mut self, rows: Range<usize>) -> Result<()> {
+    fn missing(&mut self, rows: Range<usize>) {
         let size = self.spec.output_size();
         let output = if self.spec.in_place() { &mut self.input } else { &mut self.output };
         let mut value = vec![0; size];
         let fills = self.line.fill(&mut value);
-        for element in output.bytes_mut()[rows.start * size..rows.end * size].chunks_exact_mut(size)
-        {
+        let output = &mut output.bytes_mut()[rows.start * size..rows.end * size];
+        for element in output.chunks_exact_mut(size) {
             element.copy_from_slice(&value);
         }
-        if let (true, Some(filled)) = (fills, &mut self.filled) {
-            filled[rows].fill(true);
+        if fills {
+            self.filled[rows].fill(true);
         }
-        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_close_and_open() {
+        let valid = [false, true, true, false, false, true, false, true, false];
+        let gaps = Gaps::new(&valid);
+        assert_eq!(gaps.stretches, [1..3, 5..6, 7..8]);
+        let mut input = Buffer::zeroed(9);
+        input.bytes_mut().copy_from_slice(&[0, 1, 2, 0, 0, 3, 0, 4, 0]);
+        let dense = gaps.close(&input, 1);
+        assert_eq!(dense.bytes(), [1, 2, 3, 4]);
+        assert_eq!(gaps.open(&dense, 1).bytes(), input.bytes());
+        let starts: Vec<usize> = (0..=9).collect();
+        assert_eq!(gaps.starts(&starts), [0, 0, 1, 2, 2, 2, 3, 3, 4, 4]);
+        assert_eq!(gaps.starts(&[2, 8]), [1, 4]);
     }
 }
