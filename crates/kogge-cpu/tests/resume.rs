@@ -85,6 +85,25 @@ fn compact_code_has_the_same_bits() {
     every_cut(&Compact(brackets()));
 }
 
+/// The last odd element: exact, and neither commutative nor blind to what is left out.
+struct LastOdd;
+
+impl Operator<Wide> for LastOdd {
+    const EXACT: bool = true;
+    fn identity(&self) -> Wide {
+        [0; 3]
+    }
+    fn combine(&self, left: Wide, right: Wide) -> Wide {
+        if right[0] % 2 == 1 { right } else { left }
+    }
+}
+
+#[test]
+fn compact_code_of_exact_operators() {
+    every_cut(&LastOdd);
+    every_cut(&Compact(LastOdd));
+}
+
 #[test]
 fn lengths_must_match_and_nothing_is_taken() {
     let operator = brackets();

@@ -78,6 +78,55 @@ pub(super) unsafe fn reduce<A: Element, O: Operator<A>>(
     fold.expect("there is a block")
 }
 
+/// Scans elements of any size one by one and gives their fold: what compact code does. `to` may be
+/// `from`.
+///
+/// # Safety
+///
+/// `len` accumulators must be readable at `from` and writable at `to`, equal or not overlapping;
+/// `len` is not 0.
+#[inline(always)]
+pub(super) unsafe fn scan_one_by_one<A: Element, O: Operator<A>>(
+    operator: &O,
+    kind: Kind,
+    from: *const A,
+    to: *mut A,
+    len: usize,
+    mut before: Option<A>,
+) -> A {
+    let mut fold = None;
+    for i in 0..len {
+        // SAFETY: `i < len`; element `i` is read before value `i` is written.
+        unsafe {
+            let element = *from.add(i);
+            let through = join(operator, before, element);
+            fold = Some(join(operator, fold, element));
+            *to.add(i) = match kind {
+                Kind::Inclusive => through,
+                Kind::Exclusive => before.unwrap_or_else(|| operator.identity()),
+            };
+            before = Some(through);
+        }
+    }
+    fold.expect("there is an element")
+}
+
+/// The fold of elements of any size, one by one.
+///
+/// # Safety
+///
+/// `len` accumulators must be readable at `from`; `len` is not 0.
+#[inline(always)]
+pub(super) unsafe fn reduce_one_by_one<A: Element, O: Operator<A>>(
+    operator: &O,
+    from: *const A,
+    len: usize,
+) -> A {
+    // SAFETY: in bounds by contract.
+    let element = |i| unsafe { *from.add(i) };
+    (1..len).fold(element(0), |fold, i| operator.combine(fold, element(i)))
+}
+
 /// The inclusive Kogge–Stone scan of each array.
 #[inline(always)]
 fn kogge_stone<A: Element, O: Operator<A>>(operator: &O, arrays: &Arrays<A>) -> Arrays<A> {

@@ -334,6 +334,10 @@ where
     O: Operator<A>,
 {
     let ScanSegment { operator, kind, from, to, len, before, ahead, stream, .. } = work;
+    if const { O::COMPACT && O::EXACT } {
+        // SAFETY: passed on.
+        return (unsafe { exact::scan_one_by_one(operator, kind, from, to, len, before) }, None);
+    }
     let order = const { Order::of::<T>() };
     let whole = const { shape::<T, A, O>() }.whole(len, order);
     let (mut folds, mut ahead_fold) = (Folds::new(before), None);
@@ -391,6 +395,10 @@ where
     A: Element,
     O: Operator<A>,
 {
+    if const { O::COMPACT && O::EXACT } {
+        // SAFETY: passed on.
+        return unsafe { exact::reduce_one_by_one(operator, from, len) };
+    }
     let order = const { Order::of::<T>() };
     let whole = const { shape::<T, A, O>() }.whole(len, order);
     let mut fold = None;
