@@ -14,7 +14,7 @@ use std::path::PathBuf;
 ///
 /// A scan gives, at every place, everything up to there combined: running totals, running extremes,
 /// forward fill, linear recurrences. kogge reads .npy, CSV, TSV, Parquet, Arrow IPC and raw files,
-/// sums them on every core, takes constant memory, and gives the same bits every time.
+/// works on every core, takes constant memory, and gives the same bits every time.
 #[derive(Debug, Parser)]
 #[command(name = "kogge", version, max_term_width = 100, after_long_help = EXIT_CODES)]
 pub struct Cli {
@@ -139,7 +139,7 @@ pub struct ScanArgs {
     #[arg(long, value_name = "DTYPE", help_heading = "Files")]
     pub input_dtype: Option<Dtype>,
 
-    /// How many threads sums use [default: one for every core]; other operators use one
+    /// How many threads scan; one more reads and one writes [default: one for every core]
     #[arg(long, value_name = "N", help_heading = "Files")]
     pub threads: Option<NonZeroUsize>,
 

@@ -93,8 +93,10 @@ impl Error {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::new(Fault::BrokenPipe, "the reader has gone"),
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                Self::new(Fault::DiskFull, format!("cannot write {name}: {}", reason(error)))
-                    .hint("free some space, or write elsewhere with -o")
+                Self::new(Fault::DiskFull, format!("cannot write {name}: {}", reason(error))).hint(
+                    "free some space, or write elsewhere: -o names the output, TMPDIR the \
+                         place of temporary copies",
+                )
             }
             _ => Self::new(Fault::Write, format!("cannot write {name}: {}", reason(error))),
         }
@@ -153,7 +155,16 @@ pub fn quoted(path: &Path) -> String {
 
 /// Of some names, the one nearest to what was typed, if it is near enough to be meant.
 pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let likeness = |name: &str| strsim::jaro_winkler(&typed.to_lowercase(), &name.to_lowercase());
+    let typed = typed.to_lowercase();
+    let likeness = |name: &str| {
+        let name = name.to_lowercase();
+        // One finds what is cut short, the other letters that have changed places.
+        let likenesses = [
+            strsim::jaro_winkler(&typed, &name),
+            strsim::normalized_damerau_levenshtein(&typed, &name) + SLIP,
+        ];
+        likenesses.into_iter().fold(0.0, f64::max)
+    };
     names
         .into_iter()
         .map(|name| (likeness(name), name))
@@ -161,6 +172,9 @@ pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Opt
         .max_by(|(one, _), (other, _)| one.total_cmp(other))
         .map(|(_, name)| name)
 }
+
+/// Makes one slip in three letters count as near.
+const SLIP: f64 = 0.1;
 
 #[cfg(test)]
 mod tests {
@@ -172,6 +186,8 @@ mod tests {
         assert_eq!(nearest("precipitaton", names), Some("precipitation"));
         assert_eq!(nearest("TEMP_MAX", names), Some("temp_max"));
         assert_eq!(nearest("zzz", names), None);
+        assert_eq!(nearest("cvs", ["npy", "tsv", "csv"]), Some("csv"));
+        assert_eq!(nearest("y", ["x", "z"]), None);
     }
 
     #[test]

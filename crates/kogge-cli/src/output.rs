@@ -116,7 +116,18 @@ impl Output {
         Ok(BufWriter::with_capacity(1 << 18, writer))
     }
 
-    /// Copies what was written to a temporary file, for formats that must go back.
+    /// What messages call a [spool](Self::spool).
+    pub fn spool_name(&self) -> String {
+        format!("the temporary copy of {}", self.name)
+    }
+
+    /// An unnamed temporary file, for formats that must go back; [`copy_from`](Self::copy_from)
+    /// takes it.
+    pub fn spool(&self) -> Result<File> {
+        tempfile::tempfile().map_err(|error| Error::write(&self.spool_name(), &error))
+    }
+
+    /// Copies out what was written to a spool.
     pub fn copy_from(&self, mut spool: File) -> Result<()> {
         let fail = |error| Error::write(&self.name, &error);
         spool.seek(SeekFrom::Start(0)).map_err(fail)?;

@@ -245,6 +245,23 @@ fn every_axis_in_either_order() {
     }
 }
 
+/// Several rows of more lines than are stepped together.
+#[test]
+fn lines_side_by_side_go_in_groups() {
+    let place = Place::new();
+    let shape = [40, 300];
+    let x = floats(shape.iter().product());
+    place.write("x.npy", npy("<f4", false, &shape, cast_slice(&x)));
+    for (flags, reverse) in [("", false), ("--reverse", true)] {
+        let mut scan = place.scan(&format!("x.npy -o y.npy --axis 0 {flags}"));
+        scan.env("KOGGE_BUFFER", "9600").assert().success();
+        let y: Vec<f32> = elements(&place.read("y.npy"), "<f4");
+        let expected =
+            axis_scan(&shape, 0, &x, |x| line(x, &Sum, Kind::Inclusive, None::<f32>, reverse));
+        assert!(bits(&y) == bits(&expected), "{flags}");
+    }
+}
+
 #[test]
 fn places_count_along_the_axis() {
     let place = Place::new();

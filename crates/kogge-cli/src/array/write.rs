@@ -65,10 +65,11 @@ impl ArrayWriter {
             writer.write_all(&start).map_err(fail)?;
             Sink::Stream(writer)
         } else {
-            let mut file = tempfile::tempfile().map_err(fail)?;
+            let mut file = output.spool()?;
             file.write_all(&start).map_err(fail)?;
             Sink::Spool { file, offset }
         };
+        let name = if matches!(sink, Sink::Spool { .. }) { output.spool_name() } else { name };
         Ok(Self { name, dtype: header.dtype, sink, written: 0 })
     }
 

@@ -33,6 +33,9 @@ enum State<A> {
     Steppers(Vec<Stepper<A>>),
 }
 
+/// Lines whose states, of about 400 accumulators each, lie in a core's cache together.
+const GROUP: usize = 128;
+
 /// Whether one accumulator a line will do.
 const fn exact<R: Recipe>() -> bool {
     <R::Operator as Operator<R::Accumulator>>::EXACT
@@ -114,10 +117,12 @@ fn step_all<R: Recipe>(
         if reversed {
             rows.reverse();
         }
-        for row in rows {
-            for (stepper, element) in steppers.iter_mut().zip(row) {
-                let value = stepper.step(&operator, kind, element.widen());
-                *element = R::Element::narrow(value);
+        for (i, group) in steppers.chunks_mut(GROUP).enumerate() {
+            for row in &mut rows {
+                for (stepper, element) in group.iter_mut().zip(&mut row[i * GROUP..]) {
+                    let value = stepper.step(&operator, kind, element.widen());
+                    *element = R::Element::narrow(value);
+                }
             }
         }
     });

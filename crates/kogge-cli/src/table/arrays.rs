@@ -145,10 +145,11 @@ impl ColumnWriter {
         let start = if format == Format::Npy { header.to_bytes()? } else { Vec::new() };
         let mut sink = match (output.seekable()?, format) {
             (Some(file), _) => Sink::File(file),
-            (None, Format::Npy) => Sink::Spool(tempfile::tempfile().map_err(fail)?),
+            (None, Format::Npy) => Sink::Spool(output.spool()?),
             (None, _) => Sink::Stream(output.writer()?),
         };
         sink.write(&start).map_err(fail)?;
+        let name = if matches!(sink, Sink::Spool(_)) { output.spool_name() } else { name };
         Ok(Self { name, sink, format, header })
     }
 }
