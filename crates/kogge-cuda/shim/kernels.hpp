@@ -19,5 +19,5 @@
 #include "../kernels/round_scan.cuh"
 #include "../kernels/sequence.cuh"
 
-// The operators' generated text, written by the test (tests/shim.rs).
+// The operators' generated text, written by the test (tests/common/shim.rs).
 #include "operators.hpp"

@@ -47,7 +47,9 @@ shim_switch:
 namespace shim {
 namespace {
 
-enum : u32 { WARP = 32, STACK_BYTES = 128 << 10, AGENTS = 4 };
+enum : u32 { WARP = 32, AGENTS = 4 };
+// Not a power of two: else all stacks would want the same few lines of the cache.
+enum : u64 { STACK_BYTES = (128 << 10) + 576 };
 // How long a launch may stand still: seconds, `KOGGE_SHIM_PATIENCE` or this.
 constexpr int PATIENCE = 20;
 
@@ -57,11 +59,12 @@ struct Fiber {
     u32 thread = 0;
     bool done = false;
     bool polls = false;  // waits for nothing that this block could do
+    const void* polled = nullptr;
+    unsigned __int128 saw = 0;
     bool (*ready)(const void*, u64) = nullptr;
     const void* ready_of = nullptr;
     u64 ready_than = 0;
     order::Thread known_as = nullptr;
-    std::unique_ptr<u8[]> stack;
 };
 
 // Threads that wait for each other: a warp, a named barrier, a block.
@@ -87,7 +90,7 @@ struct Queue {
     enum : u32 { ROOM = 1 << 16, WINDOW = 64 };
     std::vector<Copy> copies = std::vector<Copy>(ROOM);
     std::vector<u64> orders = std::vector<u64>(2 * ROOM);
-    u64 first = 0, end = 0;
+    u64 first = 0, end = 0;  // never reset: an index modulo the room is a place
 
     bool empty() const { return first == end; }
     Copy& at(u64 i) { return copies[(first + i) % ROOM]; }
@@ -115,6 +118,26 @@ struct Warp {
     u64 collectives[WARP] = {};
 };
 
+// What a block needs room for, kept from launch to launch: fresh pages cost more than a short scan.
+// The main thread alone makes it, so that nothing here orders two blocks.
+struct Room {
+    std::unique_ptr<u8[]> stacks, memory;
+    std::vector<u64> barrier_order;  // two for every eight bytes of shared memory
+    std::vector<u64> made_order;     // of the copies of each thread
+    Queue copies;
+
+    void fit(u32 threads, u32 shared_bytes) {
+        if (threads > made_order.size()) {
+            stacks.reset(new u8[threads * STACK_BYTES]);
+            made_order.resize(threads);
+        }
+        if (shared_bytes / 8 * 2 + 2 > barrier_order.size()) {
+            memory.reset(new u8[shared_bytes + 128]);
+            barrier_order.resize(shared_bytes / 8 * 2 + 2);
+        }
+    }
+};
+
 struct Launch {
     u32 blocks, threads, shared_bytes, seed;
     void (*kernel)(const void*);
@@ -128,18 +151,22 @@ struct Block {
     std::vector<Fiber> fibers;
     std::vector<Warp> warps;
     Group whole, named[16];
-    std::unique_ptr<u8[]> memory;
+    Room& room;
     u8* shared;
-    std::vector<u64> barrier_order;  // two for every eight bytes of shared memory
-    std::vector<u64> made_order;     // of the copies of each thread
-    Queue copies;
+    Queue& copies;
     order::Thread agents[AGENTS], scheduler;
     u64 started, ended;  // what orders the launch, and its end
     void* scheduler_stack = nullptr;
     Fiber* running = nullptr;
     std::mt19937 random;
+    u64 steps = 0;  // of this block alone
+    u64 news = 0;   // polls that saw something else than the one before
 
-    void progress() { launch->progress.fetch_add(1, std::memory_order_relaxed); }
+    Block(Launch* launch, u32 index, Room& room) : launch(launch), index(index), room(room), copies(room.copies) {}
+    void progress() {
+        steps++;
+        launch->progress.fetch_add(1, std::memory_order_relaxed);
+    }
 };
 
 thread_local Block* block = nullptr;
@@ -209,7 +236,7 @@ const u64* order_of(const Barrier* barrier, u32 parity) {
     Block& b = current();
     u64 at = (const u8*)barrier - b.shared;
     if (at >= b.launch->shared_bytes) fail("a barrier outside shared memory");
-    return &b.barrier_order[at / 8 * 2 + parity % 2];
+    return &b.room.barrier_order[at / 8 * 2 + parity % 2];
 }
 void update(Barrier* barrier, u32 arrivals, std::int32_t bytes) {
     order::touches(barrier);
@@ -231,7 +258,7 @@ void make_a_copy(Block& b) {
     Copy copy = b.copies.take(b.random());
     order::run_as(b.agents[b.random() % AGENTS]);
     order::acquire(copy.order);
-    u64* made = &b.made_order[copy.thread];
+    u64* made = &b.room.made_order[copy.thread];
     if (copy.to == nullptr) order::acquire(made);
     if (copy.to) {
         order::reads(copy.from, copy.bytes);
@@ -277,11 +304,17 @@ struct Watch {
     }
 };
 
+// Leaves the core to the blocks that this one waits for, longer the longer it has waited.
+void stand_back(u32 idle) {
+    if (idle < 1000000) sched_yield();
+    else std::this_thread::sleep_for(std::chrono::microseconds(50));
+}
+
 void schedule(Block& b) {
-    u32 threads = b.launch->threads, left = threads;
+    u32 threads = b.launch->threads, left = threads, idle = 0;
     Watch watch;
     for (u64 turn = 0; left > 0; turn++) {
-        u64 before = b.launch->progress.load(std::memory_order_relaxed);
+        u64 steps = b.steps, news = b.news;
         // Threads up or down from a random one on, some warps left out.
         u32 start = b.random() % threads, step = b.random() % 2 ? 1 : threads - 1, skip = b.random() & b.random();
         for (u32 n = 0, i = start; n < threads; n++, i = (i + step) % threads) {
@@ -295,7 +328,8 @@ void schedule(Block& b) {
             if (f.done) left--;
         }
         while (!b.copies.empty() && b.random() % 4) make_a_copy(b);
-        if (b.launch->progress.load(std::memory_order_relaxed) == before) sched_yield();
+        if (b.steps != steps) idle = 0;
+        else stand_back(b.news == news ? ++idle : 0);
         if (turn % 256 == 0) watch.look(b.launch->progress.load(std::memory_order_relaxed));
     }
     if (!b.copies.empty()) fail("a block ended before its copies were made");
@@ -304,11 +338,9 @@ void schedule(Block& b) {
 void prepare(Block& b) {
     Launch& launch = *b.launch;
     b.random.seed(launch.seed * 7919 + b.index);
-    b.memory.reset(new u8[launch.shared_bytes + 128]);
-    std::memset(b.memory.get(), 0xa5, launch.shared_bytes + 128);
-    b.shared = b.memory.get() + (128 - (std::uintptr_t)b.memory.get() % 128) % 128;
-    b.barrier_order.resize(launch.shared_bytes / 8 * 2 + 2);
-    b.made_order.resize(launch.threads);
+    u8* memory = b.room.memory.get();
+    b.shared = memory + (128 - (std::uintptr_t)memory % 128) % 128;
+    std::memset(b.shared, 0xa5, launch.shared_bytes);
     b.warps = std::vector<Warp>(launch.threads / WARP);
     b.fibers = std::vector<Fiber>(launch.threads);
     b.scheduler = order::current();
@@ -317,8 +349,8 @@ void prepare(Block& b) {
         Fiber& f = b.fibers[t];
         f.thread = t;
         f.known_as = order::create();
-        f.stack.reset(new u8[STACK_BYTES]);
-        void** top = (void**)(((std::uintptr_t)f.stack.get() + STACK_BYTES) & ~(std::uintptr_t)15);
+        u8* stack = b.room.stacks.get() + t * STACK_BYTES;
+        void** top = (void**)(((std::uintptr_t)stack + STACK_BYTES) & ~(std::uintptr_t)15);
         *--top = nullptr;
         *--top = (void*)fiber_main;
         for (int i = 0; i < 6; i++) *--top = nullptr;
@@ -326,9 +358,8 @@ void prepare(Block& b) {
     }
 }
 
-void run_block(Launch* launch, u32 index) {
-    Block b;
-    b.launch = launch, b.index = index;
+void run_block(Launch* launch, u32 index, Room* room) {
+    Block b(launch, index, *room);
     prepare(b);
     block = &b;
     order::release(&b.started);
@@ -349,8 +380,11 @@ void fail(const char* what) {
 
 void launch(u32 blocks, u32 threads, u32 shared_bytes, u32 seed, void (*kernel)(const void*), const void* arguments) {
     Launch launch = {blocks, threads, shared_bytes, seed, kernel, arguments};
+    static std::vector<std::unique_ptr<Room>> rooms;
+    while (rooms.size() < blocks) rooms.emplace_back(new Room);
+    for (u32 i = 0; i < blocks; i++) rooms[i]->fit(threads, shared_bytes);
     std::vector<std::thread> residents;
-    for (u32 i = 0; i < blocks; i++) residents.emplace_back(run_block, &launch, i);
+    for (u32 i = 0; i < blocks; i++) residents.emplace_back(run_block, &launch, i, rooms[i].get());
     for (auto& resident : residents) resident.join();
 }
 
@@ -395,6 +429,9 @@ void load_slot(const void* from, u64& low, u64& high) {
     pause();
     unsigned __int128 value = __sync_val_compare_and_swap((unsigned __int128*)from, 0, 0);
     low = (u64)value, high = (u64)(value >> 64);
+    Fiber& self = *current().running;
+    if (self.polled != from || self.saw != value) current().news++;
+    self.polled = from, self.saw = value;
 }
 u64 load_word(const u64* from) { return std::atomic_ref<u64>(*const_cast<u64*>(from)).load(std::memory_order_relaxed); }
 void store_word(u64* to, u64 word) { std::atomic_ref<u64>(*to).store(word, std::memory_order_relaxed); }

@@ -3,6 +3,7 @@
 
 #[cfg(target_arch = "x86_64")]
 pub mod columns;
+pub mod depth;
 #[cfg(target_arch = "x86_64")]
 pub mod faults;
 #[cfg(target_arch = "x86_64")]

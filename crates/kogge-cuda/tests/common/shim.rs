@@ -121,44 +121,49 @@ impl Build {
         }
     }
 
-    /// Compiles the flat scans' program.
-    pub fn program(self, sources: &Path, folder: &Path) -> Result<PathBuf, String> {
-        self.program_of("main.cpp", sources, folder)
-    }
-
     /// Compiles `kernels` and the file `main` of `shim` under `sources` into a program in `folder`.
     ///
-    /// The runtime isn't instrumented: it tells the sanitizer by itself what orders what. Nor are entries
-    /// into functions, whose stack the sanitizer would keep for each of thousands of threads.
+    /// Entries into functions aren't instrumented: the sanitizer would keep the stack of each of thousands
+    /// of threads.
     pub fn program_of(self, main: &str, sources: &Path, folder: &Path) -> Result<PathBuf, String> {
         let text = operators().expect("the operators' text");
-        std::fs::write(folder.join("operators.hpp"), text).expect("room for the text");
-        let (runtime, program) = (folder.join("runtime.o"), folder.join("program"));
-        let compile = |flags: &[&str], inputs: &[&Path], output: &Path| {
-            let mut build = Command::new(compiler());
-            build.args([
-                "-std=c++20",
-                "-O1",
-                "-mcx16",
-                "-ffp-contract=off",
-                "-Wno-unknown-pragmas",
-            ]);
-            build.args(["-Wno-tsan", "-pthread", "-I"]).arg(folder);
-            let run = build.args(flags).args(inputs).arg("-o").arg(output).output();
-            let done = run.expect("a C++ compiler runs");
-            let said = String::from_utf8_lossy(&done.stderr).into_owned();
-            if done.status.success() { Ok(()) } else { Err(said) }
-        };
-        let sanitized = self == Self::Sanitized;
-        let order = if sanitized { "-DKOGGE_TSAN" } else { "-UKOGGE_TSAN" };
-        compile(&["-c", order], &[&sources.join("shim/runtime.cpp")], &runtime)?;
-        let mut flags = self.flags().to_vec();
-        if sanitized {
+        std::fs::write(folder.join("operators.hpp"), text).map_err(|error| error.to_string())?;
+        let program = folder.join("program");
+        let include = format!("-I{}", folder.display());
+        let mut flags = vec![include.as_str()];
+        flags.extend(self.flags());
+        if self == Self::Sanitized {
             flags.extend(["-fsanitize=thread", "--param=tsan-instrument-func-entry-exit=0"]);
         }
-        compile(&flags, &[&sources.join("shim").join(main), &runtime], &program)?;
+        compile(&flags, &[&sources.join("shim").join(main), self.runtime()?], &program)?;
         Ok(program)
     }
+
+    /// The shim's runtime, compiled once. It isn't instrumented: it tells the sanitizer by itself what
+    /// orders what.
+    fn runtime(self) -> Result<&'static Path, String> {
+        static RUNTIMES: [OnceLock<Result<PathBuf, String>>; 2] = [const { OnceLock::new() }; 2];
+        let sanitized = self == Self::Sanitized;
+        let object = RUNTIMES[sanitized as usize].get_or_init(|| {
+            let name = ["runtime.o", "runtime-sanitized.o"][sanitized as usize];
+            let object = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+            let order = if sanitized { "-DKOGGE_TSAN" } else { "-UKOGGE_TSAN" };
+            let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("shim/runtime.cpp");
+            compile(&["-c", order], &[&source], &object)?;
+            Ok(object)
+        });
+        object.as_deref().map_err(String::clone)
+    }
+}
+
+fn compile(flags: &[&str], inputs: &[&Path], output: &Path) -> Result<(), String> {
+    let mut build = Command::new(compiler());
+    build.args(["-std=c++20", "-O1", "-mcx16", "-ffp-contract=off"]);
+    build.args(["-Wno-unknown-pragmas", "-Wno-tsan", "-pthread"]);
+    let run = build.args(flags).args(inputs).arg("-o").arg(output).output();
+    let done = run.map_err(|error| format!("{}: {error}", compiler()))?;
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    if done.status.success() { Ok(()) } else { Err(said) }
 }
 
 /// A running program.

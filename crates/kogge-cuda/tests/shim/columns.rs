@@ -1,30 +1,19 @@
 //! The kernels of columns, compiled for the CPU under the shim, give each line the reference's bits: for
 //! every boundary length, at strides of any sign, whole lines and cut ones, on few blocks and many.
-#![cfg(target_arch = "x86_64")]
 
-mod common;
-
-use common::shim::{
-    BracketsI32, BracketsI64, BracketsU32, Build, Bytes3, OfBytes3, OfTriple, Shim, Triple, skipped,
+use crate::common::Random;
+use crate::common::columns::Case;
+use crate::common::depth::Depth::{self, Sample, Whole};
+use crate::common::shim::{
+    BracketsI32, BracketsI64, BracketsU32, Bytes3, OfBytes3, OfTriple, Shim, Triple, skipped,
 };
-use common::{Random, boundary_lengths, columns::Case};
+use crate::programs::Program;
 use kogge_core::ops::{Affine, Compose, MatMul, Matrix2, Max, Sum};
 use kogge_core::{Accumulate, Element, Operator, Order, bf16, f16};
-use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
-/// The program, built once.
-fn program() -> &'static Path {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let folder = tempfile::tempdir().expect("a folder for the shim").keep();
-        let sources = Path::new(env!("CARGO_MANIFEST_DIR"));
-        Build::Every.program_of("columns.cpp", sources, &folder).expect("the shim compiles")
-    })
-}
-
-/// Every boundary length, by a lane a line and cut; then lines of several tiles and blocks.
+/// Boundary lengths, by a lane a line and cut; then lines of several tiles and blocks.
 fn sweep<T, U, A, O>(
+    depth: Depth,
     case: &Case<'_, O>,
     make: impl Fn(&mut Random) -> T,
     init: impl Fn(&mut Random) -> A,
@@ -39,11 +28,11 @@ fn sweep<T, U, A, O>(
     }
     let order = Order::of::<T>();
     let mut random = Random(case.name.bytes().map(u64::from).sum());
-    let mut shim = Shim::start(program());
+    let mut shim = Shim::start(Program::Columns.path());
     let mut check = |len, lines, grid, random: &mut Random| {
         case.check::<T, U, A>(&mut shim, random, grid, len, lines, &make, &init).unwrap();
     };
-    for len in boundary_lengths(order, order.tile() * 2) {
+    for len in depth.lengths(&mut random, order, order.tile() * 2) {
         let lines = 1 + random.below(if len > order.segment() { 5 } else { 40 });
         check(len, lines, None, &mut random);
         if len > 0 {
@@ -51,15 +40,10 @@ fn sweep<T, U, A, O>(
             check(len, lines, grid, &mut random);
         }
     }
-    let start = std::time::Instant::now();
-    for tiles in [9, 34, 70] {
-        for grid in [None, Some(3), Some(16)] {
-            let len = order.tile() * tiles - random.below(order.tile());
-            check(len, 1 + random.below(3), grid, &mut random);
-            if start.elapsed().as_secs() > 10 {
-                return;
-            }
-        }
+    let long = [(9, None), (9, Some(3)), (34, Some(16)), (34, None), (70, Some(3))];
+    for (tiles, grid) in depth.some(&mut random, &long, 2) {
+        let len = order.tile() * tiles - random.below(order.tile());
+        check(len, 1 + random.below(3), grid, &mut random);
     }
 }
 
@@ -85,69 +69,69 @@ fn hurting(random: &mut Random) -> f32 {
 #[test]
 fn brackets_i64() {
     let case = Case { name: "brackets_i64", operator: BracketsI64, columns: 16 };
-    sweep::<i64, i64, i64, _>(&case, |r| r.next() as i64, |r| r.next() as i64);
+    sweep::<i64, i64, i64, _>(Whole, &case, |r| r.next() as i64, |r| r.next() as i64);
 }
 
 #[test]
 fn brackets_i32() {
     let case = Case { name: "brackets_i32", operator: BracketsI32, columns: 64 };
-    sweep::<i32, i32, i32, _>(&case, |r| r.next() as i32, |r| r.next() as i32);
+    sweep::<i32, i32, i32, _>(Whole, &case, |r| r.next() as i32, |r| r.next() as i32);
 }
 
 #[test]
 fn units_of_many_rows() {
     let case = Case { name: "brackets_i32_deep", operator: BracketsI32, columns: 2 };
-    sweep::<i32, i32, i32, _>(&case, |r| r.next() as i32, |r| r.next() as i32);
+    sweep::<i32, i32, i32, _>(Whole, &case, |r| r.next() as i32, |r| r.next() as i32);
 }
 
 #[test]
 fn brackets_u8_in_u32() {
     let case = Case { name: "brackets_u8_u32", operator: BracketsU32, columns: 32 };
-    sweep::<u8, u32, u32, _>(&case, |r| r.next() as u8, |r| r.next() as u32);
+    sweep::<u8, u32, u32, _>(Whole, &case, |r| r.next() as u8, |r| r.next() as u32);
 }
 
 #[test]
 fn sum_f32() {
     let case = Case { name: "sum_f32", operator: Sum, columns: 4 };
-    sweep::<f32, f32, f32, _>(&case, wild_float, wild_float);
+    sweep::<f32, f32, f32, _>(Sample, &case, wild_float, wild_float);
 }
 
 #[test]
 fn sum_i8() {
     let case = Case { name: "sum_i8", operator: Sum, columns: 16 };
-    sweep::<i8, i8, i8, _>(&case, |r| r.next() as i8, |r| r.next() as i8);
+    sweep::<i8, i8, i8, _>(Sample, &case, |r| r.next() as i8, |r| r.next() as i8);
 }
 
 #[test]
 fn sum_i16() {
     let case = Case { name: "sum_i16", operator: Sum, columns: 8 };
-    sweep::<i16, i16, i16, _>(&case, |r| r.next() as i16, |r| r.next() as i16);
+    sweep::<i16, i16, i16, _>(Sample, &case, |r| r.next() as i16, |r| r.next() as i16);
 }
 
 #[test]
 fn sum_f16() {
     let case = Case { name: "sum_f16", operator: Sum, columns: 32 };
     let make = |r: &mut Random| f16::from_f32(wild_float(r).clamp(-6e4, 6e4));
-    sweep::<f16, f16, f32, _>(&case, make, small_float);
+    sweep::<f16, f16, f32, _>(Sample, &case, make, small_float);
 }
 
 #[test]
 fn max_bf16() {
     let case = Case { name: "max_bf16", operator: Max, columns: 8 };
-    sweep::<bf16, bf16, f32, _>(&case, |r| bf16::from_f32(hurting(r)), hurting);
+    sweep::<bf16, bf16, f32, _>(Sample, &case, |r| bf16::from_f32(hurting(r)), hurting);
 }
 
 #[test]
 fn max_f32_in_f64() {
     let case = Case { name: "max_f32_in_f64", operator: Max, columns: 8 };
-    sweep::<f32, f32, f64, _>(&case, hurting, |r| f64::from(wild_float(r)));
+    sweep::<f32, f32, f64, _>(Sample, &case, hurting, |r| f64::from(wild_float(r)));
 }
 
 #[test]
 fn compose_f32() {
     let case = Case { name: "compose_f32", operator: Compose, columns: 16 };
     let make = |r: &mut Random| Affine { a: small_float(r), b: wild_float(r) };
-    sweep::<Affine<f32>, Affine<f32>, Affine<f32>, _>(&case, make, make);
+    sweep::<Affine<f32>, Affine<f32>, Affine<f32>, _>(Sample, &case, make, make);
 }
 
 #[test]
@@ -157,7 +141,7 @@ fn matmul_f32() {
         let mut x = || small_float(r) * 1.25;
         Matrix2 { m00: x(), m01: x(), m10: x(), m11: x() }
     };
-    sweep::<Matrix2<f32>, Matrix2<f32>, Matrix2<f32>, _>(&case, make, make);
+    sweep::<Matrix2<f32>, Matrix2<f32>, Matrix2<f32>, _>(Sample, &case, make, make);
 }
 
 #[test]
@@ -167,7 +151,7 @@ fn matmul_f64() {
         let mut x = || f64::from(small_float(r)) * 1.25;
         Matrix2 { m00: x(), m01: x(), m10: x(), m11: x() }
     };
-    sweep::<Matrix2<f64>, Matrix2<f64>, Matrix2<f64>, _>(&case, make, make);
+    sweep::<Matrix2<f64>, Matrix2<f64>, Matrix2<f64>, _>(Sample, &case, make, make);
 }
 
 #[test]
@@ -175,12 +159,12 @@ fn elements_of_twelve_bytes() {
     let case = Case { name: "triple", operator: OfTriple, columns: 16 };
     let make =
         |r: &mut Random| Triple { x: r.next() as u32, y: r.next() as u32, z: r.next() as u32 };
-    sweep::<Triple, Triple, Triple, _>(&case, make, make);
+    sweep::<Triple, Triple, Triple, _>(Whole, &case, make, make);
 }
 
 #[test]
 fn elements_of_three_bytes() {
     let case = Case { name: "bytes3", operator: OfBytes3, columns: 4 };
     let make = |r: &mut Random| Bytes3 { x: r.next() as u8, y: r.next() as u8, z: r.next() as u8 };
-    sweep::<Bytes3, Bytes3, Bytes3, _>(&case, make, make);
+    sweep::<Bytes3, Bytes3, Bytes3, _>(Whole, &case, make, make);
 }

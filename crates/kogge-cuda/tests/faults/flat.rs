@@ -1,14 +1,8 @@
-//! The tests of the kernels can fail: every planted fault of `faults/` is caught, and the kernels as they
-//! are pass the very same trials.
-//!
-//! See [`common::faults`].
-#![cfg(target_arch = "x86_64")]
+//! Faults of the kernels of single sequences.
 
-mod common;
-
-use common::Random;
-use common::faults::Trial;
-use common::shim::{BracketsI32, BracketsI64, Build, Case, Shim};
+use crate::common::Random;
+use crate::common::faults::Trial;
+use crate::common::shim::{BracketsI32, BracketsI64, Build, Case, Shim};
 use kogge_core::{Accumulate, Element, Operator, Order};
 use std::path::Path;
 

@@ -1,14 +1,10 @@
-//! The tests of the kernels of scans by segments can fail: every planted fault of `faults/segments/` is
-//! caught, and the kernels as they are pass the very same trials. See [`common::faults`].
-#![cfg(target_arch = "x86_64")]
+//! Faults of the kernels of scans by segments.
 
-mod common;
-
-use common::Random;
-use common::faults::Trial;
-use common::segmented::Case;
-use common::segments::lengths;
-use common::shim::{BracketsI64, Build, Shim};
+use crate::common::Random;
+use crate::common::faults::Trial;
+use crate::common::segmented::Case;
+use crate::common::segments::lengths;
+use crate::common::shim::{BracketsI64, Build, Shim};
 use kogge_core::Order;
 use std::path::Path;
 

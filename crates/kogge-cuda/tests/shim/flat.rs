@@ -1,32 +1,19 @@
 //! The kernels' own text, compiled for the CPU under the shim, gives the reference's bits: for every
 //! boundary length, for operators that don't commute and operators that show their brackets, forwards
 //! and in reverse, at any alignment, with one block or many.
-#![cfg(target_arch = "x86_64")]
 
-mod common;
-
-use common::shim::{
-    BracketsI32, BracketsI64, BracketsU32, Build, Bytes3, Case, Halves, OfBytes3, OfHalves,
-    OfTriple, Shim, Triple, skipped,
+use crate::common::Random;
+use crate::common::depth::Depth::{self, Sample, Whole};
+use crate::common::shim::{
+    BracketsI32, BracketsI64, BracketsU32, Bytes3, Case, Halves, OfBytes3, OfHalves, OfTriple,
+    Shim, Triple, skipped,
 };
-use common::{Random, boundary_lengths};
+use crate::programs::Program;
 use kogge_core::ops::{Affine, Compose, MatMul, Matrix2, Max, Sum};
 use kogge_core::{Accumulate, Element, Operator, Order, bf16, f16};
-use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
-/// The program, built once.
-fn program() -> &'static Path {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let folder = tempfile::tempdir().expect("a folder for the shim").keep();
-        let sources = Path::new(env!("CARGO_MANIFEST_DIR"));
-        Build::Every.program(sources, &folder).expect("the shim compiles")
-    })
-}
-
-/// Every boundary length by both kernels; then many blocks in rounds.
-fn sweep<T, U, A, O>(case: &Case<'_, O, A>, make: impl Fn(&mut Random) -> T)
+/// Boundary lengths by both kernels; then many blocks in rounds.
+fn sweep<T, U, A, O>(depth: Depth, case: &Case<'_, O, A>, make: impl Fn(&mut Random) -> T)
 where
     T: Accumulate<A>,
     U: Accumulate<A>,
@@ -37,13 +24,11 @@ where
         return;
     }
     let order = Order::of::<T>();
-    let tile_bytes = order.tile() * size_of::<T>();
     let mut random = Random(case.name.bytes().map(u64::from).sum());
-    let mut shim = Shim::start(program());
-    let seconds = 8;
+    let mut shim = Shim::start(Program::Flat.path());
     let most = order.tile() * 5;
     let data: Vec<T> = (0..order.tile() * 140).map(|_| make(&mut random)).collect();
-    for n in boundary_lengths(order, most) {
+    for n in depth.lengths(&mut random, order, most) {
         let from = random.below(data.len() - n);
         let input = &data[from..from + n];
         case.check::<T, U>(&mut shim, &mut random, None, input).unwrap();
@@ -53,24 +38,17 @@ where
         }
     }
     // Blocks of 32 tiles that rounds of any width cut anywhere.
-    let start = std::time::Instant::now();
-    for grid in [3, 32, 65, 5, 31, 64, 70] {
+    for grid in depth.some(&mut random, &[3, 32, 65, 31], 1) {
         let tiles = grid + 1 + random.below(70);
         let n = (order.tile() * tiles).min(data.len() - 16) - random.below(order.tile());
         let from = random.below(data.len() - n);
         case.check::<T, U>(&mut shim, &mut random, Some(grid as u32), &data[from..from + n])
             .unwrap();
-        if tile_bytes > 64 << 10 || start.elapsed().as_secs() > seconds {
-            break;
-        }
     }
     // Segments of more than one block of tiles.
-    for tiles in [9, 33, 40] {
+    for tiles in depth.some(&mut random, &[9, 33, 40], 1) {
         let n = order.tile() * tiles - random.below(order.tile());
         case.check::<T, U>(&mut shim, &mut random, None, &data[..n]).unwrap();
-        if start.elapsed().as_secs() > 2 * seconds {
-            break;
-        }
     }
 }
 
@@ -88,6 +66,7 @@ fn wild_float(random: &mut Random) -> f32 {
 #[test]
 fn brackets_i64() {
     sweep::<i64, i64, _, _>(
+        Whole,
         &Case { name: "brackets_i64", operator: BracketsI64, init: 41i64 },
         |r| r.next() as i64,
     );
@@ -96,6 +75,7 @@ fn brackets_i64() {
 #[test]
 fn brackets_i32_without_bulk_copies() {
     sweep::<i32, i32, _, _>(
+        Whole,
         &Case { name: "brackets_i32_old", operator: BracketsI32, init: -9i32 },
         |r| r.next() as i32,
     );
@@ -103,24 +83,33 @@ fn brackets_i32_without_bulk_copies() {
 
 #[test]
 fn sum_f32() {
-    sweep::<f32, f32, _, _>(&Case { name: "sum_f32", operator: Sum, init: 0.3f32 }, wild_float);
+    sweep::<f32, f32, _, _>(
+        Sample,
+        &Case { name: "sum_f32", operator: Sum, init: 0.3f32 },
+        wild_float,
+    );
 }
 
 #[test]
 fn sum_i8() {
-    sweep::<i8, i8, _, _>(&Case { name: "sum_i8", operator: Sum, init: 100i8 }, |r| r.next() as i8);
+    sweep::<i8, i8, _, _>(Sample, &Case { name: "sum_i8", operator: Sum, init: 100i8 }, |r| {
+        r.next() as i8
+    });
 }
 
 #[test]
 fn sum_i16() {
-    sweep::<i16, i16, _, _>(&Case { name: "sum_i16", operator: Sum, init: -30000i16 }, |r| {
-        r.next() as i16
-    });
+    sweep::<i16, i16, _, _>(
+        Sample,
+        &Case { name: "sum_i16", operator: Sum, init: -30000i16 },
+        |r| r.next() as i16,
+    );
 }
 
 #[test]
 fn brackets_u8_in_u32() {
     sweep::<u8, u32, _, _>(
+        Whole,
         &Case { name: "brackets_u8_u32", operator: BracketsU32, init: 5u32 },
         |r| r.next() as u8,
     );
@@ -128,16 +117,18 @@ fn brackets_u8_in_u32() {
 
 #[test]
 fn sum_f16() {
-    sweep::<f16, f16, _, _>(&Case { name: "sum_f16", operator: Sum, init: 0.3f32 }, |r| {
+    sweep::<f16, f16, _, _>(Sample, &Case { name: "sum_f16", operator: Sum, init: 0.3f32 }, |r| {
         f16::from_f32(wild_float(r).clamp(-6e4, 6e4))
     });
 }
 
 #[test]
 fn sum_bf16() {
-    sweep::<bf16, bf16, _, _>(&Case { name: "sum_bf16", operator: Sum, init: 0.3f32 }, |r| {
-        bf16::from_f32(wild_float(r))
-    });
+    sweep::<bf16, bf16, _, _>(
+        Sample,
+        &Case { name: "sum_bf16", operator: Sum, init: 0.3f32 },
+        |r| bf16::from_f32(wild_float(r)),
+    );
 }
 
 /// Floats that conversions must take care of: NaNs with a payload, zeros, values that round.
@@ -151,28 +142,33 @@ fn hurting(random: &mut Random) -> f32 {
 
 #[test]
 fn max_f16() {
-    sweep::<f16, f16, _, _>(&Case { name: "max_f16", operator: Max, init: 0.1f32 }, |r| {
+    sweep::<f16, f16, _, _>(Sample, &Case { name: "max_f16", operator: Max, init: 0.1f32 }, |r| {
         f16::from_f32(hurting(r))
     });
 }
 
 #[test]
 fn max_bf16() {
-    sweep::<bf16, bf16, _, _>(&Case { name: "max_bf16", operator: Max, init: 0.1f32 }, |r| {
-        bf16::from_f32(hurting(r))
-    });
+    sweep::<bf16, bf16, _, _>(
+        Sample,
+        &Case { name: "max_bf16", operator: Max, init: 0.1f32 },
+        |r| bf16::from_f32(hurting(r)),
+    );
 }
 
 #[test]
 fn max_f16_in_f64() {
-    sweep::<f16, f16, _, _>(&Case { name: "max_f16_in_f64", operator: Max, init: 0.1f64 }, |r| {
-        f16::from_f32(hurting(r))
-    });
+    sweep::<f16, f16, _, _>(
+        Sample,
+        &Case { name: "max_f16_in_f64", operator: Max, init: 0.1f64 },
+        |r| f16::from_f32(hurting(r)),
+    );
 }
 
 #[test]
 fn sum_bf16_in_f64() {
     sweep::<bf16, bf16, _, _>(
+        Sample,
         &Case { name: "sum_bf16_in_f64", operator: Sum, init: 0.1f64 },
         |r| bf16::from_f32(wild_float(r)),
     );
@@ -180,12 +176,17 @@ fn sum_bf16_in_f64() {
 
 #[test]
 fn max_f32_in_f64() {
-    sweep::<f32, f32, _, _>(&Case { name: "max_f32_in_f64", operator: Max, init: 0.1f64 }, hurting);
+    sweep::<f32, f32, _, _>(
+        Sample,
+        &Case { name: "max_f32_in_f64", operator: Max, init: 0.1f64 },
+        hurting,
+    );
 }
 
 #[test]
 fn compose_f32() {
     sweep::<Affine<f32>, Affine<f32>, _, _>(
+        Sample,
         &Case { name: "compose_f32", operator: Compose, init: Affine { a: 0.5f32, b: -2.0 } },
         |r| Affine { a: small_float(r), b: wild_float(r) },
     );
@@ -195,6 +196,7 @@ fn compose_f32() {
 fn matmul_f32() {
     let init = Matrix2 { m00: 1.5f32, m01: -0.25, m10: 0.125, m11: 0.5 };
     sweep::<Matrix2<f32>, Matrix2<f32>, _, _>(
+        Sample,
         &Case { name: "matmul_f32", operator: MatMul, init },
         |r| {
             let mut x = || small_float(r) * 1.25;
@@ -207,6 +209,7 @@ fn matmul_f32() {
 fn matmul_f64() {
     let init = Matrix2 { m00: 1.5f64, m01: -0.25, m10: 0.125, m11: 0.5 };
     sweep::<Matrix2<f64>, Matrix2<f64>, _, _>(
+        Sample,
         &Case { name: "matmul_f64", operator: MatMul, init },
         |r| {
             let mut x = || small_float(r) as f64 * 1.25;
@@ -218,6 +221,7 @@ fn matmul_f64() {
 #[test]
 fn elements_of_twelve_bytes() {
     sweep::<Triple, Triple, _, _>(
+        Whole,
         &Case { name: "triple", operator: OfTriple, init: Triple { x: 1, y: 2, z: 3 } },
         |r| Triple { x: r.next() as u32, y: r.next() as u32, z: r.next() as u32 },
     );
@@ -226,6 +230,7 @@ fn elements_of_twelve_bytes() {
 #[test]
 fn elements_of_three_bytes() {
     sweep::<Bytes3, Bytes3, _, _>(
+        Whole,
         &Case { name: "bytes3", operator: OfBytes3, init: Bytes3 { x: 1, y: 2, z: 3 } },
         |r| Bytes3 { x: r.next() as u8, y: r.next() as u8, z: r.next() as u8 },
     );
@@ -235,6 +240,7 @@ fn elements_of_three_bytes() {
 #[test]
 fn elements_of_two_halves() {
     sweep::<Halves, Halves, _, _>(
+        Whole,
         &Case { name: "halves", operator: OfHalves, init: Halves { x: 1, y: 2 } },
         |r| Halves { x: r.next() as u16, y: r.next() as u16 },
     );

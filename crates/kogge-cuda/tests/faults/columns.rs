@@ -1,13 +1,9 @@
-//! The tests of the kernels of columns can fail: every planted fault of `faults/columns` is caught, and the
-//! kernels as they are pass the very same trials.
-#![cfg(target_arch = "x86_64")]
+//! Faults of the kernels of columns.
 
-mod common;
-
-use common::Random;
-use common::columns::Case;
-use common::faults::Trial;
-use common::shim::{BracketsI32, BracketsI64, Build, Shim};
+use crate::common::Random;
+use crate::common::columns::Case;
+use crate::common::faults::Trial;
+use crate::common::shim::{BracketsI32, BracketsI64, Build, Shim};
 use kogge_core::{Accumulate, Element, Operator, Order};
 use std::path::Path;
 

@@ -1,22 +1,12 @@
-//! NVRTC compiles the kernels of scans by segments for elements of every size, and what they take of the
-//! machine is bounded. Skipped where NVRTC isn't, unless KOGGE_REQUIRE_NVRTC=1.
+//! The kernels of scans by segments, for elements of every size.
 
+use crate::common::nvrtc::{DEVICES, Resources, flag, skipped};
 use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use kogge_core::ops::{Affine, Compose, MatMul, Matrix2, Max, Sum};
 use kogge_core::{Accumulate, Direction, Element, Kind, Problem, f16};
 use kogge_cuda::{
-    Arch, Capability, KeyType, SegmentSource, Specification, compile, compiler_version,
-    plan_segments, segment_source,
+    Arch, KeyType, SegmentSource, Specification, compile, plan_segments, segment_source,
 };
-use std::io::Write;
-
-/// Ampere, Hopper, and Blackwell for data centres and for desks.
-const DEVICES: [Capability; 4] = [
-    Capability { compute: (8, 0), multiprocessors: 108, shared_bytes: 166_912 },
-    Capability { compute: (9, 0), multiprocessors: 132, shared_bytes: 232_448 },
-    Capability { compute: (10, 0), multiprocessors: 148, shared_bytes: 232_448 },
-    Capability { compute: (12, 0), multiprocessors: 170, shared_bytes: 101_376 },
-];
 
 const SOURCES: [SegmentSource; 6] = [
     SegmentSource::Offsets { segments: 9, bits: 32 },
@@ -29,27 +19,6 @@ const SOURCES: [SegmentSource; 6] = [
 
 /// Local memory that a thread may use, in bytes.
 const MOST_STACK: u32 = 160;
-
-/// Whether there is no NVRTC, which is said; fails where it is required.
-fn skipped() -> bool {
-    let missing = compiler_version().is_err();
-    let required = std::env::var("KOGGE_REQUIRE_NVRTC").is_ok_and(|value| value == "1");
-    assert!(!(missing && required), "KOGGE_REQUIRE_NVRTC=1, but there is no NVRTC");
-    if missing {
-        // Straight to the terminal: the harness hides what a passing test prints.
-        let _ = writeln!(std::io::stderr(), "SKIPPED: there is no NVRTC; name it in KOGGE_NVRTC");
-    }
-    missing
-}
-
-/// The largest number before these words in the assembler's log.
-fn most(log: &str, words: &str) -> u32 {
-    let number = |line: &str| {
-        let (before, _) = line.split_once(words)?;
-        before.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
-    };
-    log.lines().filter_map(number).max().unwrap_or(0)
-}
 
 /// Compiles an operator's kernels for every device; registers must let the planned thread blocks fit, and
 /// little may spill.
@@ -85,18 +54,16 @@ where
         for (text, (threads, residents)) in texts.expect("texts").iter().zip(blocks) {
             let what = format!("sm_{major}{minor} {} {source:?}", std::any::type_name::<T>());
             let compiled = compile(text, Arch(major * 10 + minor));
-            let log = compiled.unwrap_or_else(|error| panic!("{what}: {error}")).log;
-            let (registers, spilled) =
-                (most(&log, " registers"), most(&log, " bytes spill stores"));
-            let stack = most(&log, " bytes stack frame");
-            println!(
-                "{what}: {registers} registers, {stack} bytes of stack, {spilled} spilled; {plan}"
-            );
-            assert!(registers > 0 && spilled <= MOST_STACK && stack <= MOST_STACK, "{what}: {log}");
-            assert!(
-                registers.next_multiple_of(8) * threads * residents <= 65_536,
-                "{what}: {registers}"
-            );
+            let compiled = compiled.unwrap_or_else(|error| panic!("{what}: {error}"));
+            let resources = Resources::of(&compiled);
+            if flag("KOGGE_KERNEL_TABLE") {
+                println!("{what}: {resources}; {plan}");
+            }
+            let Resources { registers, stack, spilled } = resources;
+            assert!(registers > 0, "no registers in the log:\n{}", compiled.log);
+            assert!(spilled <= MOST_STACK && stack <= MOST_STACK, "{what}: {resources}");
+            let taken = registers.next_multiple_of(8) * threads * residents;
+            assert!(taken <= 65_536, "{what}: {resources}");
         }
     }
 }

@@ -1,13 +1,9 @@
-//! The tests of the kernels of lines can fail: every planted fault of `faults/lines` is caught, and the
-//! kernels as they are pass the very same trials.
-#![cfg(target_arch = "x86_64")]
+//! Faults of the kernels of lines.
 
-mod common;
-
-use common::Random;
-use common::faults::Trial;
-use common::lines::{Layout, Way, batch, check};
-use common::shim::{BracketsI32, BracketsI64, Build, Shim};
+use crate::common::Random;
+use crate::common::faults::Trial;
+use crate::common::lines::{Layout, Way, batch, check};
+use crate::common::shim::{BracketsI32, BracketsI64, Build, Shim};
 use kogge_core::{Accumulate, Element, Operator, Order};
 use std::path::Path;
 
