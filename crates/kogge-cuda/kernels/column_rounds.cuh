@@ -17,7 +17,7 @@ template <class S>
 struct ColumnShared {
     typedef typename S::Input Input;
     typedef ColumnFetch<Input, S::COLUMNS> Fetch;
-    static constexpr u32 STAGES = 3;
+    static constexpr u32 STAGES = S::STAGES;
     static constexpr u32 ROW = Order<Input>::CHUNK * CHUNKS_PER_ROW;
     static constexpr u32 WORKERS = S::ROWS * S::COLUMNS, THREADS = STAGES * WORKERS;
     // What is added to a row keeps the rows that a warp reads together in banks of their own.

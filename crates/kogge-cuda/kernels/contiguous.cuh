@@ -35,6 +35,8 @@ struct LineArguments {
     OuterAxis axis[MOST_OUTER];  // the last is the fastest
     Inits<S> inits;
 
+    // The axis along which neighbours lie.
+    __device__ __forceinline__ const OuterAxis& along() const { return axis[axes > 1 ? axes - 1 : 0]; }
     // Where line `index` lies: lines are counted along the axes, the last the fastest.
     __device__ __forceinline__ LinePlace place(u64 index) const {
         LinePlace at = origin;

@@ -5,154 +5,121 @@
 // eight rows of a segment. Rows of a line go to rows of the warp, one by one; lines shorter than a row lie
 // side by side in it, and a Kogge–Stone step is taken where the chunk before belongs to the same line.
 //
-// The lines of eight warps are a batch. Thread block c of G takes the batches c, c + G, c + 2G, …, which its
-// loader warp keeps on the way into a ring of stages; no block waits for another. Lines that lie too far
-// apart for one copy are read by the scanners themselves.
+// The lines that a warp or a team takes at once are a lot. Each warp has a ring of stages of its own, and asks
+// for a lot of later on as soon as it has one in registers: so nobody hands anything on but the teams their
+// totals, and no block waits for another. The lines of a lot lie at even distances, so that one copy has them;
+// those too far apart for that are read as they are met.
 
-// The lines of a batch, and what of them a warp has.
+// What a warp has of a lot.
 template <class S>
-struct WarpShare {
-    u32 length;                // of a line
-    u32 chunks;                // one at least, for the total of nothing
-    u32 team, member;          // warps of a line, and this warp's place among them
-    u32 lines_per_row;         // lines side by side in a row
-    u32 rows_per_line;         // rows of a line that one warp has
-    u32 inverse;        // 256 by that, rounded up: a row's line by a multiplication
-    u32 lines_per_warp;
-    u32 lines_per_batch;
-    u32 line_in_row, index;    // this lane's line in a row, and its chunk in the line's row
-    u32 warps;                 // that have lines
+struct LineShare {
+    u32 team, member;        // warps of a line, and this warp's place among them
+    u32 skipped, length;     // elements of a line before this warp's, and this warp's
+    u32 chunks;              // of those; one at least, for the total of nothing
+    u32 lines_per_row;       // lines side by side in a row
+    u32 rows_per_line;       // rows of a line
+    u32 inverse;             // 256 by that, rounded up: a row's line by a multiplication
+    u32 lines_per_lot;
+    u32 line_in_row, index;  // this lane's line in a row, and its chunk in the line's row
 
-    __device__ __forceinline__ WarpShare(const LineArguments<S>& arguments, u32 warp, u32 lane) {
-        constexpr u32 E = Order<typename S::Input>::CHUNK;
-        length = (u32)arguments.length;
-        chunks = length > 0 ? (length + E - 1) / E : 1;
-        team = (chunks + CHUNKS_PER_SEGMENT - 1) / CHUNKS_PER_SEGMENT;
+    __device__ __forceinline__ LineShare(u32 line, u32 warp, u32 lane) {
+        constexpr u32 E = Order<typename S::Input>::CHUNK, SEGMENT = Order<typename S::Input>::SEGMENT;
+        team = line > SEGMENT ? (line + SEGMENT - 1) / SEGMENT : 1;
         member = warp % team;
+        skipped = member * SEGMENT;
+        length = line - skipped < SEGMENT ? line - skipped : SEGMENT;
+        chunks = length > 0 ? (length + E - 1) / E : 1;
         rows_per_line = team > 1 ? ROWS_PER_SEGMENT : (chunks + LANES - 1) / LANES;
         inverse = (256 + rows_per_line - 1) / rows_per_line;
-        lines_per_row = chunks < LANES ? LANES / chunks : 1;
-        lines_per_warp = ROWS_PER_SEGMENT / rows_per_line * lines_per_row;
-        warps = SEGMENTS_PER_TILE / team * team;
-        lines_per_batch = SEGMENTS_PER_TILE / team * lines_per_warp;
-        line_in_row = chunks < LANES ? lane / chunks : 0;
-        index = chunks < LANES ? lane % chunks : lane;
+        lines_per_row = team == 1 && chunks < LANES ? LANES / chunks : 1;
+        lines_per_lot = ROWS_PER_SEGMENT / rows_per_line * lines_per_row;
+        line_in_row = lines_per_row > 1 ? lane / chunks : 0;
+        index = lane - line_in_row * chunks;
     }
 };
 
-// The batches of a thread block.
 template <class S>
-struct Batches {
-    const LineArguments<S>& arguments;
-    u32 lines_per_batch, count;
-
-    __device__ __forceinline__ Batches(const LineArguments<S>& arguments, u32 lines_per_batch)
-        : arguments(arguments), lines_per_batch(lines_per_batch) {
-        u64 all = (arguments.lines + lines_per_batch - 1) / lines_per_batch;
-        count = block_index() < all ? (u32)((all - block_index() + block_count() - 1) / block_count()) : 0;
-    }
-    __device__ __forceinline__ u64 first_line(u32 round) const {
-        return ((u64)round * block_count() + block_index()) * lines_per_batch;
-    }
-    __device__ __forceinline__ u32 lines(u32 round) const {
-        u64 left = arguments.lines - first_line(round);
-        return left < lines_per_batch ? (u32)left : lines_per_batch;
-    }
-    __device__ __forceinline__ u32 stage(u32 round) const { return round % arguments.stages; }
-    __device__ __forceinline__ u32 parity(u32 round) const { return round / arguments.stages & 1; }
-};
-
-template <class S>
-struct LineRing {
+struct LineRings {
     typedef typename S::Op::Element A;
-    static constexpr u32 MOST_STAGES = 16, SCANNERS = SEGMENTS_PER_TILE;
-    static constexpr u32 THREADS = LANES * (1 + S::GROUPS * SCANNERS);
+    static constexpr u32 MOST_STAGES = 8, WARPS = S::WARPS, THREADS = LANES * WARPS;
+    static constexpr u32 PAD = 32;  // what a chunk that is cut short may read beside a lot
 
-    alignas(128) Barrier full[MOST_STAGES];
-    Barrier empty[MOST_STAGES];
-    A segment[S::GROUPS][2][SCANNERS];  // the totals of a batch's segments, and of the next one's
-
+    alignas(128) Barrier full[WARPS][MOST_STAGES];
+    A segment[2][WARPS];  // the totals of a lot's segments, and of the next one's
     // The stages follow.
-    __device__ __forceinline__ u8* stage(const LineArguments<S>& arguments, u32 s) {
-        return (u8*)(this + 1) + (u64)s * arguments.stage_bytes;
-    }
 };
 
+// What one warp has of a lot: lines that lie at even distances.
 template <class S>
-KOGGE_DEVICE void run_line_loader(LineRing<S>& ring, const LineArguments<S>& arguments, const Batches<S>& batches, u32 lane) {
-    for (u32 r = 0; r < batches.count; r++) {
-        u32 s = batches.stage(r);
-        if (r >= arguments.stages) barrier_wait(&ring.empty[s], batches.parity(r) ^ 1);
-        u32 bytes = (batches.lines(r) - 1) * (u32)arguments.axis[0].input + (u32)arguments.length * sizeof(typename S::Input);
-        load_tile<S>(ring.stage(arguments, s), arguments.place(batches.first_line(r)).input, bytes, &ring.full[s], lane);
-    }
-}
-
-// A warp's lines of one batch.
-template <class S>
-struct WarpLines {
+struct LotRows {
     typedef typename S::Input Input;
-    const LineArguments<S>& arguments;
-    const WarpShare<S>& share;
-    u64 first;   // line
-    u32 lines;   // how many there are
-    u8* stage;   // the first line's copy, or null
-    u8* output;  // of the first line
+    typedef typename S::Output Output;
+    static constexpr u32 E = Order<Input>::CHUNK;
 
-    // Row `row` of the warp: this lane's line among the warp's, and its chunk there.
+    const LineArguments<S>& arguments;
+    const LineShare<S>& share;
+    LinePlace at;  // of the warp's part of the first line
+    u32 lines;
+    u8* stage;     // the copy of that part, or null
+
+    // Row `row`: this lane's line among the lot's, and its chunk there.
     __device__ __forceinline__ u32 line(u32 row) const {
         return (row * share.inverse >> 8) * share.lines_per_row + share.line_in_row;
     }
     __device__ __forceinline__ u32 row_of_line(u32 row) const {
         return row - (row * share.inverse >> 8) * share.rows_per_line;
     }
-    __device__ __forceinline__ u32 chunk(u32 row) const {
-        return share.member * CHUNKS_PER_SEGMENT + row_of_line(row) * LANES + share.index;
-    }
+    __device__ __forceinline__ u32 chunk(u32 row) const { return row_of_line(row) * LANES + share.index; }
     __device__ __forceinline__ bool exists(u32 row) const {
         return share.line_in_row < share.lines_per_row && line(row) < lines && chunk(row) < share.chunks;
     }
-    __device__ __forceinline__ u64 number(u32 line) const { return arguments.place(first + line).number; }
-    __device__ __forceinline__ Span<Input> staged(u32 line) const {
-        return {stage + line * (u32)arguments.axis[0].input, share.length};
+    // Elements of the lane's chunk.
+    __device__ __forceinline__ u32 count(u32 row) const {
+        u32 before = chunk(row) * E;
+        if (!exists(row) || share.length <= before) return 0;
+        return share.length - before < E ? share.length - before : E;
     }
-    __device__ __forceinline__ u8* to(u32 line) const {
-        return arguments.axes <= 1 ? output + line * arguments.axis[0].output : arguments.place(first + line).output;
+    // Elements from the start of the warp's part of a line to a whole chunk, which may begin before it.
+    __device__ __forceinline__ int place(u32 chunk) const {
+        return S::REVERSE ? (int)share.length - (int)(E + chunk * E) : (int)(chunk * E);
     }
-    __device__ __forceinline__ Span<Input> input(u32 line) const {
-        return stage ? staged(line) : Span<Input>{arguments.place(first + line).input, share.length};
-    }
+    __device__ __forceinline__ u64 number(u32 line) const { return at.number + line * (u64)arguments.along().number; }
+    __device__ __forceinline__ u8* staged(u32 line) const { return stage + line * (u32)arguments.along().input; }
+    __device__ __forceinline__ u8* from(u32 line) const { return at.input + line * arguments.along().input; }
+    __device__ __forceinline__ u8* to(u32 line) const { return at.output + line * arguments.along().output; }
 };
 
 // What precedes this warp's segment of its line, as the team tells; its first member puts the line's total
 // in its place.
 template <class S>
-KOGGE_DEVICE Maybe<typename S::Op::Element> exchange(typename S::Op::Element (&segment)[SEGMENTS_PER_TILE], const WarpLines<S>& lines, const typename S::Op::Element& total, u32 warp, u32 barrier, u32 lane) {
+KOGGE_DEVICE Maybe<typename S::Op::Element> exchange(typename S::Op::Element* segment, const LotRows<S>& rows, const typename S::Op::Element& total, u32 warp, u32 lane) {
     typedef typename S::Op Op;
     typedef typename Op::Element A;
-    const WarpShare<S>& share = lines.share;
+    const LineShare<S>& share = rows.share;
     u32 leader = warp - share.member;
     if (lane == 0) segment[warp] = total;
-    sync_group(barrier + leader / share.team, share.team * LANES);
-    u64 number = lines.number(0);
-    Maybe<A> init = lines.arguments.inits.of(number), before = init, all = {A(), false};
+    sync_group(1 + leader / share.team, share.team * LANES);
+    u64 number = rows.number(0);
+    Maybe<A> init = rows.arguments.inits.of(number), before = init, all = {A(), false};
 #pragma unroll 1
     for (u32 i = 0; i < share.member; i++) before = join<Op>(before, segment[leader + i]);
-    if (lines.arguments.inits.totals && share.member == 0 && lane == 0) {
+    if (rows.arguments.inits.totals && share.member == 0 && lane == 0) {
 #pragma unroll 1
         for (u32 i = 0; i < share.team; i++) all = join<Op>(all, segment[leader + i]);
-        lines.arguments.inits.put_total(number, join<Op>(init, all));
+        rows.arguments.inits.put_total(number, join<Op>(init, all));
     }
     return before;
 }
 
-// The inclusive Kogge–Stone values of the warp's rows; `index` is the chunk's place in its row of its line.
-template <class Op, class A, u32 ROWS>
-KOGGE_DEVICE void kogge_stone_lines(A (&value)[ROWS], u32 index) {
+// The inclusive Kogge–Stone values of the warp's rows; `index` is the chunk's place in its row of its line,
+// of which `chunks` have a place.
+template <class Op, class A>
+KOGGE_DEVICE void kogge_stone_lines(A (&value)[ROWS_PER_SEGMENT], u32 index, u32 chunks) {
 #pragma unroll
     for (u32 stride = 1; stride < LANES; stride *= 2) {
+        if (stride >= chunks) break;
 #pragma unroll
-        for (u32 j = 0; j < ROWS; j++) {
+        for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) {
             A left = value_of_lane_below(value[j], stride);
             value[j] = take_left<Op>(index >= stride, left, value[j]);
         }
@@ -166,18 +133,18 @@ struct LinePrefix {
     typedef typename Op::Element A;
     Maybe<A> init, before, rows;  // `rows`: the line's rows so far, without init
 
-    __device__ __forceinline__ void begin(const WarpLines<S>& lines, u32 row, bool exists) {
-        if (lines.row_of_line(row) > 0) return;
+    __device__ __forceinline__ void begin(const LotRows<S>& lot, u32 row, bool exists) {
+        if (lot.row_of_line(row) > 0) return;
         before.exists = init.exists = rows.exists = false;
-        if (exists && lines.arguments.inits.kind != INITS_NONE)
-            before = init = lines.arguments.inits.of(lines.number(lines.line(row)));
+        if (exists && lot.arguments.inits.kind != INITS_NONE)
+            before = init = lot.arguments.inits.of(lot.number(lot.line(row)));
     }
     // Takes note of a row's Kogge–Stone values, of `count` elements in this lane's chunk.
-    __device__ __forceinline__ void end(const WarpLines<S>& lines, u32 row, bool exists, const A& value, u32 count) {
-        if (!lines.arguments.inits.totals) return;
-        if (exists && lines.chunk(row) + 1 == lines.share.chunks) {
+    __device__ __forceinline__ void end(const LotRows<S>& lot, u32 row, bool exists, const A& value, u32 count) {
+        if (!lot.arguments.inits.totals) return;
+        if (exists && lot.chunk(row) + 1 == lot.share.chunks) {
             Maybe<A> last = {value, count > 0};
-            lines.arguments.inits.put_total(lines.number(lines.line(row)), join<Op>(init, join<Op>(rows, last)));
+            lot.arguments.inits.put_total(lot.number(lot.line(row)), join<Op>(init, join<Op>(rows, last)));
         }
         rows = join<Op>(rows, value_of_lane(value, LANES - 1));
     }
@@ -197,36 +164,6 @@ KOGGE_DEVICE typename S::Op::Element fold_rows(const typename S::Op::Element (&v
     return total;
 }
 
-// A warp's lines, of whole chunks at multiples of 16 bytes, in registers.
-template <class S, bool PLAIN>
-KOGGE_DEVICE void scan_whole_lines(LineRing<S>& ring, const WarpLines<S>& lines, const InputChunk<S> (&input)[ROWS_PER_SEGMENT], u32 group, u32 turn, u32 warp, u32 lane) {
-    typedef typename S::Op Op;
-    typedef typename Op::Element A;
-    constexpr u32 E = Order<typename S::Input>::CHUNK;
-    const WarpShare<S>& share = lines.share;
-    A value[ROWS_PER_SEGMENT];
-#pragma unroll
-    for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) value[j] = S::Fold::template of<PLAIN>(input[j], E);
-    kogge_stone_lines<Op>(value, share.index);
-    bool alone = share.team == 1;
-    LinePrefix<S> prefix = {};
-    if (!alone) {
-        A total = fold_rows<S>(value, share.chunks - share.member * CHUNKS_PER_SEGMENT);
-        prefix.before = exchange(ring.segment[group][turn], lines, total, warp, 1 + group * SEGMENTS_PER_TILE / 2, lane);
-    }
-#pragma unroll
-    for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) {
-        bool exists = lines.exists(j);
-        if (alone) prefix.begin(lines, j, exists);
-        OutputChunk<S> output;
-        Maybe<A> after = scan_row<S, true, PLAIN>(prefix.before, input[j], exists, value[j], LANES, share.index, output);
-        if (alone) prefix.end(lines, j, exists, value[j], exists);
-        prefix.before = after;
-        if (exists)
-            write_chunk<typename S::Output, E, S::REVERSE, true>(lines.to(lines.line(j)), share.length, lines.chunk(j), E, output);
-    }
-}
-
 // Copies elements from shared to global memory by one warp, in 16 bytes if both addresses allow it.
 template <class T>
 KOGGE_DEVICE void store_elements(u8* to, const u8* from, u32 count, u32 lane) {
@@ -243,137 +180,219 @@ KOGGE_DEVICE void store_elements(u8* to, const u8* from, u32 count, u32 lane) {
     for (u32 at = head + lane * 16; at < head + middle; at += LANES * 16) store_quad(to + at, load_shared(from + at));
 }
 
-// How a warp's values reach the output, where they aren't whole chunks at multiples of 16 bytes: over the
-// elements in the stage, and from there in one piece, or a piece a line; else each by itself.
-enum Route { BY_ELEMENT, BY_LINE, BY_WARP };
+// How a lot's values reach the output: as whole chunks at multiples of 16 bytes; over the elements in the stage,
+// and from there in one piece, or a piece a line; else each by itself.
+enum Route { BY_CHUNK, BY_ELEMENT, BY_LINE, BY_LOT };
 template <class S>
-KOGGE_DEVICE Route route_of(const WarpLines<S>& lines) {
+KOGGE_DEVICE Route route_of(const LotRows<S>& rows) {
     typedef typename S::Output Output;
     constexpr u32 LONG = 256;  // bytes of a line that are worth a copy of its own
-    if (sizeof(typename S::Input) != sizeof(Output) || !lines.stage) return BY_ELEMENT;
-    if (lines.arguments.dense) return BY_WARP;
+    if (sizeof(typename S::Input) != sizeof(Output) || !rows.stage) return BY_ELEMENT;
+    if (rows.arguments.dense) return BY_LOT;
     // Lines that share elements can't be written over.
-    u32 bytes = lines.share.length * sizeof(Output);
-    return bytes >= LONG && (lines.arguments.lines == 1 || lines.arguments.axis[0].input >= bytes) ? BY_LINE : BY_ELEMENT;
+    u64 bytes = rows.arguments.length * sizeof(Output);
+    return bytes >= LONG && (rows.lines == 1 || rows.arguments.along().input >= (long long)bytes) ? BY_LINE : BY_ELEMENT;
 }
 template <class S>
-KOGGE_DEVICE void store_lines(const WarpLines<S>& lines, Route route, u32 lane) {
+KOGGE_DEVICE void store_rows(const LotRows<S>& rows, Route route, u32 lane) {
     typedef typename S::Output Output;
-    const WarpShare<S>& share = lines.share;
-    // What of a line the warp has.
-    u32 segment = Order<typename S::Input>::SEGMENT, before = share.member * segment;
-    u32 count = share.team == 1 || share.length - before < segment ? share.length - before : segment;
-    u32 skipped = S::REVERSE ? share.length - before - count : before;
-    u32 pieces = route == BY_WARP ? 1 : lines.lines;
-    if (route == BY_WARP && share.team == 1) count = lines.lines * share.length;
-    for (u32 i = 0; i < pieces; i++)
-        store_elements<Output>(lines.to(i) + skipped * sizeof(Output),
-                               lines.staged(i).bytes + skipped * sizeof(Output), count, lane);
+    u32 pieces = route == BY_LOT ? 1 : rows.lines;
+    u32 count = route == BY_LOT ? rows.lines * rows.share.length : rows.share.length;
+    for (u32 i = 0; i < pieces; i++) store_elements<Output>(rows.to(i), rows.staged(i), count, lane);
 }
 
-// A warp's lines, element by element and row by row.
+// A warp, from lot to lot.
 template <class S>
-KOGGE_DEVICE void scan_part_lines(LineRing<S>& ring, const WarpLines<S>& lines, u32 group, u32 turn, u32 warp, u32 lane) {
+struct LineWarp {
     typedef typename S::Op Op;
     typedef typename Op::Element A;
     typedef typename S::Input Input;
-    constexpr u32 E = Order<Input>::CHUNK;
-    const WarpShare<S>& share = lines.share;
-    bool alone = share.team == 1;
-    LinePrefix<S> prefix = {};
-    if (!alone) {
-        A total = part_segment_total<S>(lines.input(0), share.member * CHUNKS_PER_SEGMENT, lane).value;
-        prefix.before = exchange(ring.segment[group][turn], lines, total, warp, 1 + group * SEGMENTS_PER_TILE / 2, lane);
-    }
-    Route route = route_of(lines);
-#pragma unroll 1
-    for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) {
-        bool exists = lines.exists(j);
-        if (all_lanes(!exists)) break;
-        // No line has elements from its last chunk on.
-        u32 line = exists ? lines.line(j) : 0, chunk = exists ? lines.chunk(j) : share.chunks;
-        Span<Input> span = lines.input(line);
-        u32 count = elements_in(span, chunk);
-        InputChunk<S> input = read_chunk<Input, S::REVERSE, false, FromShared>(span, chunk);
-        A value[1] = {S::Fold::template of<false>(input, count)};
-        kogge_stone_lines<Op>(value, share.index);
-        if (alone) prefix.begin(lines, j, exists);
-        OutputChunk<S> output = {};
-        Maybe<A> after = scan_row<S, false, false>(prefix.before, input, count, value[0], LANES, share.index, output);
-        if (alone) prefix.end(lines, j, exists, value[0], count);
-        prefix.before = after;
-        if (count == 0) continue;
-        u8* to = route == BY_ELEMENT ? lines.to(line) : span.bytes;
-        write_chunk<typename S::Output, E, S::REVERSE, false>(to, share.length, chunk, count, output);
-    }
-    if (route == BY_ELEMENT) return;
-    sync_warp();
-    store_lines(lines, route, lane);
-    bulk_fence();
-}
+    typedef typename S::Output Output;
+    typedef LineRings<S> Rings;
+    static constexpr u32 E = Order<Input>::CHUNK;
 
-template <class S>
-KOGGE_DEVICE void scan_warp_lines(LineRing<S>& ring, const WarpLines<S>& lines, Barrier* empty, u32 group, u32 turn, u32 warp, u32 lane) {
-    typedef typename S::Op::Element A;
-    typedef typename S::Input Input;
-    if (lines.arguments.whole) {
-        InputChunk<S> input[ROWS_PER_SEGMENT];
+    Rings& rings;
+    const LineArguments<S>& arguments;
+    const LineShare<S>& share;
+    u32 warp, lane;
+    bool whole;                  // every line begins at a multiple of 16 bytes and is whole chunks
+    u8* stages;                  // of this warp
+    u64 run, lots_per_run;       // lines at even distances, and their lots
+    u64 lots, step;              // of all teams, and from one of this team's to its next
+    Rotation rotation;
+
+    __device__ __forceinline__ LineWarp(Rings& rings, const LineArguments<S>& arguments, const LineShare<S>& share, u32 warp, u32 lane, bool whole)
+        : rings(rings), arguments(arguments), share(share), warp(warp), lane(lane), whole(whole),
+          stages((u8*)(&rings + 1) + warp * arguments.stages * arguments.stage_bytes),
+          run(arguments.axes <= 1 ? arguments.lines : arguments.along().length),
+          lots_per_run((run + share.lines_per_lot - 1) / share.lines_per_lot),
+          lots(arguments.axes <= 1 ? lots_per_run : arguments.lines / run * lots_per_run),
+          step((u64)block_count() * (Rings::WARPS / share.team)), rotation(lane) {}
+
+    __device__ __forceinline__ void scan_all() {
+        u64 lot = (u64)block_index() * (Rings::WARPS / share.team) + warp / share.team;
+        // Values that go over the elements keep a stage till they are out: it is filled a lot later.
+        u32 ahead = arguments.stages > 0 && !whole ? arguments.stages - 1 : arguments.stages;
+        for (u32 s = 0; s < ahead; s++) load(lot + s * step, s);
+        u32 s = 0, parity = 0, turn = 0;
+#pragma unroll 1
+        for (; lot < lots; lot += step, turn ^= 1) {
+            LotRows<S> rows = rows_of(lot);
+            if (arguments.stages > 0) {
+                rows.stage = stage_of(rows.at.input, s);
+                barrier_wait(&rings.full[warp][s], parity);
+            }
+            InputChunk<S> input[ROWS_PER_SEGMENT];
+            read(rows, input);
+            if (!whole) bulk_fence();
+            sync_warp();
+            if (arguments.stages > 0) load(lot + ahead * step, whole ? s : (s > 0 ? s : arguments.stages) - 1);
+            scan(rows, input, rings.segment[turn]);
+            if (++s < arguments.stages) continue;
+            s = 0;
+            parity ^= 1;
+        }
+    }
+
+  private:
+    __device__ __forceinline__ LotRows<S> rows_of(u64 lot) const {
+        u64 outer = arguments.axes <= 1 ? 0 : quotient(lot, lots_per_run), first = (lot - outer * lots_per_run) * share.lines_per_lot;
+        LinePlace at = arguments.place(outer * run + first);
+        u64 skipped = S::REVERSE ? arguments.length - share.skipped - share.length : share.skipped;
+        at.input += skipped * sizeof(Input);
+        at.output += skipped * sizeof(Output);
+        return {arguments, share, at, run - first < share.lines_per_lot ? (u32)(run - first) : share.lines_per_lot, nullptr};
+    }
+    __device__ __forceinline__ u8* stage_of(const u8* from, u32 s) const {
+        return stages + s * arguments.stage_bytes + Rings::PAD + (u64)from % 16;
+    }
+
+    // Asks for a lot, if there is such a lot: what fills whole 16 bytes by the copy engine (below sm_90 by
+    // asynchronous loads), the few bytes at either end by the lanes.
+    __device__ __forceinline__ void load(u64 lot, u32 s) const {
+        if (lot >= lots) return;
+        LotRows<S> rows = rows_of(lot);
+        const u8* from = rows.at.input;
+        u8* to = stage_of(from, s);
+        Barrier* full = &rings.full[warp][s];
+        u32 bytes = (rows.lines - 1) * (u32)arguments.along().input + share.length * (u32)sizeof(Input);
+        u32 head = (u32)(-(u64)from % 16);
+        if (head > bytes) head = bytes;
+        u32 middle = (bytes - head) / 16 * 16, tail = bytes - head - middle;
+        if (!whole) {
+            load_end(to, from, head);
+            load_end(to + head + middle, from + head + middle, tail);
+        }
+        if constexpr (!S::BULK) {
+            for (u32 at = head + lane * 16; at < head + middle; at += LANES * 16) async_load(to + at, from + at);
+        }
+        if (!whole || !S::BULK) {
+            async_arrive(full);
+            sync_warp();
+        }
+        if (lane > 0) return;
+        if constexpr (S::BULK) {
+            barrier_arrive_expect(full, middle);
+            if (middle > 0) bulk_load(to + head, from + head, middle, full);
+        } else {
+            barrier_arrive(full);
+        }
+    }
+    // Fewer than 16 bytes, of whole elements; words of them without waiting.
+    __device__ __forceinline__ void load_end(u8* to, const u8* from, u32 bytes) const {
+        if constexpr (alignof(Input) % 4 == 0) {
+            if (lane * 4 < bytes) async_load_word(to + lane * 4, from + lane * 4);
+        } else {
+            if (lane < bytes) to[lane] = from[lane];
+        }
+    }
+
+    __device__ __forceinline__ void read(const LotRows<S>& rows, InputChunk<S> (&input)[ROWS_PER_SEGMENT]) const {
+        if (rows.stage && whole) {
+            read_by(rows, input, [&](u32 line, u32 chunk, u32) {
+                return read_chunk<Input, S::REVERSE, true, FromShared>({rows.staged(line), share.length}, chunk);
+            });
+        } else if (rows.stage) {
+            read_by(rows, input, [&](u32 line, u32 chunk, u32 count) {
+                const u8* from = rows.staged(line) + rows.place(chunk) * (int)sizeof(Input);
+                return Gather<Input, E>::template load<S::REVERSE>(from, count, rotation);
+            });
+        } else if (whole) {
+            read_by(rows, input, [&](u32 line, u32 chunk, u32) {
+                return read_chunk<Input, S::REVERSE, true, FromGlobal>({rows.from(line), share.length}, chunk);
+            });
+        } else {
+            read_by(rows, input, [&](u32 line, u32 chunk, u32) {
+                return read_chunk<Input, S::REVERSE, false, FromGlobal>({rows.from(line), share.length}, chunk);
+            });
+        }
+    }
+    template <class Read>
+    __device__ __forceinline__ void read_by(const LotRows<S>& rows, InputChunk<S> (&input)[ROWS_PER_SEGMENT], const Read& chunk_of) const {
 #pragma unroll
         for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) {
             input[j] = {};
-            if (!lines.exists(j)) continue;
-            u32 line = lines.line(j), chunk = lines.chunk(j);
-            if (lines.stage) input[j] = read_chunk<Input, S::REVERSE, true, FromShared>(lines.staged(line), chunk);
-            else input[j] = read_chunk<Input, S::REVERSE, true, FromGlobal>(lines.input(line), chunk);
+            u32 count = rows.count(j);
+            if (count > 0) input[j] = chunk_of(rows.line(j), rows.chunk(j), count);
         }
-        sync_warp();
-        if (lines.stage && lane == 0) barrier_arrive(empty);
-        if constexpr (Pair<Input>::EXISTS && is_float<A>()) {
-            if (all_lanes(are_plain<A>(input))) return scan_whole_lines<S, true>(ring, lines, input, group, turn, warp, lane);
-        }
-        scan_whole_lines<S, false>(ring, lines, input, group, turn, warp, lane);
-    } else {
-        scan_part_lines<S>(ring, lines, group, turn, warp, lane);
-        sync_warp();
-        if (lines.stage && lane == 0) barrier_arrive(empty);
     }
-}
 
-template <class S>
-KOGGE_DEVICE void run_line_scanner(LineRing<S>& ring, const LineArguments<S>& arguments, const WarpShare<S>& share, const Batches<S>& batches, u32 group, u32 warp, u32 lane) {
-    typedef typename S::Input Input;
-    if (warp >= share.warps) return;
-    u32 ours = warp / share.team * share.lines_per_warp;
-    for (u32 r = group; r < batches.count; r += S::GROUPS) {
-        u32 left = batches.lines(r), s = arguments.stages > 0 ? batches.stage(r) : 0;
-        u64 first = batches.first_line(r);
-        u8* stage = nullptr;
-        if (arguments.stages > 0) {
-            barrier_wait(&ring.full[s], batches.parity(r));
-            stage = ring.stage(arguments, s) + (u64)arguments.place(first).input % 16 + (u64)ours * (u32)arguments.axis[0].input;
+    __device__ __forceinline__ void scan(const LotRows<S>& rows, const InputChunk<S> (&input)[ROWS_PER_SEGMENT], A* segment) const {
+        if constexpr (Pair<Input>::EXISTS && is_float<A>()) {
+            if (all_lanes(are_plain<A>(input))) return scan_chunks<true>(rows, input, segment);
         }
-        if (ours >= left) return;  // the last batch
-        u32 count = left - ours < share.lines_per_warp ? left - ours : share.lines_per_warp;
-        WarpLines<S> lines = {arguments, share, first + ours, count, stage, arguments.place(first + ours).output};
-        scan_warp_lines(ring, lines, &ring.empty[s], group, r / S::GROUPS % 2, warp, lane);
+        scan_chunks<false>(rows, input, segment);
     }
-}
+    template <bool PLAIN>
+    __device__ __forceinline__ void scan_chunks(const LotRows<S>& rows, const InputChunk<S> (&input)[ROWS_PER_SEGMENT], A* segment) const {
+        A value[ROWS_PER_SEGMENT];
+#pragma unroll
+        for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) value[j] = S::Fold::template of<PLAIN>(input[j], rows.count(j));
+        kogge_stone_lines<Op>(value, share.index, share.chunks);
+        bool alone = share.team == 1;
+        LinePrefix<S> prefix = {};
+        if (!alone) prefix.before = exchange<S>(segment, rows, fold_rows<S>(value, share.chunks), warp, lane);
+        Route route = whole ? BY_CHUNK : route_of(rows);
+#pragma unroll
+        for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) {
+            bool exists = rows.exists(j);
+            u32 count = rows.count(j);
+            if (alone) prefix.begin(rows, j, exists);
+            OutputChunk<S> output;
+            Maybe<A> after = scan_row<S, true, PLAIN>(prefix.before, input[j], count, value[j], LANES, share.index, output);
+            if (alone) prefix.end(rows, j, exists, value[j], count);
+            prefix.before = after;
+            if (count > 0) write(rows, route, j, count, output);
+        }
+        if (route == BY_CHUNK || route == BY_ELEMENT) return;
+        sync_warp();
+        store_rows(rows, route, lane);
+    }
+    __device__ __forceinline__ void write(const LotRows<S>& rows, Route route, u32 row, u32 count, const OutputChunk<S>& output) const {
+        u32 line = rows.line(row), chunk = rows.chunk(row);
+        if (route == BY_CHUNK)
+            write_chunk<Output, E, S::REVERSE, true>(rows.to(line), share.length, chunk, E, output);
+        else if (route == BY_ELEMENT)
+            write_chunk<Output, E, S::REVERSE, false>(rows.to(line), share.length, chunk, count, output);
+        else if constexpr (sizeof(Input) == sizeof(Output))
+            Gather<Output, E>::template store<S::REVERSE>(
+                rows.staged(line) + rows.place(chunk) * (int)sizeof(Output), output, count, rotation);
+    }
+};
 
 template <class S>
 KOGGE_DEVICE void line_scan(const LineArguments<S>& arguments) {
-    LineRing<S>& ring = *(LineRing<S>*)shared_memory();
+    typedef LineRings<S> Rings;
+    Rings& rings = *(Rings*)shared_memory();
     u32 warp = thread_index() / LANES, lane = thread_index() % LANES;
-    u32 scanner = warp > 0 ? (warp - 1) % ring.SCANNERS : 0, group = warp > 0 ? (warp - 1) / ring.SCANNERS : 0;
-    WarpShare<S> share(arguments, scanner, lane);
-    if (thread_index() == 0) {
-        for (u32 s = 0; s < arguments.stages; s++) {
-            barrier_init(&ring.full[s], S::BULK ? 1 : LANES + 1);
-            barrier_init(&ring.empty[s], share.warps);
-        }
+    LineShare<S> share((u32)arguments.length, warp, lane);
+    bool whole = InputChunk<S>::BYTES % 16 == 0 && arguments.whole;
+    if (lane == 0) {
+        // A whole lot has one copy by one lane; the ends of others are asked for by all.
+        u32 arrivals = whole && S::BULK ? 1 : 1 + LANES;
+        for (u32 s = 0; s < arguments.stages; s++) barrier_init(&rings.full[warp][s], arrivals);
         barrier_init_fence();
     }
     sync_block();
-    Batches<S> batches(arguments, share.lines_per_batch);
-    if (warp > 0) run_line_scanner(ring, arguments, share, batches, group, scanner, lane);
-    else if (arguments.stages > 0) run_line_loader(ring, arguments, batches, lane);
+    if (warp < Rings::WARPS / share.team * share.team) LineWarp<S>(rings, arguments, share, warp, lane, whole).scan_all();
 }

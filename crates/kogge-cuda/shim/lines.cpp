@@ -10,6 +10,7 @@
 
 #include "../kernels/inits.cuh"
 #include "../kernels/contiguous.cuh"
+#include "../kernels/stage.cuh"
 #include "../kernels/line_scan.cuh"
 #include "../kernels/line_tiles.cuh"
 
@@ -45,11 +46,12 @@ void run_lines(const LineRequest& q) {
         shim::launch(q.grid, Ring<S>::THREADS, sizeof(Ring<S>), q.seed,
                      [](const void* a) { long_line_scan<S>(*(const LineArguments<S>*)a); }, &a);
     else {
-        u32 lines = WarpShare<S>(a, 0, 0).lines_per_batch;
-        u64 range = (lines - 1) * q.axis[0].input + q.length * sizeof(typename S::Input);
-        a.stages = range > 256 << 10 ? 0 : (q.stages + S::GROUPS - 1) / S::GROUPS * S::GROUPS;
-        a.stage_bytes = (u32)(range + 16 + 127) / 128 * 128;
-        shim::launch(q.grid, LineRing<S>::THREADS, sizeof(LineRing<S>) + a.stages * a.stage_bytes, q.seed,
+        typedef LineRings<S> Rings;
+        LineShare<S> share((u32)q.length, 0, 0);
+        u64 range = (share.lines_per_lot - 1) * q.axis[q.axes > 1 ? q.axes - 1 : 0].input + share.length * sizeof(typename S::Input);
+        a.stages = range > 32 << 10 ? 0 : q.stages;
+        a.stage_bytes = (u32)(range + 16 + 2 * Rings::PAD + 15) / 16 * 16;
+        shim::launch(q.grid, Rings::THREADS, sizeof(Rings) + Rings::WARPS * a.stages * a.stage_bytes, q.seed,
                      [](const void* a) { line_scan<S>(*(const LineArguments<S>*)a); }, &a);
     }
 }

@@ -10,7 +10,7 @@ struct Specimen {
     typedef U Output;
     typedef Stored Accumulator;
     static constexpr bool EXCLUSIVE = EXCLUSIVE_, REVERSE = REVERSE_, BULK = BULK_;
-    static constexpr u32 STAGES = STAGES_, GROUPS = GROUPS_, REDUCERS = REDUCERS_, AHEAD = AHEAD_;
+    static constexpr u32 STAGES = STAGES_, GROUPS = GROUPS_, REDUCERS = REDUCERS_, AHEAD = AHEAD_, WARPS = 8 * GROUPS_;
     template <bool P, class X = void>
     struct Choose {
         typedef LeftFold<Specimen> Type;

@@ -1,5 +1,5 @@
-//! Lines of consecutive elements. Batches of short lines go through a ring of stages, each line to a warp or
-//! a team of warps, and no block waits for another. The tiles of longer lines, all together, go through the
+//! Lines of consecutive elements. Short lines go in lots, each to a warp or a team of warps with a ring of
+//! stages of its own, and no block waits for another. The tiles of longer lines, all together, go through the
 //! rounds of the flat scan, where every line's look-ahead starts anew.
 
 use super::shape::{Lines, MOST_OUTER};
@@ -17,15 +17,15 @@ use std::sync::Arc;
 /// Which kernel takes lines of consecutive elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContiguousKernel {
-    /// Resident thread blocks that take batches of lines in turn: short lines.
-    Batches {
-        /// Lines of a batch.
+    /// Resident warps, or teams of warps, that take lots of lines in turn: short lines.
+    Lots {
+        /// Lines of a lot.
         lines: u32,
-        /// Groups of eight scanner warps, which take batches in turn.
-        groups: u32,
-        /// Whether the copy engine fills the ring (sm_90 and newer), else asynchronous loads.
+        /// Warps of a thread block.
+        warps: u32,
+        /// Whether the copy engine fills the rings (sm_90 and newer), else asynchronous loads.
         bulk: bool,
-        /// Batches that the ring holds; none if lines lie too far apart for one copy.
+        /// Lots that the ring of a warp holds; none if lines lie too far apart for one copy.
         stages: u32,
         /// Bytes of one.
         stage_bytes: u32,
@@ -56,8 +56,8 @@ pub struct ContiguousPlan {
 impl fmt::Display for ContiguousPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kernel {
-            ContiguousKernel::Batches { lines, stages, .. } => {
-                write!(f, "batches of {lines} lines, {stages} stages")?
+            ContiguousKernel::Lots { lines, stages, .. } => {
+                write!(f, "lots of {lines} lines, {stages} stages")?
             }
             ContiguousKernel::Rounds(ring) => write!(f, "in rounds, {} stages", ring.stages)?,
             ContiguousKernel::OneByOne(_) => write!(f, "line by line")?,
@@ -99,7 +99,7 @@ pub(crate) fn plan(
                 workspace_bytes: tiles.saturating_mul(slot).saturating_add(WORKSPACE_HEAD),
             })
         }
-        _ if in_one_tile => Ok(in_batches(lines, problem, device, tuning)),
+        _ if in_one_tile => Ok(in_lots(lines, problem, device, tuning)),
         _ => Ok(ContiguousPlan {
             kernel: ContiguousKernel::OneByOne(flat),
             grid: flat.grid,
@@ -111,74 +111,78 @@ pub(crate) fn plan(
     }
 }
 
-/// Stages of `LineRing` of kernels/line_scan.cuh, at most.
-const MOST_STAGES: u64 = 16;
+/// Stages of a warp of `LineRings` of kernels/line_scan.cuh, at most, and what a stage has beside a lot.
+const MOST_STAGES: u64 = 8;
+const STAGE_PADS: u64 = 2 * 32;
 
-/// As `WarpShare` and `LineRing` of kernels/line_scan.cuh have it.
-fn in_batches(
+/// As `LineShare` and `LineRings` of kernels/line_scan.cuh have it.
+fn in_lots(
     lines: &Lines,
     problem: &Problem,
     device: Capability,
     tuning: &Tuning,
 ) -> ContiguousPlan {
     let order = problem.order();
-    let (warp, rows, warps) =
-        (u64::from(LANES), Order::ROWS_PER_SEGMENT as u64, Order::SEGMENTS_PER_TILE as u64);
-    let chunks = problem.len.div_ceil(order.chunk() as u64).max(1);
-    let team = chunks.div_ceil(warp * rows);
-    let lines_per_warp = (rows / chunks.div_ceil(warp).min(rows)) * (warp / chunks).max(1);
-    let batch = warps / team * lines_per_warp;
-    let batches = lines.count.div_ceil(batch);
-    // Barriers, and for two batches of each group the totals of segments.
+    let (lanes, rows) = (u64::from(LANES), Order::ROWS_PER_SEGMENT as u64);
+    let team = problem.len.div_ceil(order.segment() as u64).max(1);
+    let chunks = problem.len.min(order.segment() as u64).div_ceil(order.chunk() as u64).max(1);
+    let lot = if team > 1 { 1 } else { rows / chunks.div_ceil(lanes) * (lanes / chunks).max(1) };
+    // Barriers, and for two lots of each warp the totals of segments.
     let accumulator = problem.accumulator_bytes.max(4) as u64;
-    let shared = |groups: u64| (256 + groups * 2 * warps * accumulator).next_multiple_of(128);
-    let stage = stage_bytes(lines, problem, batch);
-    let fitting = |groups: u64| {
-        let room = u64::from(device.shared_bytes).saturating_sub(shared(groups));
+    let head = |warps: u64| (warps * (MOST_STAGES * 8 + 2 * accumulator)).next_multiple_of(128);
+    let stage = stage_bytes(lines, problem, lot);
+    let fitting = |warps: u64| {
+        let room = u64::from(device.shared_bytes).saturating_sub(head(warps));
         let most = u64::from(tuning.line_stages).min(MOST_STAGES);
-        stage.map_or(0, |stage| (room / stage).min(most) / groups * groups)
+        stage.map_or(0, |stage| (room / warps / stage).min(most))
     };
-    let wanted = u64::from(tuning.line_groups);
-    let groups = if fitting(wanted) >= 2 * wanted { wanted } else { 1 };
-    let stages = if fitting(groups) >= 2 { fitting(groups) } else { 0 };
-    let stage = if stages > 0 { stage.unwrap_or(0) } else { 0 };
-    // Blocks that read lines by themselves have no ring, so that several are resident.
-    let resident = u64::from(device.multiprocessors) * if stages > 0 { 1 } else { 4 };
+    // Where lots are large, fewer warps, that two of each fit.
+    let most = u64::from(tuning.line_warps).max(Order::SEGMENTS_PER_TILE as u64);
+    let fewer = Order::SEGMENTS_PER_TILE as u64;
+    let ringed = [most, fewer].into_iter().find(|&warps| fitting(warps) >= 2);
+    let warps = ringed.unwrap_or(most);
+    let (stages, stage) = match (ringed, stage) {
+        (Some(warps), Some(stage)) => (fitting(warps), stage),
+        _ => (0, 0),
+    };
+    // The lines of a lot are neighbours along one axis.
+    let run = lines.outer.last().map_or(1, |axis| axis.len).max(1);
+    let lots = (lines.count / run).saturating_mul(run.div_ceil(lot));
     ContiguousPlan {
-        kernel: ContiguousKernel::Batches {
-            lines: batch as u32,
-            groups: groups as u32,
+        kernel: ContiguousKernel::Lots {
+            lines: lot as u32,
+            warps: warps as u32,
             bulk: device.compute >= (9, 0),
             stages: stages as u32,
             stage_bytes: stage as u32,
         },
-        grid: batches.clamp(1, resident) as u32,
-        threads: (warp * (1 + groups * warps)) as u32,
-        shared_bytes: (shared(groups) + stages * stage) as u32,
+        grid: lots.div_ceil(warps / team).clamp(1, device.multiprocessors.into()) as u32,
+        threads: (lanes * warps) as u32,
+        shared_bytes: (head(warps) + warps * stages * stage) as u32,
         cooperative: false,
         workspace_bytes: 0,
     }
 }
 
-/// Bytes of a stage for a batch of lines and what lies between them; `None` if one copy can't have them, or
-/// there is nothing to copy.
-fn stage_bytes(lines: &Lines, problem: &Problem, batch: u64) -> Option<u64> {
-    let stride = match lines.outer[..] {
+/// Bytes of a stage for what a warp has of a lot of lines and what lies between them; `None` if one copy
+/// can't have them, or there is nothing to copy.
+fn stage_bytes(lines: &Lines, problem: &Problem, lot: u64) -> Option<u64> {
+    let length = problem.len.min(problem.order().segment() as u64);
+    let stride = match lines.outer.last() {
         _ if problem.len == 0 => return None,
-        [] => 0,
-        [outer] => u64::try_from(outer.input_stride).ok()?,
-        _ => return None,
+        None => 0,
+        Some(axis) => u64::try_from(axis.input_stride).ok()?,
     };
-    let elements = stride.checked_mul(batch - 1)?.checked_add(problem.len)?;
+    let elements = stride.checked_mul(lot - 1)?.checked_add(length)?;
     // A line may begin anywhere in 16 bytes.
-    let bytes = elements.checked_mul(problem.element_bytes as u64)?.checked_add(16 + 127)?;
-    Some(bytes / 128 * 128)
+    let bytes = elements.checked_mul(problem.element_bytes as u64)?.checked_add(16 + STAGE_PADS)?;
+    bytes.checked_next_multiple_of(16)
 }
 
-const BATCHES: [&str; 4] = [
+const LOTS: [&str; 4] = [
     include_str!("../../kernels/inits.cuh"),
     include_str!("../../kernels/contiguous.cuh"),
-    include_str!("../../kernels/load_tile.cuh"),
+    include_str!("../../kernels/stage.cuh"),
     include_str!("../../kernels/line_scan.cuh"),
 ];
 const ROUNDS: [&str; 6] = [
@@ -211,15 +215,15 @@ where
         ContiguousKernel::OneByOne(flat) => {
             return crate::source::<T, U, A, O>(operator, specification, &flat);
         }
-        ContiguousKernel::Batches { groups, bulk, .. } => {
-            constants = format!("GROUPS = {groups}");
+        ContiguousKernel::Lots { warps, bulk, .. } => {
+            constants = format!("WARPS = {warps}");
             Program {
-                kernels: &BATCHES,
+                kernels: &LOTS,
                 bulk,
                 constants: &constants,
-                shared: "LineRing",
+                shared: "LineRings",
                 shared_bytes: plan.shared_bytes,
-                bounds: "LineRing<Scan>::THREADS, 1",
+                bounds: "LineRings<Scan>::THREADS, 1",
                 arguments: "LineArguments",
                 entry: "line_scan",
             }
@@ -307,7 +311,7 @@ impl LineArguments {
             _ => false,
         };
         let (stages, stage_bytes) = match plan.kernel {
-            ContiguousKernel::Batches { stages, stage_bytes, .. } => (stages, stage_bytes),
+            ContiguousKernel::Lots { stages, stage_bytes, .. } => (stages, stage_bytes),
             _ => (0, 0),
         };
         Self {
@@ -499,24 +503,20 @@ mod tests {
     }
 
     #[test]
-    fn batches_fill_eight_warps_and_fit_every_device() {
+    fn lots_fill_a_warp_and_fit_every_device() {
         for device in [H100, RTX] {
-            for (len, batch) in
-                [(1, 2048), (100, 64), (128, 64), (129, 32), (1024, 8), (1025, 4), (2049, 2)]
+            for (len, lot) in
+                [(1, 256), (100, 8), (128, 8), (129, 4), (1024, 1), (1025, 1), (8192, 1)]
             {
                 let plan = of(len, 1 << 20, len.max(1) as i64, 4, device);
-                let ContiguousKernel::Batches { lines, stages, stage_bytes, groups, .. } =
-                    plan.kernel
+                let ContiguousKernel::Lots { lines, stages, stage_bytes, warps, .. } = plan.kernel
                 else {
-                    panic!("{plan} isn't in batches")
+                    panic!("{plan} isn't in lots")
                 };
-                assert_eq!(u64::from(lines), batch, "{len}");
-                assert!(
-                    stages >= 2 * groups
-                        && stages % groups == 0
-                        && plan.shared_bytes <= device.shared_bytes
-                );
-                assert!(u64::from(stage_bytes) >= len * batch * 4 + 15);
+                assert_eq!(u64::from(lines), lot, "{len}");
+                assert!(stages >= 2 && plan.shared_bytes <= device.shared_bytes);
+                assert_eq!(plan.threads, 32 * warps);
+                assert!(u64::from(stage_bytes) >= len.min(1024) * lot * 4 + 15);
                 assert_eq!((plan.grid, plan.cooperative), (device.multiprocessors, false));
             }
         }
@@ -525,7 +525,7 @@ mod tests {
     #[test]
     fn few_lines_have_few_blocks() {
         assert_eq!(of(256, 1, 256, 4, H100).grid, 1);
-        assert_eq!(of(256, 33, 256, 4, H100).grid, 2);
+        assert_eq!(of(256, 65, 256, 4, H100).grid, 2);
         assert_eq!(of(1 << 20, 1, 1 << 20, 4, H100).grid, 128);
     }
 
@@ -533,17 +533,17 @@ mod tests {
     fn lines_far_apart_are_read_without_a_ring() {
         for pitch in [1 << 20, 4000] {
             let plan = of(256, 1000, pitch, 4, H100);
-            assert!(matches!(plan.kernel, ContiguousKernel::Batches { stages: 0, .. }), "{plan}");
+            assert!(matches!(plan.kernel, ContiguousKernel::Lots { stages: 0, .. }), "{plan}");
         }
         let empty = of(0, 1000, 1, 4, H100);
-        assert!(matches!(empty.kernel, ContiguousKernel::Batches { stages: 0, .. }), "{empty}");
+        assert!(matches!(empty.kernel, ContiguousKernel::Lots { stages: 0, .. }), "{empty}");
         let near = of(256, 1000, 300, 4, H100);
-        assert!(matches!(near.kernel, ContiguousKernel::Batches { stages: 4.., .. }), "{near}");
+        assert!(matches!(near.kernel, ContiguousKernel::Lots { stages: 2.., .. }), "{near}");
     }
 
     #[test]
     fn long_lines_go_in_rounds_or_one_by_one() {
-        for (len, in_rounds) in [(4095, false), (4096, true), (8193, true)] {
+        for (len, in_rounds) in [(4096, false), (8192, false), (8193, true)] {
             let plan = of(len, 16, len as i64, 4, H100);
             assert_eq!(matches!(plan.kernel, ContiguousKernel::Rounds(_)), in_rounds, "{plan}");
         }

@@ -5,10 +5,10 @@ use super::{Random, expected};
 use kogge_core::{Accumulate, Direction, Element, Kind, Operator, Order, bytemuck};
 use std::fmt::Write;
 
-/// How lines are scanned, by so many blocks: in batches, or tile by tile in rounds.
+/// How lines are scanned, by so many blocks: in lots, or tile by tile in rounds.
 #[derive(Clone, Copy, Debug)]
 pub enum Way {
-    Batches(u32),
+    Lots(u32),
     Rounds(u32),
 }
 
@@ -104,7 +104,7 @@ impl Layout {
     }
 }
 
-/// Lines of a batch.
+/// Lines that eight warps take at once.
 pub fn batch(order: Order, len: usize) -> usize {
     let team = len.div_ceil(order.segment()).max(1);
     let chunks = len.div_ceil(order.chunk()).max(1);
@@ -150,12 +150,12 @@ where
             (axis.input * size_of::<T>() as i64) % 16 == 0
                 && (axis.output * size_of::<U>() as i64) % 16 == 0
         });
-    let simple = layout.axes.len() <= 1 && layout.axes.iter().all(|axis| axis.input >= 0);
+    let risen = layout.axes.last().is_none_or(|axis| axis.input >= 0);
     let along = |axis: &Across| (axis.input, axis.output) == (len as i64, len as i64);
     let dense = layout.axes.len() <= 1 && layout.axes.iter().all(along);
-    let stages = if simple && random.below(4) > 0 { 2 + random.below(4) } else { 0 };
+    let stages = if risen && len > 0 && random.below(4) > 0 { 2 + random.below(3) } else { 0 };
     let (rounds, grid) = match way {
-        Way::Batches(blocks) => (0, (blocks as usize).min(lines.div_ceil(batch(order, len)))),
+        Way::Lots(blocks) => (0, (blocks as usize).min(lines.div_ceil(batch(order, len)))),
         Way::Rounds(blocks) => (1, (blocks as usize).min(len.div_ceil(order.tile()) * lines)),
     };
     let start = random.below(data.len() - layout.extent[0]);

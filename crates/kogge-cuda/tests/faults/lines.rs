@@ -44,10 +44,10 @@ where
     // More batches than the ring has stages: lines side by side, lines of rows, lines of teams.
     let blocks = 1 + turn as u32 % 2;
     for len in [order.chunk() * 3 + turn % 2, order.row() * 3 - turn % 3 * 4] {
-        scan(len, (batch(order, len) * 9).min(1000), Way::Batches(blocks))?;
+        scan(len, (batch(order, len) * 9).min(1000), Way::Lots(blocks))?;
     }
     for len in [order.segment() * 3 - turn % 2, order.segment() * 2 + 8] {
-        scan(len, batch(order, len) * 8 - 1, Way::Batches(blocks))?;
+        scan(len, batch(order, len) * 8 - 1, Way::Lots(blocks))?;
     }
     scan(order.tile() * 2 + turn % 2, 5, Way::Rounds(3))?;
     scan(order.tile() + order.segment() * (turn % 3) + 1, 8, Way::Rounds(1 + turn as u32))

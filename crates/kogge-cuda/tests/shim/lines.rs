@@ -46,9 +46,9 @@ fn sweep<T, U, A, O>(
     lengths.extend([3, 5, 100, 1000, 1001].into_iter().filter(|&n| n <= order.tile()));
     for n in lengths {
         for blocks in depth.some(&mut lot, &[1, 2, 3], 2) {
-            // A few batches, and few enough lines for their inits and for a test.
+            // A few lots of each warp, and few enough lines for their inits and for a test.
             let most = (5 * batch(order, n) + 2).min(inits.len()).min(order.tile() * 20 / n.max(1));
-            try_one(n, size(most), Way::Batches(blocks));
+            try_one(n, size(most), Way::Lots(blocks));
         }
         if n > order.segment() {
             try_one(n, size(7), Way::Rounds(size(5) as u32));
