@@ -63,12 +63,11 @@ struct ColumnFetch {
     }
 };
 
-// Reads a chunk of one line from where a fetch has put it.
+// Reads a chunk of one line from where a fetch has put it; past the line's end, whatever is there.
 template <class T, u32 COLUMNS>
-KOGGE_DEVICE void read_column_chunk(const u8* line, u32 chunk, u32 count, T (&value)[Order<T>::CHUNK]) {
+KOGGE_DEVICE void read_column_chunk(const u8* line, u32 chunk, T (&value)[Order<T>::CHUNK]) {
     constexpr u32 E = Order<T>::CHUNK;
 #pragma unroll
     for (u32 e = 0; e < E; e++)
-        if (e < count)
-            value[e] = read_element<natural_alignment<T>(), T>(line + (chunk * E + e) * ColumnFetch<T, COLUMNS>::PITCH);
+        value[e] = read_element<natural_alignment<T>(), T>(line + (chunk * E + e) * ColumnFetch<T, COLUMNS>::PITCH);
 }

@@ -17,7 +17,7 @@ template <class S>
 struct ColumnShared {
     typedef typename S::Input Input;
     typedef ColumnFetch<Input, S::COLUMNS> Fetch;
-    static constexpr u32 STAGES = S::STAGES;
+    static constexpr u32 STAGES = 3;
     static constexpr u32 ROW = Order<Input>::CHUNK * CHUNKS_PER_ROW;
     static constexpr u32 WORKERS = S::ROWS * S::COLUMNS, THREADS = STAGES * WORKERS;
     // What is added to a row keeps the rows that a warp reads together in banks of their own.
@@ -94,8 +94,8 @@ struct FromStage {
 
     __device__ __forceinline__ void begin_octet() {}
     __device__ __forceinline__ void end_octet() {}
-    __device__ __forceinline__ void take(u32 octet, u32 i, u32 count, Input (&value)[Order<Input>::CHUNK]) {
-        read_column_chunk<Input, S::COLUMNS>(row, octet * CHUNKS_PER_OCTET + i, count, value);
+    __device__ __forceinline__ void take(u32 octet, u32 i, Input (&value)[Order<Input>::CHUNK]) {
+        read_column_chunk<Input, S::COLUMNS>(row, octet * CHUNKS_PER_OCTET + i, value);
     }
 };
 

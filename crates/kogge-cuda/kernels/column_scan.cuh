@@ -45,8 +45,8 @@ struct Strips {
 
     // As a source of chunks.
     __device__ __forceinline__ void begin_octet() { barrier_wait(&ring.full[stage], parity); }
-    __device__ __forceinline__ void take(u32, u32 i, u32 count, Input (&value)[Order<Input>::CHUNK]) {
-        read_column_chunk<Input, S::COLUMNS>(ring.stage[stage] + index * sizeof(Input), i, count, value);
+    __device__ __forceinline__ void take(u32, u32 i, Input (&value)[Order<Input>::CHUNK]) {
+        read_column_chunk<Input, S::COLUMNS>(ring.stage[stage] + index * sizeof(Input), i, value);
     }
     __device__ __forceinline__ void end_octet() {
         sync_block();
@@ -97,7 +97,8 @@ KOGGE_DEVICE void scan_strip(Strips<S>& source, const ColumnArguments<S>& argume
     ExistingPlaces<typename S::Output, ALIGNMENT> sink = {{line.output, arguments.output_stride}, exists};
     Maybe<A> init = {A(), false};
     if (exists) init = arguments.inits.of(line.number);
-    Course<S> course(init);
+    typename Course<S>::TileDelays tile_delays;
+    Course<S> course(init, tile_delays);
     Delays<A> delays = {};
     u64 left = arguments.length;
 #pragma unroll 1

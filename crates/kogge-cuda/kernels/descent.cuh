@@ -56,18 +56,18 @@ KOGGE_DEVICE typename S::Op::Element descend_row(Delays<typename S::Op::Element>
         for (u32 i = 0; i < CHUNKS_PER_OCTET; i++) {
             u32 first = (octet * CHUNKS_PER_OCTET + i) * E;
             if (!WHOLE && first >= count) continue;
-            u32 here = WHOLE || count - first > E ? E : count - first;
             typename S::Input input[E];
-            source.take(octet, i, here, input);
+            source.take(octet, i, input);
             A total = Convert<A, typename S::Input>::of(input[0]);
             Maybe<A> running = left;
+            // A chunk that is cut short goes the same way, without a branch an element.
 #pragma unroll
             for (u32 e = 0; e < E; e++) {
-                if (!WHOLE && e >= here) continue;
+                bool exists = WHOLE || first + e < count;
                 A value = Convert<A, typename S::Input>::of(input[e]);
-                if (e > 0) total = Op::combine(total, value);
+                if (e > 0) total = WHOLE ? Op::combine(total, value) : choose(exists, Op::combine(total, value), total);
                 Maybe<A> through = join<Op>(running, value);
-                sink.put(S::EXCLUSIVE ? or_identity<Op>(running) : through.value);
+                sink.put(S::EXCLUSIVE ? or_identity<Op>(running) : through.value, exists);
                 running = through;
             }
             row = delays.template through<Op>(total, octet, i);
@@ -85,7 +85,7 @@ KOGGE_DEVICE typename S::Op::Element chunk_total(Source& source, u32 octet, u32 
     typedef typename Op::Element A;
     constexpr u32 E = Order<typename S::Input>::CHUNK;
     typename S::Input input[E];
-    source.take(octet, i, E, input);
+    source.take(octet, i, input);
     A total = Convert<A, typename S::Input>::of(input[0]);
 #pragma unroll
     for (u32 e = 1; e < E; e++) total = Op::combine(total, Convert<A, typename S::Input>::of(input[e]));
@@ -117,7 +117,7 @@ KOGGE_DEVICE typename S::Op::Element whole_row_total(Source& source) {
 // For whom only the total counts.
 struct Nowhere {
     template <class A>
-    __device__ __forceinline__ void put(const A&) {}
+    __device__ __forceinline__ void put(const A&, bool) {}
 };
 
 // The places of a line in turn.
@@ -127,8 +127,8 @@ struct Places {
     long long stride;
 
     template <class A>
-    __device__ __forceinline__ void put(const A& value) {
-        write_element<ALIGNMENT, U>(next, Convert<U, A>::of(value));
+    __device__ __forceinline__ void put(const A& value, bool exists) {
+        if (exists) write_element<ALIGNMENT, U>(next, Convert<U, A>::of(value));
         next += stride;
     }
 };
@@ -140,8 +140,8 @@ struct ExistingPlaces {
     bool exist;
 
     template <class A>
-    __device__ __forceinline__ void put(const A& value) {
-        if (exist) places.put(value);
+    __device__ __forceinline__ void put(const A& value, bool exists) {
+        places.put(value, exist && exists);
     }
 };
 
@@ -156,10 +156,12 @@ struct Course {
     Maybe<A> before;   // what precedes the row
     // The totals, so far, of the segment and of the tile; a Kogge–Stone step each of the tiles before.
     Maybe<A> segment_total, tile_total;
-    A delay[TILES_PER_BLOCK - 1];
+    // By reference: what is indexed at run time lies in local memory, and would take all else with it.
+    typedef A TileDelays[TILES_PER_BLOCK - 1];
+    TileDelays& delay;
     u64 row;  // rows that have ended
 
-    __device__ __forceinline__ Course(const Maybe<A>& init) {
+    __device__ __forceinline__ Course(const Maybe<A>& init, TileDelays& delay) : delay(delay) {
         blocks = segment = before = init;
         segment_total = tile_total = {A(), false};
         row = 0;

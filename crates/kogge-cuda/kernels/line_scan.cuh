@@ -21,6 +21,8 @@ struct LineShare {
     u32 inverse;             // 256 by that, rounded up: a row's line by a multiplication
     u32 lines_per_lot;
     u32 line_in_row, index;  // this lane's line in a row, and its chunk in the line's row
+    u32 present, last;       // a bit for each row where this lane has a chunk, and where that ends its line
+    u32 tail;                // elements of a last chunk
 
     __device__ __forceinline__ LineShare(u32 line, u32 warp, u32 lane) {
         constexpr u32 E = Order<typename S::Input>::CHUNK, SEGMENT = Order<typename S::Input>::SEGMENT;
@@ -35,7 +37,19 @@ struct LineShare {
         lines_per_lot = ROWS_PER_SEGMENT / rows_per_line * lines_per_row;
         line_in_row = lines_per_row > 1 ? lane / chunks : 0;
         index = lane - line_in_row * chunks;
+        tail = length - (chunks - 1) * E;
+        present = last = 0;
+#pragma unroll 1
+        for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) {
+            if (line_in_row >= lines_per_row || line_of(j) >= lines_per_lot || chunk(j) >= chunks) continue;
+            present |= 1u << j;
+            if (chunk(j) + 1 == chunks) last |= 1u << j;
+        }
     }
+    // Row `row`: this lane's line among the lot's, the row of that line, and this lane's chunk of it.
+    __device__ __forceinline__ u32 line_of(u32 row) const { return (row * inverse >> 8) * lines_per_row + line_in_row; }
+    __device__ __forceinline__ u32 row_of_line(u32 row) const { return row - (row * inverse >> 8) * rows_per_line; }
+    __device__ __forceinline__ u32 chunk(u32 row) const { return row_of_line(row) * LANES + index; }
 };
 
 template <class S>
@@ -60,24 +74,14 @@ struct LotRows {
     const LineShare<S>& share;
     LinePlace at;  // of the warp's part of the first line
     u32 lines;
+    u32 present;   // a bit for each row where this lane has a chunk
     u8* stage;     // the copy of that part, or null
 
-    // Row `row`: this lane's line among the lot's, and its chunk there.
-    __device__ __forceinline__ u32 line(u32 row) const {
-        return (row * share.inverse >> 8) * share.lines_per_row + share.line_in_row;
-    }
-    __device__ __forceinline__ u32 row_of_line(u32 row) const {
-        return row - (row * share.inverse >> 8) * share.rows_per_line;
-    }
-    __device__ __forceinline__ u32 chunk(u32 row) const { return row_of_line(row) * LANES + share.index; }
-    __device__ __forceinline__ bool exists(u32 row) const {
-        return share.line_in_row < share.lines_per_row && line(row) < lines && chunk(row) < share.chunks;
-    }
+    __device__ __forceinline__ bool exists(u32 row) const { return present >> row & 1; }
     // Elements of the lane's chunk.
     __device__ __forceinline__ u32 count(u32 row) const {
-        u32 before = chunk(row) * E;
-        if (!exists(row) || share.length <= before) return 0;
-        return share.length - before < E ? share.length - before : E;
+        u32 whole = share.last >> row & 1 ? share.tail : E;
+        return exists(row) ? whole : 0;
     }
     // Elements from the start of the warp's part of a line to a whole chunk, which may begin before it.
     __device__ __forceinline__ int place(u32 chunk) const {
@@ -134,17 +138,17 @@ struct LinePrefix {
     Maybe<A> init, before, rows;  // `rows`: the line's rows so far, without init
 
     __device__ __forceinline__ void begin(const LotRows<S>& lot, u32 row, bool exists) {
-        if (lot.row_of_line(row) > 0) return;
+        if (lot.share.row_of_line(row) > 0) return;
         before.exists = init.exists = rows.exists = false;
-        if (exists && lot.arguments.inits.kind != INITS_NONE)
-            before = init = lot.arguments.inits.of(lot.number(lot.line(row)));
+        if (lot.arguments.inits.kind == INITS_NONE) return;
+        if (exists) before = init = lot.arguments.inits.of(lot.number(lot.share.line_of(row)));
     }
     // Takes note of a row's Kogge–Stone values, of `count` elements in this lane's chunk.
     __device__ __forceinline__ void end(const LotRows<S>& lot, u32 row, bool exists, const A& value, u32 count) {
         if (!lot.arguments.inits.totals) return;
-        if (exists && lot.chunk(row) + 1 == lot.share.chunks) {
+        if (exists && lot.share.last >> row & 1) {
             Maybe<A> last = {value, count > 0};
-            lot.arguments.inits.put_total(lot.number(lot.line(row)), join<Op>(init, join<Op>(rows, last)));
+            lot.arguments.inits.put_total(lot.number(lot.share.line_of(row)), join<Op>(init, join<Op>(rows, last)));
         }
         rows = join<Op>(rows, value_of_lane(value, LANES - 1));
     }
@@ -261,7 +265,13 @@ struct LineWarp {
         u64 skipped = S::REVERSE ? arguments.length - share.skipped - share.length : share.skipped;
         at.input += skipped * sizeof(Input);
         at.output += skipped * sizeof(Output);
-        return {arguments, share, at, run - first < share.lines_per_lot ? (u32)(run - first) : share.lines_per_lot, nullptr};
+        LotRows<S> rows = {arguments, share, at, share.lines_per_lot, share.present, nullptr};
+        if (run - first < share.lines_per_lot) {
+            rows.lines = (u32)(run - first);
+            for (u32 j = 0; j < ROWS_PER_SEGMENT; j++)
+                if (share.line_of(j) >= rows.lines) rows.present &= ~(1u << j);
+        }
+        return rows;
     }
     __device__ __forceinline__ u8* stage_of(const u8* from, u32 s) const {
         return stages + s * arguments.stage_bytes + Rings::PAD + (u64)from % 16;
@@ -333,7 +343,7 @@ struct LineWarp {
         for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) {
             input[j] = {};
             u32 count = rows.count(j);
-            if (count > 0) input[j] = chunk_of(rows.line(j), rows.chunk(j), count);
+            if (count > 0) input[j] = chunk_of(share.line_of(j), share.chunk(j), count);
         }
     }
 
@@ -369,7 +379,7 @@ struct LineWarp {
         store_rows(rows, route, lane);
     }
     __device__ __forceinline__ void write(const LotRows<S>& rows, Route route, u32 row, u32 count, const OutputChunk<S>& output) const {
-        u32 line = rows.line(row), chunk = rows.chunk(row);
+        u32 line = share.line_of(row), chunk = share.chunk(row);
         if (route == BY_CHUNK)
             write_chunk<Output, E, S::REVERSE, true>(rows.to(line), share.length, chunk, E, output);
         else if (route == BY_ELEMENT)
@@ -384,7 +394,8 @@ template <class S>
 KOGGE_DEVICE void line_scan(const LineArguments<S>& arguments) {
     typedef LineRings<S> Rings;
     Rings& rings = *(Rings*)shared_memory();
-    u32 warp = thread_index() / LANES, lane = thread_index() % LANES;
+    // By a shuffle, so that the compiler knows it for the same in all lanes.
+    u32 warp = shuffle(thread_index() / LANES, 0), lane = thread_index() % LANES;
     LineShare<S> share((u32)arguments.length, warp, lane);
     bool whole = InputChunk<S>::BYTES % 16 == 0 && arguments.whole;
     if (lane == 0) {

@@ -26,8 +26,8 @@ pub struct Tuning {
     /// Workers of a stage, a row of a line each, of the kernel that cuts lines: 32, 64 or 128; fewer
     /// where shared memory is small.
     pub column_workers: u32,
-    /// Whole segments of a line from which the tiles of lines go in rounds; shorter lines go in lots, if they
-    /// are no longer than a tile.
+    /// Whole segments of a line from which the tiles of lines go in rounds, if lines begin at multiples of 16
+    /// bytes; shorter and other lines go in lots, if they are no longer than a tile.
     pub line_rounds_segments: u32,
     /// Warps of a thread block for lines in lots, eight at least: 16 leave each thread 128 registers.
     pub line_warps: u32,
@@ -48,7 +48,7 @@ impl Default for Tuning {
             column_lines: 256,
             column_blocks: 2,
             column_workers: 128,
-            line_rounds_segments: 9,
+            line_rounds_segments: 4,
             line_warps: 16,
             line_stages: 8,
         }

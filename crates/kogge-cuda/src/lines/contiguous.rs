@@ -85,7 +85,9 @@ pub(crate) fn plan(
     let accumulator = problem.accumulator_bytes.max(4) as u32;
     match ring(order, problem.element_bytes as u32, accumulator, device, tuning) {
         Some((ring, shared_bytes))
-            if !in_one_tile || segments >= tuning.line_rounds_segments.into() =>
+            if !in_one_tile
+                || segments >= tuning.line_rounds_segments.into()
+                    && begin_evenly(lines, problem) =>
         {
             let tiles = problem.len.div_ceil(order.tile() as u64).saturating_mul(lines.count);
             let slot = u64::from(accumulator).div_ceil(8) * 16;
@@ -109,6 +111,17 @@ pub(crate) fn plan(
             workspace_bytes: flat.workspace_bytes,
         }),
     }
+}
+
+/// Whether lines lie at even distances of whole 16 bytes, if the first does: else the rounds would go the way
+/// of misaligned tiles, which costs them more than it costs lots.
+fn begin_evenly(lines: &Lines, problem: &Problem) -> bool {
+    let even = |stride: i64, bytes: usize| stride.wrapping_mul(bytes as i64) % 16 == 0;
+    let ends = even(problem.len as i64, problem.element_bytes);
+    ends && lines.outer.iter().all(|axis| {
+        even(axis.input_stride, problem.element_bytes)
+            && even(axis.output_stride, problem.output_bytes)
+    })
 }
 
 /// Stages of a warp of `LineRings` of kernels/line_scan.cuh, at most, and what a stage has beside a lot.
@@ -506,7 +519,7 @@ mod tests {
     fn lots_fill_a_warp_and_fit_every_device() {
         for device in [H100, RTX] {
             for (len, lot) in
-                [(1, 256), (100, 8), (128, 8), (129, 4), (1024, 1), (1025, 1), (8192, 1)]
+                [(1, 256), (100, 8), (128, 8), (129, 4), (1024, 1), (1025, 1), (8191, 1)]
             {
                 let plan = of(len, 1 << 20, len.max(1) as i64, 4, device);
                 let ContiguousKernel::Lots { lines, stages, stage_bytes, warps, .. } = plan.kernel
@@ -543,7 +556,9 @@ mod tests {
 
     #[test]
     fn long_lines_go_in_rounds_or_one_by_one() {
-        for (len, in_rounds) in [(4096, false), (8192, false), (8193, true)] {
+        for (len, in_rounds) in
+            [(4092, false), (4096, true), (4097, false), (8191, false), (8192, true), (8193, true)]
+        {
             let plan = of(len, 16, len as i64, 4, H100);
             assert_eq!(matches!(plan.kernel, ContiguousKernel::Rounds(_)), in_rounds, "{plan}");
         }

@@ -55,7 +55,7 @@ where
 
 #[test]
 fn every_planted_fault_is_caught() {
-    LINES.catches_all(17);
+    LINES.catches_all(19);
 }
 
 #[test]
