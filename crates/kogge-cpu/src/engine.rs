@@ -2,7 +2,7 @@
 
 use crate::algorithm::io::{Converted, Direct, Io};
 use crate::algorithm::tile::Scan;
-use crate::algorithm::{parallel, sequential};
+use crate::algorithm::{exact, parallel, sequential};
 use crate::{Level, Machine, Plan, plan};
 use kogge_core::{Accumulate, Direction, Element, Error, Kind, Operator, Prefix, Problem};
 use std::any::TypeId;
@@ -185,11 +185,20 @@ where
     O: Operator<A>,
 {
     let plan = request.plan.unwrap_or_else(|| {
-        plan(
-            &request.problem::<T, U>(len, in_place),
-            Machine { threads: rayon::current_num_threads() },
-        )
+        let threads = match rayon::current_num_threads() {
+            // Two would fold and then scan in the time that one takes to scan.
+            2 if const { O::COMPACT && O::EXACT } => 1,
+            threads => threads,
+        };
+        plan(&request.problem::<T, U>(len, in_place), Machine { threads })
     });
+    if let Start::Init(init) = start
+        && const { O::COMPACT && O::EXACT }
+        && plan.threads == 1
+    {
+        // SAFETY: passed on.
+        return unsafe { exact::scan_alone(request, init, from, to, len) };
+    }
     if const { T::SAME && U::SAME && !O::COMPACT }
         && same::<T, U, A>()
         && request.direction == Direction::Forward

@@ -4,7 +4,7 @@ mod common;
 
 use common::{MANY, MANY_STREAM, ONE, Random, bracket};
 use kogge_core::{Compact, Direction, Kind, Operator, Order, Prefix, from_fn, reference};
-use kogge_cpu::{Plan, Request, resume_in_place, resume_into};
+use kogge_cpu::{Plan, Request, resume_in_place, resume_into, scan_in_place, scan_into};
 
 /// 24 bytes: a tile of 2,048 elements, the smallest.
 type Wide = [u64; 3];
@@ -102,6 +102,46 @@ impl Operator<Wide> for LastOdd {
 fn compact_code_of_exact_operators() {
     every_cut(&LastOdd);
     every_cut(&Compact(LastOdd));
+}
+
+/// One thread goes through such a scan alone, many share it.
+#[test]
+fn compact_code_of_exact_operators_from_the_start() {
+    let mut random = Random(9);
+    let long = if cfg!(miri) { 40 } else { 3 * TILE + 5 };
+    let operator = Compact(LastOdd);
+    for n in [0, 1, 2, 3, long] {
+        let data: Vec<Wide> = (0..n).map(|_| [random.next(); 3]).collect();
+        for plan in [ONE, MANY] {
+            for kind in [Kind::Inclusive, Kind::Exclusive] {
+                for init in [None, Some([2; 3])] {
+                    let expected =
+                        reference::scan(&data, &LastOdd, Order::of::<Wide>(), kind, init);
+                    let sum = (n > 0 || init.is_some()).then_some(expected.total);
+                    for direction in [Direction::Forward, Direction::Reverse] {
+                        let mut input = data.clone();
+                        let turn = |values: &mut [Wide]| match direction {
+                            Direction::Forward => {}
+                            Direction::Reverse => values.reverse(),
+                        };
+                        turn(&mut input);
+                        let plan = Some(plan);
+                        let request =
+                            Request { kind, direction, init, plan, ..Request::new(&operator) };
+                        let mut into = vec![[7; 3]; n];
+                        let total = scan_into(&request, &input, &mut into).unwrap();
+                        let total_in_place = scan_in_place(&request, &mut input);
+                        turn(&mut into);
+                        turn(&mut input);
+                        let what = format!("{n} {kind:?} {direction:?} {init:?} {plan:?}");
+                        assert!(into == expected.values, "{what}");
+                        assert!(input == expected.values, "in place, {what}");
+                        assert_eq!((total, total_in_place), (sum, sum), "{what}");
+                    }
+                }
+            }
+        }
+    }
 }
 
 #[test]

@@ -37,7 +37,7 @@ enum State<A> {
 const GROUP: usize = 128;
 
 /// Whether one accumulator a line will do.
-const fn exact<R: Recipe>() -> bool {
+pub const fn exact<R: Recipe>() -> bool {
     <R::Operator as Operator<R::Accumulator>>::EXACT
 }
 

@@ -4,6 +4,7 @@
 //! goes through a [`Stream`], which knows the state between them; the whole runs in the middle are
 //! segments.
 
+use super::columns::exact;
 use super::recipe::Recipe;
 use super::share::{self, TASK};
 use super::{LineScan, Spec};
@@ -22,6 +23,17 @@ pub struct Line<R: Recipe> {
     started: bool,
     /// A piece as the library scans it, where that isn't as it lies in the buffers.
     elements: Vec<R::Element>,
+}
+
+/// Elements of a block that lies in a core's cache, packed and unpacked.
+const BLOCK: usize = 1 << 12;
+
+/// Of the places where runs start, those in a block of a piece, from its start; the end of the piece
+/// belongs to its last block.
+fn within(starts: &[usize], start: usize, end: usize, len: usize) -> Vec<usize> {
+    let first = starts.partition_point(|&at| at < start);
+    let last = if end == len { starts.len() } else { starts.partition_point(|&at| at < end) };
+    starts[first..last].iter().map(|at| at - start).collect()
 }
 
 /// The library's scan for a recipe.
@@ -121,8 +133,20 @@ impl<R: Recipe> LineScan for Line<R> {
         output: &mut [u8],
     ) -> Result<()> {
         let (input, output) = (cast_slice(input), cast_slice_mut(output));
-        let index = |i| first + i as u64;
-        self.packed(input, output, &index, |this, elements| this.runs(starts, elements))
+        let len = input.len();
+        let size = if share::alone(exact::<R>()) { BLOCK } else { len.max(1) };
+        let mut blocks: Vec<usize> = (0..len.max(1)).step_by(size).collect();
+        if self.reversed {
+            blocks.reverse();
+        }
+        for start in blocks {
+            let end = len.min(start + size);
+            let index = |i| first + (start + i) as u64;
+            let starts = within(starts, start, end, len);
+            let (input, output) = (&input[start..end], &mut output[start..end]);
+            self.packed(input, output, &index, |this, elements| this.runs(&starts, elements))?;
+        }
+        Ok(())
     }
 
     fn scan_slabs(&mut self, shape: [usize; 3], input: &[u8], output: &mut [u8]) -> Result<()> {

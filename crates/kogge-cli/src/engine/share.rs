@@ -7,6 +7,12 @@ use std::sync::{Mutex, PoisonError};
 /// Elements that are worth a task.
 pub const TASK: usize = 1 << 14;
 
+/// Whether one thread goes through alone, block by block in its cache: two would fold and then scan
+/// an exact operator in the time that one takes to scan.
+pub fn alone(exact: bool) -> bool {
+    exact && rayon::current_num_threads() <= 2
+}
+
 /// Calls `task` with each of the parts.
 pub fn each<P: Send>(parts: impl Iterator<Item = P>, task: &(dyn Fn(P) + Sync)) {
     let parts: Vec<_> = parts.map(|part| Mutex::new(Some(part))).collect();

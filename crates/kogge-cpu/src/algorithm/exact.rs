@@ -6,7 +6,8 @@
 //! Several arrays go through the steps together, which hides the latency of each.
 
 use super::tile::{Folds, join};
-use kogge_core::{Element, Kind, Operator};
+use crate::Request;
+use kogge_core::{Accumulate, Direction, Element, Kind, Operator};
 
 /// Elements of an array.
 const LANES: usize = 64;
@@ -76,6 +77,45 @@ pub(super) unsafe fn reduce<A: Element, O: Operator<A>>(
         }
     }
     fold.expect("there is a block")
+}
+
+/// Scans elements where they lie, one by one in the direction asked for, and gives the fold of
+/// `init` and all: what one thread does alone in compact code.
+///
+/// # Safety
+///
+/// `len` elements must be readable at `from` and writable at `to`, equal or not overlapping.
+pub(crate) unsafe fn scan_alone<T, U, A, O>(
+    request: &Request<'_, O, A>,
+    init: Option<A>,
+    from: *const T,
+    to: *mut U,
+    len: usize,
+) -> Option<A>
+where
+    T: Accumulate<A>,
+    U: Accumulate<A>,
+    A: Element,
+    O: Operator<A>,
+{
+    let Request { operator, kind, direction, .. } = *request;
+    let mut before = init;
+    for i in 0..len {
+        let place = match direction {
+            Direction::Forward => i,
+            Direction::Reverse => len - 1 - i,
+        };
+        // SAFETY: `place < len`; an element is read before its value is written.
+        unsafe {
+            let through = join(operator, before, (*from.add(place)).widen());
+            *to.add(place) = U::narrow(match kind {
+                Kind::Inclusive => through,
+                Kind::Exclusive => before.unwrap_or_else(|| operator.identity()),
+            });
+            before = Some(through);
+        }
+    }
+    before
 }
 
 /// Scans elements of any size one by one and gives their fold: what compact code does. `to` may be

@@ -6,7 +6,7 @@
 //! with [`handover`] between them. [`strip`] goes across lines side by side. [`io`] is where all of them read and write.
 
 mod arrays;
-mod exact;
+pub(crate) mod exact;
 pub(crate) mod handover;
 pub(crate) mod io;
 mod lanes;
