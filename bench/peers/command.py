@@ -31,6 +31,7 @@ def arguments():
     parser.add_argument("--kogge", type=Path, default=Path("target/release/kogge"))
     parser.add_argument("--directory", type=Path, required=True, help="for files: room for three of the large one")
     parser.add_argument("--cases", default="file,axis,runs", help="some of file, axis, runs, operators")
+    parser.add_argument("--only", default="", help="cases whose names contain this")
     parser.add_argument("--gib", type=float, default=6, help="of the large file")
     parser.add_argument("--table", type=Path, help="flights-3m.parquet, for the case runs")
     parser.add_argument("--rounds", type=int, default=5)
@@ -228,39 +229,39 @@ def file_case(args):
 
 
 def axis_case(args):
-    for shape in [(262144, 1024), (1024, 262144)]:
-        for axis in [0, 1]:
-            source, output = args.directory / f"axis-{axis}-{shape[0]}.npy", args.directory / "axis-out.npy"
-            make_array(args, source, shape, axis_first=axis == 0)
-            lines = "x = np.load(input, mmap_mode='r')\n"
-            lines += "y = np.lib.format.open_memmap(output, mode='w+', dtype=x.dtype, shape=x.shape)\n"
-            lines += f"np.cumsum(x, axis={axis}, out=y)\ny.flush()"
-            whole = f"np.save(output, np.cumsum(np.load(input), axis={axis}))"
-            copy = ["cp", "--reflink=never", str(source), str(output)]
+    tall, wide = (262144, 1024), (1024, 262144)
+    for shape, axis in [(tall, 0), (tall, 1), (wide, 0)]:
+        source, output = args.directory / f"axis-{axis}-{shape[0]}.npy", args.directory / "axis-out.npy"
+        make_array(args, source, shape, axis_first=axis == 0)
+        lines = "x = np.load(input, mmap_mode='r')\n"
+        lines += "y = np.lib.format.open_memmap(output, mode='w+', dtype=x.dtype, shape=x.shape)\n"
+        lines += f"np.cumsum(x, axis={axis}, out=y)\ny.flush()"
+        whole = f"np.save(output, np.cumsum(np.load(input), axis={axis}))"
+        copy = ["cp", "--reflink=never", str(source), str(output)]
 
-            def check(contender, axis=axis, source=source, output=output):
-                if contender["role"] == "copy":
-                    return
-                if axis == 0:
-                    check_array(output)
-                else:
-                    expected = np.cumsum(np.load(source), axis=axis)
-                    assert np.array_equal(np.load(output), expected), contender["name"]
+        def check(contender, axis=axis, source=source, output=output):
+            if contender["role"] == "copy":
+                return
+            if axis == 0:
+                check_array(output)
+            else:
+                expected = np.cumsum(np.load(source), axis=axis)
+                assert np.array_equal(np.load(output), expected), contender["name"]
 
-            yield {
-                "name": f"sum along axis {axis} of {shape[0]}x{shape[1]}",
-                "input": source,
-                "output": output,
-                "bytes": source.stat().st_size,
-                "check": check,
-                "contenders": [
-                    {"name": "cp", "role": "copy", "says": "cp --reflink=never", "command": copy},
-                    *kogge(args, f"--axis {axis}", source, output),
-                    python("numpy", ("import numpy as np", whole), source, output),
-                    python("numpy, mapped files", ("import numpy as np", lines), source, output),
-                ],
-            }
-            done(args, source)
+        yield {
+            "name": f"sum along axis {axis} of {shape[0]}x{shape[1]}",
+            "input": source,
+            "output": output,
+            "bytes": source.stat().st_size,
+            "check": check,
+            "contenders": [
+                {"name": "cp", "role": "copy", "says": "cp --reflink=never", "command": copy},
+                *kogge(args, f"--axis {axis}", source, output),
+                python("numpy", ("import numpy as np", whole), source, output),
+                python("numpy, mapped files", ("import numpy as np", lines), source, output),
+            ],
+        }
+        done(args, source)
 
 
 def runs_case(args):
@@ -323,7 +324,8 @@ def machine():
 
 
 def versions():
-    found = {"numpy": np.__version__}
+    git = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=Path(__file__).parent)
+    found = {"numpy": np.__version__, "kogge": git.stdout.strip()}
     try:
         import polars
 
@@ -346,6 +348,8 @@ def main():
         record["cases"] = json.loads(args.record.read_text())["cases"]
     for name in args.cases.split(","):
         for case in CASES[name](args):
+            if args.only not in case["name"]:
+                continue
             cell = add(record, measure(case, args))
             cell["date"] = time.strftime("%Y-%m-%d")
             show(cell)
