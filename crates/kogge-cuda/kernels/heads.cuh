@@ -13,7 +13,7 @@ struct alignas(16) Window {
     u64 heads;  // how many
 };
 
-enum : u32 { MARK_THREADS = 256, SUM_THREADS = 1024 };
+enum : u32 { MARK_THREADS = 256, SUM_THREADS = 1024, MOST_MARKED = 8192 };
 
 struct MarkArguments {
     const void* source;  // keys, flags, or one more offset than there are segments

@@ -1,12 +1,13 @@
-// The scan of runs that lie one after another, each by itself: one thread block a window of positions.
+// The scan of runs that lie one after another, each by itself: one thread block a window of positions, which
+// it goes along twice.
 //
-// Twice a warp goes along the list of the window's chunks, a lane a chunk: first for the Kogge–Stone value
-// of each chunk and the totals of rows, then, once what precedes each row is known, for the elements'
-// values. A row may begin at any lane: a lane then takes what is left of it from the step before. So a
-// window costs the same whether one run covers it or hundreds do.
+// On the first way, a warp works out the Kogge–Stone values of chunks and the totals of rows, step by step; on the
+// second, once what precedes its first row is known, the elements' values. So a window costs much the same
+// whether one run covers it or hundreds do. What a window needs of the rows just before it, it reads again: so
+// in place they have to be saved before.
 //
-// Only the run that enters the window has anything to do with other blocks. A block waits for blocks of
-// lower index only, so they need not all be resident.
+// Only a run longer than a segment has anything to do with other windows. A block waits for blocks of lower
+// index only, so they need not all be resident.
 
 template <class S>
 struct SegmentedArguments {
@@ -15,38 +16,50 @@ struct SegmentedArguments {
     u64 length;
     Workspace* workspace;
     const u32* heads;       // the mask that heads.cuh makes
-    const Window* windows;  // what precedes each window, and after the last all there is
+    const Window* windows;  // what precedes each of its windows, and after the last all there is
     const void* offsets;    // if the runs are given by them
     u64 segments;           // and how many they give
+    const void* leads;      // if the scan is in place: the last segment's length before each window but the first,
+    u64 lead_count;         // so many, as they lie in memory
     Inits<S> inits;
+};
+
+enum : u32 { SEGMENTED_THREADS = 256 };
+
+// What ends in a step, of the run that enters it, in one word.
+struct Ends {
+    u32 bits;
+    enum : u32 { WHOLE = 1, RUN = 2, NEXT = 4, EARLY = 8, ROW = 16 };
+
+    __device__ __forceinline__ bool whole() const { return bits & WHOLE; }  // the row that enters, as a whole one
+    __device__ __forceinline__ bool run() const { return bits & RUN; }      // the run,
+    __device__ __forceinline__ bool next() const { return bits & NEXT; }    // in the row after that
+    __device__ __forceinline__ bool early() const { return bits & EARLY; }  // it entered the window too
+    __device__ __forceinline__ u32 row() const { return bits / ROW; }       // which row of the run enters
+    __device__ __forceinline__ bool segment() const {
+        return whole() && row() % ROWS_PER_SEGMENT == ROWS_PER_SEGMENT - 1;
+    }
 };
 
 template <class S>
 struct alignas(16) SegmentedShared {
     typedef WindowShape<S> W;
     typedef typename S::Op::Element A;
-    typedef Stage<typename S::Input, S::REVERSE, W::REACH> In;
-    typedef Stage<typename S::Output, S::REVERSE, W::REACH> Out;
-    // Whether values take the places of their elements.
-    static constexpr bool REUSED = sizeof(typename S::Input) == sizeof(typename S::Output) && sizeof(typename S::Input) % 4 == 0;
 
-    u8 input[In::BYTES];
-    u8 output[REUSED ? 16 : Out::BYTES];
+    Stage<S> stage;
     Barrier landed;
-    A value[W::CAPACITY];  // the Kogge–Stone value of each listed chunk
-    A row[W::ROWS];        // the totals of whole rows
-    A segment[W::SEGMENTS];
-    A before[W::ROWS];     // what precedes a row that follows a whole one
-    A entering_value;      // the Kogge–Stone value of the entering run's last chunk,
-    Entry entering_last;   // and that chunk, if it is here
-    Maybe<A> base[2];      // what precedes the entering run's segments: in its first tile here, in the next
-    u32 split;             // how many segments of the first tile are here, at most
-    Entry row_after[W::ROWS];         // the first chunk of a row that follows a whole one
-    Entry last_of_segment[W::SEGMENTS];  // the last chunk of a whole segment
-    ListShared<S> list;
+    A row[W::LEAD + W::ROWS];  // the total of the row that ends in each step, those before the window first
+    A segment[W::ROWS];        // of the segment that does
+    A last[W::ROWS];           // the Kogge–Stone value of the last chunk of the run that does
+    u64 number[W::ROWS];       // and which run that is
+    Ends ends[W::ROWS];
+    Maybe<A> base[2];          // what precedes the early run's segments: in its first tile here, in the next
+    u32 split;                 // how many segments of the first tile end here, at most
+    u32 segment_ends;          // whether one does
+    u32 last_head[W::WARPS], heads[W::WARPS];  // of each warp: 1 + where its last is, or 0; how many
 };
 
-// A window at work.
+// A window at work, as one warp sees it.
 template <class S>
 struct SegmentedScan {
     typedef typename S::Op Op;
@@ -54,42 +67,36 @@ struct SegmentedScan {
     typedef typename S::Input Input;
     typedef typename S::Output Output;
     typedef WindowShape<S> W;
-    typedef SegmentedShared<S> Shared;
-    static constexpr u32 E = W::E;
+    static constexpr u32 E = W::E, STEPS = W::STEPS;
 
-    Shared& shared;
+    SegmentedShared<S>& shared;
     const SegmentedArguments<S>& arguments;
     u64 start;
-    typename Shared::In in;
-    typename Shared::Out out;
-    Runs<S> runs;
     u32 warp, lane;
+    u64 run;          // where the run starts that has the position before the window
+    Standing early;   // that run, as it enters the window,
+    u64 early_row;    // and its row that does
+    Standing standing;             // the run that enters this warp's share
+    u32 heads_before;              // in this window
 
-    __device__ __forceinline__ SegmentedScan(Shared& shared, const SegmentedArguments<S>& arguments)
-        : shared(shared), arguments(arguments), start((u64)block_index() * W::WINDOW),
-          in(arguments.input, arguments.length, start, shared.input),
-          out(arguments.output, arguments.length, start, Shared::REUSED ? shared.input : shared.output),
-          warp(thread_index() / LANES), lane(thread_index() % LANES) {
-        if (Shared::REUSED) out.local = in.local;
-    }
+    // What is kept from one way to the other: of the step before the share, and of its own.
+    struct Steps {
+        A before, value[STEPS];
+        u32 cell[STEPS];
+    };
+
+    __device__ __forceinline__ SegmentedScan(SegmentedShared<S>& shared, const SegmentedArguments<S>& arguments)
+        : shared(shared), arguments(arguments), start((u64)block_index() * W::WINDOW), warp(thread_index() / LANES),
+          lane(thread_index() % LANES) {}
 
     // ---- whose number ----
 
-    // The number of the run that starts at this position of the window, in the order of memory.
-    __device__ __forceinline__ u64 number_at(u32 position) const {
-        u32 word = position / 32;
-        u64 before = arguments.windows[block_index()].heads + shared.list.heads_before[word] +
-                     count_bits(shared.list.words[word] & (1u << position % 32) - 1);
-        return number_of(before, start + position);
-    }
-    // The number of the run that holds the window's first position.
-    __device__ __forceinline__ u64 number_entering() const {
-        return number_of(arguments.windows[block_index()].heads - (runs.starts_at ? 0 : 1), start);
-    }
+    __device__ __forceinline__ bool numbered() const { return arguments.inits.kind == INITS_EACH || arguments.inits.totals; }
+    // The number, in the order of memory, of the run that holds this position and has so many before it.
     __device__ __forceinline__ u64 number_of(u64 runs_before, u64 position) const {
         if constexpr (S::OFFSET_BYTES == 0) {
-            u64 windows = (arguments.length + W::WINDOW - 1) / W::WINDOW;
-            return S::REVERSE ? arguments.windows[windows].heads - 1 - runs_before : runs_before;
+            u64 all = arguments.windows[(arguments.length + W::MARKED - 1) / W::MARKED].heads;
+            return S::REVERSE ? all - 1 - runs_before : runs_before;
         }
         // The last segment that starts at its element or before: those that start there too are empty.
         u64 element = S::REVERSE ? arguments.length - 1 - position : position, low = 0, high = arguments.segments;
@@ -104,144 +111,243 @@ struct SegmentedScan {
         if constexpr (S::OFFSET_BYTES == 8) return ((const u64*)arguments.offsets)[segment];
         else return ((const u32*)arguments.offsets)[segment];
     }
-    // What precedes the run that starts at this position; what precedes the entering run.
-    __device__ __forceinline__ Maybe<A> init_at(u32 position) const {
-        return arguments.inits.of(arguments.inits.kind == INITS_EACH ? number_at(position) : 0);
+    __device__ __forceinline__ const Window& marked() const { return arguments.windows[block_index() * (u64)W::PARTS]; }
+    // What precedes the run that has so many before it in this window and holds this position of it.
+    __device__ __forceinline__ Maybe<A> init_of(u32 runs_before, u32 position) const {
+        bool each = arguments.inits.kind == INITS_EACH;
+        if (each && start + position >= arguments.length) return {A(), false};
+        return arguments.inits.of(each ? number_of(marked().heads + runs_before, start + position) : 0);
     }
-    __device__ __forceinline__ Maybe<A> init_entering() const {
-        return arguments.inits.of(arguments.inits.kind == INITS_EACH ? number_entering() : 0);
+    __device__ __forceinline__ u64 number_early() const { return number_of(marked().heads - 1, start - 1); }
+    __device__ __forceinline__ Maybe<A> init_early() const {
+        return arguments.inits.of(arguments.inits.kind == INITS_EACH ? number_early() : 0);
+    }
+    // How many heads the lanes before have.
+    __device__ __forceinline__ u32 heads_below(u32 heads) const {
+        u32 below = 0;
+#pragma unroll
+        for (u32 e = 0; e < E; e++) below += count_bits(lanes_where(heads >> e & 1) & ((1u << lane) - 1));
+        return below;
     }
 
     // ---- elements ----
 
-    __device__ __forceinline__ u8* memory_of(u8* local, u32 bytes, u32 position) const {
-        return local + (S::REVERSE ? (long long)W::REACH - E - position : (long long)position) * bytes;
+    // Whether elements go on behind the window.
+    __device__ __forceinline__ bool inside() const { return arguments.length - start > W::WINDOW; }
+
+    // The last segment's length before the window, where nobody overwrites it.
+    __device__ __forceinline__ Span<Input> lead() const {
+        u64 from = start - W::SEGMENT, place = S::REVERSE ? arguments.lead_count - block_index() : block_index() - 1;
+        if (arguments.leads) return {(u8*)arguments.leads + place * W::SEGMENT * sizeof(Input), W::SEGMENT};
+        return span_of<Input, S::REVERSE>(arguments.input, arguments.length, from, W::SEGMENT);
     }
-    typedef Gather<Input, E> From;
-    typedef Gather<Output, E> To;
-    __device__ __forceinline__ const u8* source(const Entry& entry) const {
-        return memory_of(in.local, sizeof(Input), entry.position());
+    // Begins to copy the warp's share, and what lies before the window.
+    __device__ __forceinline__ void load() const {
+        Span<Input> span = span_of<Input, S::REVERSE>(arguments.input, arguments.length, start, W::WINDOW);
+        shared.stage.load(span, is_whole(span, W::WINDOW), warp * STEPS, STEPS, 1 + warp * STEPS, lane);
+        if (warp > 0 || start == 0) return;
+        Span<Input> before = lead();
+        shared.stage.load(before, is_whole(before, W::SEGMENT), ROWS_PER_SEGMENT - 1, 1, 0, lane);
     }
-    __device__ __forceinline__ u8* target(const Entry& entry) const {
-        return memory_of(out.local, sizeof(Output), entry.position());
-    }
-    // Whether every lane has a whole chunk that one access moves.
-    static __device__ __forceinline__ bool quads(bool here, const Entry& entry, const u8* at) {
-        return all_lanes(here && entry.count() == E && (u64)at % 16 == 0);
+    // The heads of the share.
+    __device__ __forceinline__ void load_heads(u32 (&heads)[STEPS]) const {
+        u64 first = start + (u64)(warp * STEPS * LANES + lane) * E;
+        read_heads<E>(arguments.heads, first, arguments.length, inside(), heads);
     }
 
-    // What can be copied before the mask is known, and the rest.
-    __device__ __forceinline__ void load_early() const {
-        u64 left = arguments.length - start;
-        in.load(W::SEGMENT, left < W::WINDOW ? (u32)left : W::WINDOW, SEGMENTED_THREADS);
-    }
-    __device__ __forceinline__ void load_rest() {
-        in.load(runs.first, runs.end < W::SEGMENT ? runs.end : W::SEGMENT, SEGMENTED_THREADS);
-        in.load(W::WINDOW, runs.end, SEGMENTED_THREADS);
-        async_arrive(&shared.landed);
-    }
+    // ---- where runs stand ----
 
-    // ---- the first way along the list ----
-
-    // Where warp `w`'s share of the list begins: at the start of a row.
-    __device__ __forceinline__ u32 share_start(u32 listed, u32 w) const {
-        u32 place = listed * w / SEGMENTED_WARPS;
-        return place < listed ? place - Entry{shared.list.list[place]}.chunk_of_row() : listed;
+    // A run that starts so many positions before the window.
+    __device__ __forceinline__ void find_early() {
+        u64 last = marked().last, here = start / E;
+        run = last > 0 ? last - 1 : 0;
+        u64 cells = run / E;
+        early = {(u32)(cells % LANES), (u32)(run % E), 0, start > 0};
+        early_row = start > 0 ? here / LANES - 1 - cells / LANES : 0;
+        early.row = (u32)early_row;
     }
-    __device__ __forceinline__ void reduce(u32 listed) {
-        u32 stop = share_start(listed, warp + 1);
-        Rotation rotation(lane);
-        A rotated[5];
+    // Tells the other warps of the share's heads.
+    __device__ __forceinline__ void note_heads(const u32 (&heads)[STEPS]) const {
+        u32 last = 0, count = 0;
 #pragma unroll
-        for (u32 k = 0; k < 5; k++) rotated[k] = A();
-#pragma unroll 1
-        for (u32 place = share_start(listed, warp); place < stop; place += LANES) {
-            bool here = place + lane < stop;
-            Entry entry = {here ? shared.list.list[place + lane] : 0};
-            A value = A();
-            const u8* from = source(entry);
-            if (From::QUAD && quads(here, entry, from)) {
-                if constexpr (From::QUAD) value = S::Fold::template of<false>(From::template load_quad<S::REVERSE>(from), E);
-            } else if (here) {
-                value = S::Fold::template of<false>(From::template load<S::REVERSE>(from, entry.count(), rotation), entry.count());
-            }
-            // Kogge and Stone, in which what is left of a lane may be a lane of the step before.
+        for (u32 j = STEPS; j-- > 0;) {
+            u32 with = lanes_where(heads[j] != 0), of = highest_bit(with);
+            if (with == 0) continue;
+            last = ((warp * STEPS + j) * LANES + of) * E + highest_bit(shuffle(heads[j], of)) + 1;
+            break;
+        }
+        if (numbered()) {
 #pragma unroll
-            for (u32 k = 0; k < 5; k++) {
-                u32 stride = 1u << k;
-                A turned = value_of_lane(value, lane - stride);
-                A left = choose(lane >= stride, turned, rotated[k]);
-                rotated[k] = turned;
-                value = take_left<Op>(entry.chunk_of_row() >= stride, left, value);
+            for (u32 j = 0; j < STEPS; j++) count += count_bits(heads[j]);
+#pragma unroll
+            for (u32 stride = 1; stride < LANES; stride *= 2) count += shuffle_xor(count, stride);
+        }
+        if (lane > 0) return;
+        shared.last_head[warp] = last;
+        shared.heads[warp] = count;
+        if (warp == 0) shared.segment_ends = 0;
+    }
+    __device__ __forceinline__ void find_standing() {
+        u32 last = 0;
+        heads_before = 0;
+#pragma unroll
+        for (u32 w = 0; w + 1 < W::WARPS; w++) {
+            u32 seen = w < warp ? shared.last_head[w] : 0;
+            if (seen) last = seen;
+        }
+        if (numbered())
+            for (u32 w = 0; w < warp; w++) heads_before += shared.heads[w];
+        u32 first = warp * STEPS, cells = (last - 1) / E;
+        if (last) standing = {cells % LANES, (last - 1) % E, first - 1 - cells / LANES, false};
+        else standing = {early.lane, early.phase, early.row + first, early.early};
+    }
+
+    // ---- the first way ----
+
+    __device__ __forceinline__ void reduce(Steps& steps) const {
+        if (arguments.inits.totals) reduce_steps<true>(steps);
+        else reduce_steps<false>(steps);
+        reduce_lead();
+    }
+    // The step before the share, as far as the row goes that enters it.
+    __device__ __forceinline__ Cell cell_before() const {
+        return {0, standing.phase, (lane - standing.lane) % LANES, true};
+    }
+    template <bool TOTALS>
+    __device__ __forceinline__ void reduce_steps(Steps& steps) const {
+        Passing<A> passing = {};
+        Standing at = standing;
+        u32 runs = heads_before;
+        A cut = A();
+        steps.before = CellValues<S>::template of<false>(shared.stage.read(warp * STEPS, lane), cell_before(), passing, lane, cut);
+#pragma unroll
+        for (u32 j = 0; j < STEPS; j++) {
+            u32 heads = steps.cell[j], step = warp * STEPS + j;
+            Standing entering = at;
+            Cell here = Cell::of(heads, at, lane);
+            InputChunk<S> input = shared.stage.read(1 + step, lane);
+            A value = CellValues<S>::template of<TOTALS>(input, here, passing, lane, cut);
+            steps.value[j] = value;
+            steps.cell[j] = here.packed(entering.lane);
+            bool ends = TOTALS && lanes_where(here.entered && heads != 0) != 0;
+            note_row(here, entering, step, ends, value);
+            if (TOTALS) {
+                u32 below = heads_below(heads);
+                sync_warp();
+                put_totals(here, entering, step, runs + below, input, choose(here.chunk_ends_late(), cut, value));
+                runs += shuffle(below + count_bits(heads), LANES - 1);
             }
-            if (here) note(entry, place + lane, value);
         }
     }
-    // Notes what others need of a chunk's Kogge–Stone value.
-    __device__ __forceinline__ void note(const Entry& entry, u32 place, const A& value) {
-        u32 position = entry.position(), chunk = entry.chunk_of_row();
-        shared.value[place] = value;
-        if (entry.entering() && entry.last()) {
-            shared.entering_last = entry;
-            shared.entering_value = value;
+    // Notes the row that ends in a step.
+    __device__ __forceinline__ void note_row(const Cell& here, const Standing& at, u32 step, bool run_ends, const A& value) const {
+        bool whole = here.entered && !here.ends_early();
+        if (!inside()) whole = whole && start + (step * LANES + at.lane) * E + at.phase <= arguments.length;
+        if (lane != at.lane) return;
+        Ends ends = {at.row * Ends::ROW | (at.early ? Ends::EARLY : 0) | (run_ends ? Ends::RUN : 0) | (whole ? Ends::WHOLE : 0)};
+        shared.ends[step] = ends;
+        shared.row[W::LEAD + step] = value;
+        if (ends.segment()) shared.segment_ends = 1;
+    }
+    // The totals of the runs that end in this cell, from the number of heads before it and the Kogge–Stone
+    // value of the last chunk of the run that enters. One that entered the step has to wait for its rows.
+    __device__ __forceinline__ void put_totals(const Cell& here, const Standing& at, u32 step, u32 runs,
+                                               const InputChunk<S>& input, const A& last) const {
+        if (here.heads == 0) return;
+        u32 position = (step * LANES + lane) * E, from = lowest_bit(here.heads);
+        if (here.entered) {
+            if (start + position + from == 0) {
+                shared.ends[step].bits &= ~(u32)Ends::RUN;
+            } else {
+                shared.last[step] = last;
+                shared.number[step] = number_of(marked().heads + runs - 1, start + position + from - 1);
+                if (lane > at.lane || (lane == at.lane && here.chunk_ends_late())) shared.ends[step].bits |= Ends::NEXT;
+            }
+        } else {
+            put_total(runs - 1, position + from - 1, last);
         }
-        // Only the first and the last chunk of a row.
-        if ((chunk + 1) % CHUNKS_PER_ROW > 1) return;
-        if (chunk == 0) {
-            if (entry.index() > 0) shared.row_after[position / W::ROW] = entry;
-        } else if (entry.count() == E) {
-            u32 row = position - (CHUNKS_PER_ROW - 1) * E, segment = row - (ROWS_PER_SEGMENT - 1) * W::ROW;
-            shared.row[row / W::ROW] = value;
-            if (entry.row_of_segment() == ROWS_PER_SEGMENT - 1) shared.last_of_segment[segment / W::SEGMENT] = entry;
+        // Those that begin here as well.
+        for (u32 rest = here.heads & (here.heads - 1); rest; rest &= rest - 1) {
+            u32 end = lowest_bit(rest);
+            put_total(runs++, position + end - 1, CellValues<S>::between(input, from, end));
+            from = end;
         }
+    }
+    __device__ __forceinline__ void put_total(u32 runs_before, u32 position, const A& value) const {
+        u64 number = number_of(marked().heads + runs_before, start + position);
+        arguments.inits.put_total(number, join<Op>(arguments.inits.of(number), value));
+    }
+    // Rows before the window of the segment that enters it, a row a warp.
+    __device__ __forceinline__ void reduce_lead() const {
+        u32 rows = early.row % ROWS_PER_SEGMENT, place = W::LEAD - 1 - warp;
+        if (!early.early || warp >= rows) return;
+        Span<Input> span = lead();
+        if (!S::REVERSE) span.bytes += early.phase * sizeof(Input);
+        span.count -= early.phase;
+        u32 index = place * LANES + early.lane + lane;
+        InputChunk<S> chunk = read_chunk<Input, S::REVERSE, false, FromGlobal>(span, index);
+        A value = S::Fold::template of<false>(chunk, E);
+        A total = value_of_lane(kogge_stone<Op>(value, lane, LANES), LANES - 1);
+        if (lane == 0) shared.row[place] = total;
     }
 
     // ---- what precedes rows ----
 
-    // `before`, then the rows from position `row` on that come before position `end`.
-    __device__ __forceinline__ Maybe<A> join_rows(Maybe<A> before, u32 row, u32 end) const {
-        for (; row < end; row += W::ROW) before = join<Op>(before, shared.row[row / W::ROW]);
+    // `before`, then so many rows, the last of which ends in the step before this.
+    __device__ __forceinline__ Maybe<A> join_rows(Maybe<A> before, u32 rows, u32 step) const {
+        for (u32 place = W::LEAD + step - rows; place < W::LEAD + step; place++) before = join<Op>(before, shared.row[place]);
         return before;
     }
-    // `before`, then the segments from position `segment` on that come before position `end`.
-    __device__ __forceinline__ Maybe<A> join_segments(Maybe<A> before, u32 segment, u32 end) const {
-        for (; segment < end; segment += W::SEGMENT) before = join<Op>(before, shared.segment[segment / W::SEGMENT]);
+    // `before`, then segments `from` to `end` of those that end in the window, the first in step `first`.
+    __device__ __forceinline__ Maybe<A> join_segments(Maybe<A> before, u32 first, u32 from, u32 end) const {
+        for (; from < end; from++) before = join<Op>(before, shared.segment[first + from * ROWS_PER_SEGMENT]);
         return before;
     }
-    // Where the run of a chunk starts, as far as chunks go; where its row and segment do.
-    static __device__ __forceinline__ u32 run_start(const Entry& entry) { return entry.position() - entry.index() * E; }
-    static __device__ __forceinline__ u32 row_start(const Entry& entry) {
-        return entry.position() - entry.chunk_of_row() * E;
-    }
-    static __device__ __forceinline__ u32 segment_start(const Entry& entry) {
-        return entry.position() - entry.index() % CHUNKS_PER_SEGMENT * E;
-    }
+    // The step in which the early run's first segment ends.
+    __device__ __forceinline__ u32 early_segment() const { return ROWS_PER_SEGMENT - 1 - early.row % ROWS_PER_SEGMENT; }
 
-    // The totals of whole segments, by one warp, which tells those of a run that goes on behind the window.
-    __device__ __forceinline__ void sum_segments(const RunSlots<S>& slots, bool single) {
-        if (lane < W::SEGMENTS) {
-            Entry last = shared.last_of_segment[lane];
-            if (last.valid()) {
-                u32 segment = segment_start(last);
-                A total = SINGLE && single ? shared.segment[lane] : join_rows({A(), false}, segment, segment + W::SEGMENT).value;
-                shared.segment[lane] = total;
-                if (runs.leaves && segment >= runs.last_base) slots.publish(slots.of_segment(start + segment), total);
-            }
+    // Whether the early run's elements, or its total, wait for other windows.
+    __device__ __forceinline__ bool awaits_others() const {
+        if (!early.early || early_row < ROWS_PER_SEGMENT) return false;
+        return arguments.inits.totals || (start < arguments.length && !(arguments.heads[start / 32] & 1));
+    }
+    // What this window and those before tell each other, by one warp.
+    __device__ __forceinline__ void tell(bool awaits) const {
+        RunSlots<S> slots(arguments.workspace, arguments.length);
+        sum_segments(slots);
+        u32 step = early_segment() + lane * ROWS_PER_SEGMENT;
+        bool mine = early.early && step < W::ROWS && shared.ends[step].early() && shared.ends[step].segment();
+        u32 whole = count_bits(lanes_where(mine));
+        if (awaits || whole > 0) exchange(slots, whole);
+        else if (lane == 0) {
+            shared.base[0] = early.early ? init_early() : Maybe<A>{A(), false};
+            shared.split = SEGMENTS_PER_TILE + 1;
+        }
+    }
+    // The totals of segments that end here; tells those of the run that has the window's last position.
+    __device__ __forceinline__ void sum_segments(const RunSlots<S>& slots) const {
+        u32 last = 0;
+        for (u32 w = 0; w < W::WARPS; w++)
+            if (shared.last_head[w]) last = shared.last_head[w];
+        u32 cells = (last - 1) / E, since = last ? cells / LANES : 0;
+        u32 row_start = last ? cells % LANES * E + (last - 1) % E : early.lane * E + early.phase;
+        for (u32 step = lane; step < W::ROWS; step += LANES) {
+            Ends ends = shared.ends[step];
+            if (!ends.segment()) continue;
+            A total = join_rows({A(), false}, ROWS_PER_SEGMENT, step + 1).value;
+            shared.segment[step] = total;
+            bool leaves = last ? !ends.early() && step - ends.row() - 1 == since : ends.early();
+            if (leaves) slots.publish(slots.of_segment(start + step * W::ROW + row_start - W::SEGMENT), total);
         }
         sync_warp();
-        // A run that starts here can have a whole first tile; of the entering run's, `exchange` tells.
-        bool tile = runs.leaves && !runs.last_entering && runs.last_base + W::SEGMENT * SEGMENTS_PER_TILE <= runs.end;
-        if (tile && lane == 0)
-            slots.publish(slots.of_tile(start + runs.last_base), join_segments({A(), false}, runs.last_base, runs.end).value);
     }
 
-    // What precedes the entering run's segments, told by the blocks before, and what they and it make
-    // whole; by one warp. `run` is where the run starts.
-    __device__ __forceinline__ void exchange(const RunSlots<S>& slots, u64 run) {
-        u64 segment = (start + runs.entry - run) / W::SEGMENT, tile = segment / SEGMENTS_PER_TILE;
+    // What precedes the early run's segments, told by the blocks before, and what they and its `whole` ones
+    // that end here make whole; by one warp.
+    __device__ __forceinline__ void exchange(const RunSlots<S>& slots, u32 whole) const {
+        u64 segment = early_row / ROWS_PER_SEGMENT, tile = segment / SEGMENTS_PER_TILE;
         u64 block = tile / TILES_PER_BLOCK, tile_start = run + tile * slots.TILE, block_start = run + block * slots.BLOCK;
         u32 done = (u32)(segment % SEGMENTS_PER_TILE), tiles = (u32)(tile % TILES_PER_BLOCK), rest = SEGMENTS_PER_TILE - done;
-        u32 whole = whole_entering();
         bool complete = whole >= rest;
 
         A earlier = A();
@@ -249,8 +355,7 @@ struct SegmentedScan {
         Maybe<A> through = {A(), false};
         for (u32 i = 0; i < done; i++) through = join<Op>(through, value_of_lane(earlier, i));
         Maybe<A> in_tile = through;
-        u32 tile_end = runs.entry + (complete ? rest : whole) * W::SEGMENT;
-        through = join_segments(through, runs.entry, tile_end);
+        through = join_segments(through, early_segment(), 0, complete ? rest : whole);
         if (complete && lane == 0) slots.publish(slots.of_tile(tile_start), through.value);
 
         A before = A();
@@ -258,7 +363,7 @@ struct SegmentedScan {
         A stepped = kogge_stone<Op>(lane == tiles && complete ? through.value : before, lane, tiles + complete);
         bool ends_block = complete && tiles == TILES_PER_BLOCK - 1;
         if (ends_block && lane == LANES - 1) slots.publish(slots.of_block(block_start), stepped);
-        Maybe<A> blocks = init_entering();
+        Maybe<A> blocks = init_early();
         if (block > 0) blocks = {slots.fold_of_blocks(run, block, lane), true};
         Maybe<A> first = blocks, next = join<Op>(blocks, value_of_lane(stepped, tiles));
         if (ends_block && lane == 0) slots.publish(slots.of_fold(block_start), next.value);
@@ -269,239 +374,199 @@ struct SegmentedScan {
             shared.base[1] = next;
             shared.split = rest;
         }
-        if (arguments.inits.totals && shared.entering_last.valid()) total_entering(in_tile, rest, before, stepped, tiles, blocks);
+        if (arguments.inits.totals) total_early(in_tile, rest, before, stepped, tiles, blocks);
     }
-    // How many whole segments of the entering run start here.
-    __device__ __forceinline__ u32 whole_entering() const {
-        bool mine = false;
-        if (lane < W::SEGMENTS) mine = shared.last_of_segment[lane].valid() && shared.last_of_segment[lane].entering();
-        return count_bits(lanes_where(mine));
-    }
-    // The total of the entering run, which ends here: its last tile, cut short, in its block.
-    __device__ __forceinline__ void total_entering(const Maybe<A>& in_tile, u32 rest, const A& before, const A& stepped,
-                                                   u32 tiles, const Maybe<A>& blocks) const {
-        Entry last = shared.entering_last;
-        bool in_next = last.segment() >= rest;
-        u32 segment = segment_start(last), first = in_next ? runs.entry + rest * W::SEGMENT : runs.entry;
-        Maybe<A> segment_total = join<Op>(join_rows({A(), false}, segment, row_start(last)), shared.entering_value);
+    // The total of the early run, if it ends here: its last tile, cut short, in its block.
+    __device__ __forceinline__ void total_early(const Maybe<A>& in_tile, u32 rest, const A& before, const A& stepped,
+                                                u32 tiles, const Maybe<A>& blocks) const {
+        u32 step = NOWHERE;
+        for (u32 first = 0; first < W::ROWS && step == NOWHERE; first += LANES) {
+            bool ends = first + lane < W::ROWS && shared.ends[first + lane].early() && shared.ends[first + lane].run();
+            u32 where = lanes_where(ends);
+            if (where) step = first + lowest_bit(where);
+        }
+        if (step == NOWHERE) return;
+        // Rows since the first segment began that ends here.
+        u32 rows = early.row % ROWS_PER_SEGMENT + step + shared.ends[step].next(), segments = rows / ROWS_PER_SEGMENT;
+        u32 in_segment = rows % ROWS_PER_SEGMENT;
+        bool in_next = segments >= rest;
+        Maybe<A> segment_total = join<Op>(join_rows({A(), false}, in_segment, step + shared.ends[step].next()), shared.last[step]);
         Maybe<A> tile = in_next ? Maybe<A>{A(), false} : in_tile;
-        tile = join<Op>(join_segments(tile, first, segment), segment_total.value);
+        tile = join<Op>(join_segments(tile, early_segment(), in_next ? rest : 0, segments), segment_total.value);
         Maybe<A> total;
         if (in_next && tiles == TILES_PER_BLOCK - 1) {
             total = join<Op>(join<Op>(blocks, value_of_lane(stepped, LANES - 1)), tile.value);
         } else {
             // The totals of the tiles before in the block: those told, and the one made whole here.
             u32 place = in_next ? tiles + 1 : tiles;
-            Maybe<A> made = in_next ? join_segments(in_tile, runs.entry, first) : tile;
+            Maybe<A> made = in_next ? join_segments(in_tile, early_segment(), 0, rest) : tile;
             A value = lane == tiles ? made.value : before;
             if (lane == place) value = tile.value;
             total = join<Op>(blocks, value_of_lane(kogge_stone<Op>(value, lane, place + 1), place));
         }
-        if (lane == 0) arguments.inits.put_total(number_entering(), total);
+        if (lane == 0) arguments.inits.put_total(shared.number[step], total);
+    }
+    // The total of the run that enters a step and ends in it, if no other window knows of its segments; a thread
+    // a step. Such a run has no whole tile.
+    __device__ __forceinline__ void total_of_step(u32 step, bool told) const {
+        if (step >= W::ROWS) return;
+        Ends ends = shared.ends[step];
+        if (!ends.run() || (ends.early() && told && shared.split <= SEGMENTS_PER_TILE)) return;
+        u32 rows = ends.row() + ends.next(), segments = rows / ROWS_PER_SEGMENT;
+        u32 first = ends.early() ? early_segment() : step - ends.row() - 1 + ROWS_PER_SEGMENT;
+        Maybe<A> segment = join_rows({A(), false}, rows % ROWS_PER_SEGMENT, step + ends.next());
+        segment = join<Op>(segment, shared.last[step]);
+        Maybe<A> tile = join<Op>(join_segments({A(), false}, first, 0, segments), segment.value);
+        arguments.inits.put_total(shared.number[step], join<Op>(arguments.inits.of(shared.number[step]), tile.value));
     }
 
-    // What precedes the run or segment of a chunk that starts at or before its row.
-    __device__ __forceinline__ Maybe<A> base_of(const Entry& entry) const {
-        if (!entry.entering()) return join_segments(init_at(run_start(entry)), run_start(entry), segment_start(entry));
-        bool in_next = entry.segment() >= shared.split;
-        u32 first = runs.entry + (in_next ? shared.split * W::SEGMENT : 0);
-        return join_segments(shared.base[in_next], first, segment_start(entry));
-    }
-    __device__ __forceinline__ void find_before() {
-        u32 index = thread_index();
-        if (index >= W::ROWS) return;
-        Entry entry = shared.row_after[index];
-        if (entry.valid()) shared.before[index] = join_rows(base_of(entry), segment_start(entry), entry.position()).value;
-    }
+    // ---- the second way ----
 
-    // ---- the second way along the list ----
-
-    __device__ __forceinline__ void scan(u32 listed) {
-        Rotation rotation(lane);
-        bool first_exists = arguments.inits.kind != INITS_NONE, totals = arguments.inits.totals;
-#pragma unroll 1
-        for (u32 first = warp * LANES; first < listed; first += SEGMENTED_THREADS) {
-            u32 place = first + lane;
-            bool here = place < listed;
-            Entry entry = {here ? shared.list.list[place] : 0};
-            const u8* from = source(entry);
-            u8* to = target(entry);
-            bool whole = From::QUAD && To::QUAD && quads(here, entry, from);
-            if (!Shared::REUSED && whole) whole = quads(here, entry, to);
-            if (!here) continue;
-            Maybe<A> running = {A(), false};
-            if (entry.index() >= CHUNKS_PER_ROW) running = {shared.before[row_start(entry) / W::ROW], true};
-            else if (entry.entering()) running = shared.base[0];
-            else if (first_exists) running = init_at(run_start(entry));
-            if (entry.chunk_of_row() > 0) running = join<Op>(running, shared.value[place - 1]);
-            if (whole) {
-                if constexpr (From::QUAD && To::QUAD)
-                    To::template store_quad<S::REVERSE>(to, scanned<true>(From::template load_quad<S::REVERSE>(from), E, running));
-            } else {
-                InputChunk<S> input = From::template load<S::REVERSE>(from, entry.count(), rotation);
-                To::template store<S::REVERSE>(to, scanned<false>(input, entry.count(), running), entry.count(), rotation);
+    // What precedes the segment, and the row, of the run that enters the share.
+    struct Prefix {
+        Maybe<A> segment, row;
+    };
+    __device__ __forceinline__ Prefix prefix_of_share(bool told) const {
+        u32 step = warp * STEPS, first, segments, from = 0;
+        Maybe<A> before;
+        if (standing.early) {
+            first = early_segment();
+            segments = (early.row % ROWS_PER_SEGMENT + step) / ROWS_PER_SEGMENT;
+            before = told ? shared.base[0] : init_early();
+            if (told && segments >= shared.split) {
+                before = shared.base[1];
+                from = shared.split;
             }
-            if (totals && entry.last() && !entry.entering()) total_of(entry, shared.value[place]);
+        } else {
+            first = step - 1 - standing.row + ROWS_PER_SEGMENT;
+            segments = standing.row / ROWS_PER_SEGMENT;
+            before = {A(), false};
+            if (step > 0) before = init_of(heads_before - 1, step * W::ROW - 1);
         }
+        before = join_segments(before, first, from, segments);
+        return {before, join_rows(before, standing.row % ROWS_PER_SEGMENT, step)};
     }
-    // The values of a chunk's elements, from what precedes them.
-    template <bool WHOLE>
-    static __device__ __forceinline__ OutputChunk<S> scanned(const InputChunk<S>& input, u32 count, Maybe<A> running) {
-        A value[E];
+    // What precedes the next row, once the one that enters a step has ended.
+    __device__ __forceinline__ void pass_row(Prefix& prefix, const Standing& at, u32 step, const A& row, bool told) const {
+        prefix.row = {choose(prefix.row.exists, Op::combine(prefix.row.value, row), row), true};
+        if (at.row % ROWS_PER_SEGMENT < ROWS_PER_SEGMENT - 1 || !told) return;
+        u32 segments = (early.row % ROWS_PER_SEGMENT + step + 1) / ROWS_PER_SEGMENT;
+        if (at.early && segments == shared.split) prefix.segment = shared.base[1];
+        else prefix.segment = join<Op>(prefix.segment, shared.segment[step]);
+        prefix.row = prefix.segment;
+    }
+    // What precedes the chunk that begins at a cell's phase, from what precedes its row.
+    static __device__ __forceinline__ A before_chunk(const Maybe<A>& row, const Cell& here, const A& value) {
+        A joined = choose(here.chunk == 0, row.value, Op::combine(row.value, value));
+        return choose(row.exists, joined, value);
+    }
+    // A cell's values, as far as they don't belong to the chunk that enters it; gives the last one's fold.
+    template <bool INIT>
+    __device__ __forceinline__ A scan_chunks(A (&out)[E], const InputChunk<S>& input, const Cell& here, A running,
+                                             const A (&init)[INIT ? E : 1]) const {
+        u32 starts = here.starts();
+        A prefix = running;
 #pragma unroll
         for (u32 e = 0; e < E; e++) {
-            value[e] = A();
-            if (!WHOLE && e >= count) continue;
-            Maybe<A> through = join<Op>(running, widened<A, false>(input, e));
-            value[e] = S::EXCLUSIVE ? or_identity<Op>(running) : through.value;
-            running = through;
+            A element = widened<A, false>(input, e);
+            bool head = here.heads >> e & 1;
+            if (e > 0) running = choose(starts >> e & 1, prefix, running);
+            if (INIT) running = choose(head, init[INIT ? e : 0], running);
+            out[e] = INIT ? running : choose(head, Op::identity(), running);
+            running = Op::combine(running, element);
+            if (!INIT) running = choose(head, element, running);
+            if (!S::EXCLUSIVE) out[e] = running;
         }
-        return narrowed<Output>(value);
+        return running;
     }
-    // The total of a run that starts and ends here; a tile's, which may be cut short.
-    __device__ __forceinline__ void total_of(const Entry& last, const A& value) const {
-        u32 run = run_start(last), segment = segment_start(last);
-        Maybe<A> segment_total = join<Op>(join_rows({A(), false}, segment, row_start(last)), value);
-        Maybe<A> tile = join<Op>(join_segments({A(), false}, run, segment), segment_total.value);
-        arguments.inits.put_total(number_at(run), join<Op>(init_at(run), tile.value));
-    }
-
-    // ---- a window within one run ----
-
-    // Whether a warp has the registers for a segment: its chunks and their Kogge–Stone values.
-    static constexpr bool SINGLE = sizeof(Input) * E <= 16 && sizeof(A) <= 8 && W::WINDOW / W::SEGMENT <= SEGMENTED_WARPS;
-    // Whether all segments of the window are whole ones of a run that goes on behind it.
-    __device__ __forceinline__ bool is_single() const {
-        return SINGLE && runs.last_entering && runs.last_base == runs.entry && runs.leaves && runs.end - runs.first == W::WINDOW;
-    }
-    // The last chunk of this warp's segment.
-    __device__ __forceinline__ Entry last_chunk() const {
-        u32 index = (warp + 1) * CHUNKS_PER_SEGMENT - 1;
-        return Entry::of(runs.entry + index * E, E, false, index, true);
-    }
-    // The place of a chunk of this warp's segment in a stage.
-    __device__ __forceinline__ u32 position_in_segment(u32 row) const {
-        return runs.entry + (warp * CHUNKS_PER_SEGMENT + row * CHUNKS_PER_ROW + lane) * E;
-    }
-    // A segment a warp, all of it in registers; no list is needed.
-    struct Segment {
-        InputChunk<S> input[ROWS_PER_SEGMENT];
-        A value[ROWS_PER_SEGMENT];
-    };
-    static __device__ __forceinline__ bool has_segment(u32 warp) { return warp < W::WINDOW / W::SEGMENT; }
-    __device__ __forceinline__ void reduce_segment(Segment& segment) {
-        if (!has_segment(warp)) return;
-        Rotation rotation(lane);
+    template <bool INIT>
+    __device__ __forceinline__ void scan(const Steps& steps, bool told) const {
+        Prefix prefix = prefix_of_share(told);
+        Standing at = standing;
+        u32 runs = heads_before;
+        bool each = INIT && arguments.inits.kind == INITS_EACH;
+        Maybe<A> first = INIT && !each ? arguments.inits.of(0) : Maybe<A>{A(), INIT};
+        A init[INIT ? E : 1] = {}, out[E], passed;
 #pragma unroll
-        for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) {
-            const u8* from = memory_of(in.local, sizeof(Input), position_in_segment(j));
-            segment.input[j] = From::template load<S::REVERSE>(from, E, rotation);
-            segment.value[j] = S::Fold::template of<false>(segment.input[j], E);
-        }
-        kogge_stone_rows<Op>(segment.value, lane);
-        A total = value_of_lane(segment.value[0], LANES - 1);
+        for (u32 e = 0; INIT && e < E; e++) init[INIT ? e : 0] = first.value;
+        // The chunk that enters the share.
+        Cell whole = cell_before();
+        if (!INIT && standing.row == 0 && lane == standing.lane) whole.heads = 1u << whole.phase;
+        A running = scan_chunks<INIT>(out, shared.stage.read(warp * STEPS, lane), whole,
+                                      before_chunk(prefix.row, whole, steps.before), init);
+        passed = value_of_lane(running, LANES - 1);
+        Span<Output> span = span_of<Output, S::REVERSE>(arguments.output, arguments.length, start, W::WINDOW);
+        CellWriter<Output, E, S::REVERSE> writer(span, W::WINDOW);
 #pragma unroll
-        for (u32 j = 1; j < ROWS_PER_SEGMENT; j++) total = Op::combine(total, value_of_lane(segment.value[j], LANES - 1));
-        if (lane == 0) {
-            u32 place = segment_start(last_chunk()) / W::SEGMENT;
-            shared.segment[place] = total;
-            shared.last_of_segment[place] = last_chunk();
+        for (u32 j = 0; j < STEPS; j++) {
+            Cell here = Cell::of_packed(steps.cell[j]);
+            InputChunk<S> input = shared.stage.read(1 + warp * STEPS + j, lane);
+            A value = steps.value[j];
+            Maybe<A> entering = prefix.row, begun = first;
+            at.lane = Cell::rows_of_packed(steps.cell[j]);
+            pass_row(prefix, at, warp * STEPS + j, value_of_lane(value, at.lane), told);
+            if (INIT && each) {
+                u32 below = heads_below(here.heads), position = ((warp * STEPS + j) * LANES + lane) * E;
+                A last = A();
+                for (u32 rest = here.heads, k = runs + below; rest; rest &= rest - 1, k++) {
+                    u32 at = lowest_bit(rest);
+                    last = init_of(k, position + at).value;
+#pragma unroll
+                    for (u32 e = 0; e < E; e++) init[INIT ? e : 0] = choose(e == at, last, init[INIT ? e : 0]);
+                }
+                begun.value = value_of_lane(last, lane - here.chunk);
+                first.value = value_of_lane(last, last_lane(here.heads));
+                runs += shuffle(below + count_bits(here.heads), LANES - 1);
+            }
+            if (here.entered) begun = lane >= at.lane ? prefix.row : entering;
+            running = scan_chunks<INIT>(out, input, here, before_chunk(begun, here, value), init);
+            A turned = value_of_lane(running, lane + LANES - 1);
+            A rest = choose(lane > 0, turned, passed);
+            passed = turned;
+            u32 starts = lowest_bit(here.starts());
+#pragma unroll
+            for (u32 e = 0; e + 1 < E; e++) {
+                A through = Op::combine(rest, widened<A, false>(input, e));
+                out[e] = choose(e < starts, S::EXCLUSIVE ? rest : through, out[e]);
+                rest = through;
+            }
+            writer.write((warp * STEPS + j) * LANES + lane, narrowed<Output>(out), lane, j == 0, j + 1 == STEPS);
+            at.row++;
+            if (lanes_where(here.heads != 0)) {
+                prefix = {first, first};
+                at.row = 0;
+                at.early = false;
+            }
         }
     }
-    __device__ __forceinline__ void scan_segment(const Segment& segment) const {
-        if (!has_segment(warp)) return;
-        Rotation rotation(lane);
-        Maybe<A> before = base_of(last_chunk());
-#pragma unroll
-        for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) {
-            OutputChunk<S> output;
-            before = scan_row<S, true, false>(before, segment.input[j], E, segment.value[j], LANES, lane, output);
-            u8* to = memory_of(out.local, sizeof(Output), position_in_segment(j));
-            To::template store<S::REVERSE>(to, output, E, rotation);
-        }
+    static __device__ __forceinline__ u32 last_lane(u32 heads) {
+        u32 with = lanes_where(heads != 0);
+        return with ? highest_bit(with) : 0;
     }
 
     // ---- all of it ----
 
-    __device__ __forceinline__ void clear() {
-        u32 index = thread_index();
-        if (index < W::ROWS) shared.row_after[index] = {0};
-        if (index < W::SEGMENTS) shared.last_of_segment[index] = {0};
-        if (index == 0) {
-            shared.entering_last = {0};
-            barrier_init(&shared.landed, SEGMENTED_THREADS);
-        }
-    }
-    __device__ __forceinline__ void run() {
-        clear();
-        load_early();
-        u64 windows = (arguments.length + W::WINDOW - 1) / W::WINDOW;
-        u64 last = arguments.windows[block_index()].last;
-        runs.find(shared.list, arguments.heads, windows * W::WORDS, start, arguments.length, last);
-        load_rest();
-        u64 entering = runs.starts_at ? start : last - 1;
-        if (SINGLE && is_single()) scan_single(entering);
-        else scan_list(entering);
+    __device__ __forceinline__ void run_window() {
+        Steps steps;
+        if (thread_index() == 0) barrier_init(&shared.landed, SEGMENTED_THREADS);
+        load();
+        load_heads(steps.cell);
+        find_early();
+        note_heads(steps.cell);
         sync_block();
-        store();
-    }
-    __device__ __forceinline__ void scan_single(u64 entering) {
-        Segment segment;
+        async_arrive(&shared.landed);
+        find_standing();
         barrier_wait(&shared.landed, 0);
+        reduce(steps);
         sync_block();
-        reduce_segment(segment);
-        sync_block();
-        if (warp == 0) tell(true, entering);
-        sync_block();
-        scan_segment(segment);
-    }
-    // Lists the chunks and goes along them twice. If the list can't hold them all, part after part goes the
-    // first way; then each part goes both. One loop, since the text of each step is long.
-    __device__ __forceinline__ void scan_list(u64 entering) {
-        u32 part = NOWHERE;
-        bool told = false;
-#pragma unroll 1
-        while (true) {
-            u32 listed = list_chunks<S>(shared.list, runs, part);
-            barrier_wait(&shared.landed, 0);
-            sync_block();
-            if (listed > W::CAPACITY) {
-                part = 0;
-                continue;
-            }
-            reduce(listed);
-            sync_block();
-            if (!told && (part == NOWHERE || part == W::PARTS - 1)) {
-                if (warp == 0) tell(false, entering);
-                sync_block();
-                find_before();
-                sync_block();
-                told = true;
-                if (part != NOWHERE) {
-                    part = 0;
-                    continue;
-                }
-            }
-            if (told) scan(listed);
-            if (part == NOWHERE || (told && part == W::PARTS - 1)) return;
-            part++;
+        bool awaits = awaits_others(), told = awaits || shared.segment_ends;
+        if (told) {
+            if (warp == 0) tell(awaits);
             sync_block();
         }
-    }
-    // What this window and those before tell each other, by one warp; `run` is where the entering run starts.
-    __device__ __forceinline__ void tell(bool single, u64 run) {
-        RunSlots<S> slots(arguments.workspace, arguments.length);
-        sum_segments(slots, single);
-        bool enters = runs.entry == runs.first && (runs.starts_at || !starts_run(runs.entry));
-        if (enters && runs.entry < runs.end) exchange(slots, run);
-    }
-    __device__ __forceinline__ bool starts_run(u32 position) const {
-        return shared.list.words[position / 32] >> position % 32 & 1;
-    }
-    __device__ __forceinline__ void store() const {
-        if (runs.first >= runs.end) return;
-        if (!Shared::REUSED || (u64)in.global % 16 == (u64)out.global % 16) out.store(runs.first, runs.end, SEGMENTED_THREADS);
-        else out.store_elements(out.global, runs.first, runs.end, SEGMENTED_THREADS);
+        if (arguments.inits.totals) total_of_step(thread_index(), told);
+        if (arguments.inits.kind == INITS_NONE) scan<false>(steps, told);
+        else scan<true>(steps, told);
     }
 };
 
@@ -517,7 +582,7 @@ KOGGE_DEVICE void put_empty_totals(const SegmentedScan<S>& scan) {
 template <class S>
 KOGGE_DEVICE void segmented_scan(const SegmentedArguments<S>& arguments) {
     SegmentedScan<S> scan(*(SegmentedShared<S>*)shared_memory(), arguments);
-    if (scan.start < arguments.length) scan.run();
+    if (arguments.length > 0) scan.run_window();
     if constexpr (S::OFFSET_BYTES > 0)
         if (arguments.inits.totals) put_empty_totals(scan);
 }

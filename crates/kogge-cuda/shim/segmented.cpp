@@ -12,14 +12,14 @@
 
 #include "../kernels/inits.cuh"
 #include "../kernels/heads.cuh"
-#include "../kernels/stage.cuh"
-#include "../kernels/chunk_list.cuh"
+#include "../kernels/cells.cuh"
 #include "../kernels/run_exchange.cuh"
 #include "../kernels/segmented_scan.cuh"
 
 #include <map>
 #include <string>
 #include <unistd.h>
+#include <vector>
 
 namespace {
 
@@ -31,14 +31,14 @@ struct Request {
     Window* windows;
 };
 
-template <class O, class I, class U, class Stored, bool EXCLUSIVE_, bool REVERSE_, u32 WINDOW_, u32 CAPACITY_, u32 OFFSET_BYTES_, bool PACKED>
+template <class O, class I, class U, class Stored, bool EXCLUSIVE_, bool REVERSE_, u32 STEPS_, u32 OFFSET_BYTES_, bool PACKED>
 struct Specimen {
     typedef O Op;
     typedef I Input;
     typedef U Output;
     typedef Stored Accumulator;
     static constexpr bool EXCLUSIVE = EXCLUSIVE_, REVERSE = REVERSE_;
-    static constexpr u32 WINDOW = WINDOW_, CAPACITY = CAPACITY_, OFFSET_BYTES = OFFSET_BYTES_;
+    static constexpr u32 STEPS = STEPS_, OFFSET_BYTES = OFFSET_BYTES_;
     template <bool P, class X = void>
     struct Choose {
         typedef LeftFold<Specimen> Type;
@@ -85,14 +85,25 @@ u64 run_heads(const Request& q) {
 
 template <class S>
 void run(const Request& q) {
-    u64 windows = run_heads<S::REVERSE, S::WINDOW>(q);
+    typedef WindowShape<S> W;
+    typedef typename S::Input Input;
+    run_heads<S::REVERSE, W::MARKED>(q);
+    u64 more = q.length / W::WINDOW;
+    // In place, what precedes windows is saved, as it lies in memory.
+    std::vector<u8> leads;
+    for (u64 i = 0; q.input == q.output && i < more; i++) {
+        u64 place = S::REVERSE ? q.length - (more - i) * W::WINDOW : (i + 1) * W::WINDOW - W::SEGMENT;
+        const u8* from = q.input + place * sizeof(Input);
+        leads.insert(leads.end(), from, from + W::SEGMENT * sizeof(Input));
+    }
     SegmentedArguments<S> a = {};
     a.input = q.input, a.output = q.output, a.length = q.length, a.workspace = (Workspace*)q.workspace;
     a.heads = (const u32*)q.heads, a.windows = q.windows;
     a.offsets = S::OFFSET_BYTES ? q.from : nullptr, a.segments = q.segments;
     a.inits.kind = q.inits, a.inits.memory = q.init, a.inits.totals = q.totals ? q.total : nullptr;
     if (q.inits == INITS_BY_VALUE) std::memcpy(&a.inits.value, q.init, sizeof(a.inits.value));
-    shim::launch(windows ? (u32)windows : 1, SEGMENTED_THREADS, sizeof(SegmentedShared<S>), q.seed + 2,
+    a.leads = leads.empty() ? nullptr : leads.data(), a.lead_count = more;
+    shim::launch((u32)more + 1, SEGMENTED_THREADS, sizeof(SegmentedShared<S>), q.seed + 2,
                  [](const void* a) { segmented_scan<S>(*(const SegmentedArguments<S>*)a); }, &a);
 }
 
@@ -101,36 +112,36 @@ struct Specimens {
     void (*run[4])(const Request&);
 };
 
-#define ENTRY(name, O, I, U, A, WINDOW, CAPACITY, OFFSETS, PACKED)                  \
-    {#name,                                                                         \
-     {sizeof(I), sizeof(U), sizeof(A), Slot<O::Element>::PARTS * 16,                \
-      {run<Specimen<O, I, U, A, false, false, WINDOW, CAPACITY, OFFSETS, PACKED>>,  \
-       run<Specimen<O, I, U, A, true, false, WINDOW, CAPACITY, OFFSETS, PACKED>>,   \
-       run<Specimen<O, I, U, A, false, true, WINDOW, CAPACITY, OFFSETS, PACKED>>,   \
-       run<Specimen<O, I, U, A, true, true, WINDOW, CAPACITY, OFFSETS, PACKED>>}}},
-// name, operator, input, output, accumulator, window, capacity, bytes of an offset, packed
+#define ENTRY(name, O, I, U, A, STEPS, OFFSETS, PACKED) \
+    {#name, \
+     {sizeof(I), sizeof(U), sizeof(A), Slot<O::Element>::PARTS * 16, \
+      {run<Specimen<O, I, U, A, false, false, STEPS, OFFSETS, PACKED>>, \
+       run<Specimen<O, I, U, A, true, false, STEPS, OFFSETS, PACKED>>, \
+       run<Specimen<O, I, U, A, false, true, STEPS, OFFSETS, PACKED>>, \
+       run<Specimen<O, I, U, A, true, true, STEPS, OFFSETS, PACKED>>}}},
+// name, operator, input, output, accumulator, steps, bytes of an offset, packed
 #ifdef KOGGE_FEW
 // Those in which faults are planted: quick to compile, and small for a race detector.
-#define SPECIMENS(X)                                                                  \
-    X(brackets_i64, BracketsI64, long long, long long, long long, 2048, 1100, 0, false) \
-    X(brackets_i64_offsets, BracketsI64, long long, long long, long long, 512, 4096, 4, false)
+#define SPECIMENS(X) \
+    X(brackets_i64, BracketsI64, long long, long long, long long, 8, 0, false) \
+    X(brackets_i64_offsets, BracketsI64, long long, long long, long long, 4, 4, false)
 #else
-#define SPECIMENS(X)                                                                                  \
-    X(brackets_i64, BracketsI64, long long, long long, long long, 4096, 2176, 0, false)               \
-    X(brackets_i64_offsets, BracketsI64, long long, long long, long long, 4096, 8192, 8, false)       \
-    X(brackets_i32, BracketsI32, int, int, int, 8192, 2176, 0, false)                                 \
-    X(brackets_i32_narrow, BracketsI32, int, int, int, 1024, 400, 4, false)                           \
-    X(sum_f32, SumF32, float, float, float, 8192, 3328, 4, false)                                     \
-    X(sum_i8, SumI8, signed char, signed char, signed char, 8192, 3328, 0, true)                      \
-    X(sum_i16, SumI16, short, short, short, 8192, 2176, 0, true)                                      \
-    X(brackets_u8_u32, BracketsU32, u8, u32, u32, 8192, 2176, 4, false)                               \
-    X(sum_f16, SumF32, f16, f16, float, 8192, 2176, 0, false)                                         \
-    X(max_bf16_in_f64, MaxF64, bf16, bf16, double, 8192, 2176, 4, false)                              \
-    X(compose_f32, ComposeF32, ComposeF32::Element, ComposeF32::Element, ComposeF32::Element, 4096, 2176, 4, false) \
-    X(matmul_f32, MatMulF32, MatMulF32::Element, MatMulF32::Element, MatMulF32::Element, 2048, 2304, 0, false)      \
-    X(matmul_f64, MatMulF64, MatMulF64::Element, MatMulF64::Element, MatMulF64::Element, 1024, 800, 0, false)       \
-    X(triple, OfTriple, OfTriple::Element, OfTriple::Element, OfTriple::Element, 2048, 2304, 0, false)              \
-    X(bytes3, OfBytes3, OfBytes3::Element, OfBytes3::Element, OfBytes3::Element, 2560, 1000, 0, false)
+#define SPECIMENS(X) \
+    X(brackets_i64, BracketsI64, long long, long long, long long, 8, 0, false) \
+    X(brackets_i64_offsets, BracketsI64, long long, long long, long long, 4, 8, false) \
+    X(brackets_i32, BracketsI32, int, int, int, 8, 0, false) \
+    X(brackets_i32_narrow, BracketsI32, int, int, int, 1, 4, false) \
+    X(sum_f32, SumF32, float, float, float, 8, 4, false) \
+    X(sum_i8, SumI8, signed char, signed char, signed char, 8, 0, true) \
+    X(sum_i16, SumI16, short, short, short, 8, 0, true) \
+    X(brackets_u8_u32, BracketsU32, u8, u32, u32, 4, 4, false) \
+    X(sum_f16, SumF32, f16, f16, float, 8, 0, false) \
+    X(max_bf16_in_f64, MaxF64, bf16, bf16, double, 8, 4, false) \
+    X(compose_f32, ComposeF32, ComposeF32::Element, ComposeF32::Element, ComposeF32::Element, 8, 4, false) \
+    X(matmul_f32, MatMulF32, MatMulF32::Element, MatMulF32::Element, MatMulF32::Element, 4, 0, false) \
+    X(matmul_f64, MatMulF64, MatMulF64::Element, MatMulF64::Element, MatMulF64::Element, 2, 0, false) \
+    X(triple, OfTriple, OfTriple::Element, OfTriple::Element, OfTriple::Element, 4, 0, false) \
+    X(bytes3, OfBytes3, OfBytes3::Element, OfBytes3::Element, OfBytes3::Element, 8, 0, false)
 #endif
 std::map<std::string, Specimens> entries = {SPECIMENS(ENTRY)};
 

@@ -3,8 +3,9 @@
 //! Three launches: `mark` turns offsets, flags or keys into one bit an element (kernels/heads.cuh), `sum`
 //! works out what precedes each window of positions, and `scan` gives a thread block to each window
 //! (kernels/segmented_scan.cuh). Where a segment starts only the mask knows, so the last kernel costs the
-//! same whatever the segments are like: a segment that is longer than a window is handed on from block to
-//! block, and no block waits for one of a higher index.
+//! same whatever the segments are like: one that is longer than a segment of the order is handed on from
+//! block to block, and no block waits for one of a higher index. A block reads again what lies just before
+//! its window, so a scan in place saves that before.
 
 mod plan;
 mod source;
@@ -15,7 +16,7 @@ use crate::inits::InitArguments;
 use crate::launch::{Grid, Module};
 use crate::scan::{aligned, check_alignment};
 use crate::{Device, Error, Inits, Specification, Workspace};
-use cudarc::driver::result;
+use cudarc::driver::{result, sys};
 use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use kogge_core::{Accumulate, Direction, Element, Kind, Problem};
 use source::{MARK_BYTES, MARK_THREADS, SCAN_THREADS, SUM_BYTES, SUM_THREADS};
@@ -58,6 +59,7 @@ impl Device {
         let scan = source::scan::<T, U, A, O>(operator, specification, source, &plan)?;
         Ok(SegmentScan {
             len,
+            direction,
             source,
             plan,
             mark: self.module(source::mark(source, direction, &plan), MARK_BYTES)?,
@@ -96,6 +98,7 @@ where
 #[derive(Clone, Debug)]
 pub struct SegmentScan<T, U, A> {
     len: u64,
+    direction: Direction,
     source: SegmentSource,
     plan: SegmentPlan,
     mark: Arc<Module>,
@@ -162,7 +165,8 @@ where
         if self.len == 0 && (segments == 0 || totals.is_none()) {
             return Ok(());
         }
-        let mark = self.reserve(workspace, source)?;
+        let in_place = input == output && self.plan.lead_bytes > 0;
+        let mark = self.reserve(workspace, source, in_place)?;
         let offsets = if segments > 0 { source } else { 0 };
         let mut scan = ScanArguments {
             input,
@@ -173,12 +177,17 @@ where
             windows: mark.windows,
             offsets,
             segments,
+            leads: if in_place { mark.heads + self.plan.scratch_bytes } else { 0 },
+            lead_count: self.plan.windows.saturating_sub(1),
             inits,
         };
         let blocks = grid(self.plan.windows, SCAN_THREADS, self.plan.shared_bytes);
         // SAFETY: the caller's promise; the workspace is this stream's alone, and large enough. The struct
         // is the kernel's own, and the launch comes after those of `find` on the stream.
         unsafe {
+            if in_place {
+                self.save_leads(workspace, input, scan.leads)?;
+            }
             self.find(workspace, mark)?;
             self.scan.launch(blocks, workspace.stream(), &mut scan)
         }
@@ -203,12 +212,12 @@ where
             return Ok(0);
         }
         self.check_source(source)?;
-        let mark = self.reserve(workspace, source)?;
+        let mark = self.reserve(workspace, source, false)?;
         // SAFETY: the caller's promise; the workspace is this stream's alone, and large enough.
         unsafe { self.find(workspace, mark) }?;
         // After what precedes each window stands what there is in all: the last head, the number.
         let (mut all, at) =
-            ([0u64; 2], mark.windows + self.plan.windows * size_of::<[u64; 2]>() as u64);
+            ([0u64; 2], mark.windows + self.plan.marks * size_of::<[u64; 2]>() as u64);
         // SAFETY: the memory was written by the launches before; the slice lives until the copy is done.
         let copied =
             unsafe { result::memcpy_dtoh_async(&mut all, at, workspace.stream().cu_stream()) };
@@ -227,9 +236,15 @@ where
     }
 
     /// Memory for a scan, and where what finds the segments puts them.
-    fn reserve(&self, workspace: &mut Workspace, source: u64) -> Result<MarkArguments, Error> {
+    fn reserve(
+        &self,
+        workspace: &mut Workspace,
+        source: u64,
+        in_place: bool,
+    ) -> Result<MarkArguments, Error> {
         workspace.reserve(self.plan.workspace_bytes)?;
-        workspace.reserve_scratch(self.plan.scratch_bytes)?;
+        let leads = if in_place { self.plan.lead_bytes } else { 0 };
+        workspace.reserve_scratch(self.plan.scratch_bytes + leads)?;
         let heads = workspace.scratch();
         Ok(MarkArguments {
             source,
@@ -238,8 +253,51 @@ where
             heads,
             windows: heads + self.plan.windows_offset(),
             workspace: workspace.address(),
-            window_count: self.plan.windows,
+            window_count: self.plan.marks,
         })
+    }
+
+    /// Copies the elements of a segment of the order before each window but the first, as they lie in memory.
+    ///
+    /// # Safety
+    ///
+    /// Until the stream has done it, the input must be readable, and `leads` the plan's `lead_bytes`.
+    unsafe fn save_leads(
+        &self,
+        workspace: &Workspace,
+        input: u64,
+        leads: u64,
+    ) -> Result<(), Error> {
+        let SegmentPlan { windows, window, .. } = self.plan;
+        let (rows, pitch) = ((windows - 1) as usize, window as usize * size_of::<T>());
+        let width = (self.plan.lead_bytes / (windows - 1)) as usize;
+        // In reverse, windows end where elements begin.
+        let skipped = match self.direction {
+            Direction::Forward => pitch - width,
+            Direction::Reverse => (self.len as usize * size_of::<T>()) - rows * pitch,
+        };
+        let copy = sys::CUDA_MEMCPY2D {
+            srcXInBytes: 0,
+            srcY: 0,
+            srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
+            srcHost: std::ptr::null(),
+            srcDevice: input + skipped as u64,
+            srcArray: std::ptr::null_mut(),
+            srcPitch: pitch,
+            dstXInBytes: 0,
+            dstY: 0,
+            dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
+            dstHost: std::ptr::null_mut(),
+            dstDevice: leads,
+            dstArray: std::ptr::null_mut(),
+            dstPitch: width,
+            WidthInBytes: width,
+            Height: rows,
+        };
+        // SAFETY: rows of `width` bytes, a window apart, lie within the input; the rest is the caller's
+        // promise. The struct is read before the call returns.
+        unsafe { sys::cuMemcpy2DAsync_v2(&copy, workspace.stream().cu_stream()) }.result()?;
+        Ok(())
     }
 
     /// Launches what finds the segments.
@@ -250,7 +308,7 @@ where
     unsafe fn find(&self, workspace: &Workspace, mut mark: MarkArguments) -> Result<(), Error> {
         let stream = workspace.stream();
         let blocks = match self.source.segments() {
-            None => self.plan.windows,
+            None => self.plan.marks,
             Some(segments) => {
                 // SAFETY: the scratch memory begins at the mask and has so many bytes.
                 unsafe {
@@ -260,7 +318,7 @@ where
                 segments.div_ceil(MARK_THREADS as u64)
             }
         };
-        let sums = self.plan.windows.div_ceil(SUM_THREADS as u64);
+        let sums = self.plan.marks.div_ceil(SUM_THREADS as u64);
         // SAFETY: the struct is the kernels' own; the rest is the caller's promise. Each launch comes
         // after the one before on the stream.
         unsafe {
@@ -299,5 +357,7 @@ struct ScanArguments {
     windows: u64,
     offsets: u64,
     segments: u64,
+    leads: u64,
+    lead_count: u64,
     inits: InitArguments,
 }

@@ -1,4 +1,4 @@
-//! From segments to a plan, without touching data or device: windows, lists, memory.
+//! From segments to a plan, without touching data or device: windows and memory.
 
 use crate::launch::INIT_BYTES;
 use crate::plan::WORKSPACE_HEAD;
@@ -80,13 +80,17 @@ impl SegmentSource {
 /// How a scan by segments will be done. Nothing in it changes the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentPlan {
-    /// Thread blocks of the scan, each of which has a window.
+    /// Thread blocks of the scan, each of which has a window; the last may be empty.
     pub windows: u64,
     /// Positions of a window.
     pub window: u32,
-    /// Chunks that a thread block lists at once.
-    pub capacity: u32,
-    /// Thread blocks that a multiprocessor has room for.
+    /// Rows of the order that a warp has of it, in registers.
+    pub steps: u32,
+    /// Positions of the windows in which the starts of segments are counted: a window's, or a part of one.
+    pub marked: u32,
+    /// How many of those there are.
+    pub marks: u64,
+    /// Thread blocks that a multiprocessor has registers for.
     pub residents: u32,
     /// Bytes of shared memory a block.
     pub shared_bytes: u32,
@@ -94,34 +98,38 @@ pub struct SegmentPlan {
     pub workspace_bytes: u64,
     /// Bytes of memory beside it: a bit an element, and what precedes each window.
     pub scratch_bytes: u64,
+    /// Bytes more if the scan is in place: the elements of a segment of the order before each window.
+    pub lead_bytes: u64,
 }
 
 impl SegmentPlan {
     /// Where what precedes the windows lies in the scratch memory, after the mask.
     pub(crate) const fn windows_offset(&self) -> u64 {
-        mask_bytes(self.windows, self.window)
+        mask_bytes(self.marks, self.marked)
     }
 }
 
 impl fmt::Display for SegmentPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { windows, window, capacity, residents, shared_bytes, .. } = self;
+        let Self { windows, window, steps, residents, shared_bytes, .. } = self;
         write!(
             f,
-            "{windows} windows of {window} elements, up to {capacity} chunks at once, {residents} to a \
-             multiprocessor, {shared_bytes} bytes of shared memory"
+            "{windows} windows of {window} elements, {steps} rows a warp, {residents} to a multiprocessor, \
+             {shared_bytes} bytes of shared memory"
         )
     }
 }
 
 const WINDOW_BYTES: u64 = 16;
-/// Bytes of a window's elements, and elements, at most.
-const WINDOW_INPUT: usize = 32 << 10;
-const WINDOW_ELEMENTS: usize = 8192;
-/// Thread blocks on a multiprocessor, as many as have room: one's copies hide another's work.
-const RESIDENTS: u32 = 3;
-/// What a multiprocessor keeps for itself of each block's shared memory.
-const RESERVED: u32 = 1024;
+/// Warps of a thread block.
+const WARPS: usize = 8;
+/// Positions of which one thread block marks the heads, at most.
+const MOST_MARKED: usize = 8192;
+/// Bytes of a thread's elements and accumulators, a chunk and one value a row, at most, and rows.
+const THREAD_BYTES: usize = 192;
+const MOST_STEPS: usize = 8;
+/// Thread blocks on a multiprocessor where elements are small: one's copies hide another's work.
+const RESIDENTS: u32 = 4;
 
 /// The plan for a scan by segments. `accumulator_bytes` of the problem is what the operator computes in.
 ///
@@ -150,18 +158,13 @@ pub fn plan_segments(
         }
     }
     let order = problem.order();
-    // Of wide elements a small device may have room for one segment only.
-    let sizes = [window(order, problem.element_bytes), order.segment()];
-    let fits = |window| Some((window, lists(problem, window, device)?));
-    let Some((window, (residents, capacity, shared_bytes))) = sizes.into_iter().find_map(fits)
-    else {
-        return unsupported(format!(
-            "elements of {} bytes: a window needs more shared memory than the device has",
-            problem.element_bytes,
-        ));
-    };
-    let windows = problem.len.div_ceil(window as u64);
-    if windows > i32::MAX as u64
+    let steps = steps(problem);
+    let window = WARPS * steps * order.row();
+    let marked = window / window.div_ceil(MOST_MARKED);
+    // One more than are full: what lies before the end may wait for it.
+    let windows = problem.len / window as u64 + 1;
+    let marks = problem.len.div_ceil(marked as u64);
+    if marks > i32::MAX as u64
         || source.segments().is_some_and(|n| n.div_ceil(256) > i32::MAX as u64)
     {
         return unsupported(format!(
@@ -175,53 +178,40 @@ pub fn plan_segments(
     Ok(SegmentPlan {
         windows,
         window: window as u32,
-        capacity,
-        residents,
-        shared_bytes,
+        steps: steps as u32,
+        marked: marked as u32,
+        marks,
+        residents: residents(problem, steps),
+        shared_bytes: shared_bytes(problem, steps),
         workspace_bytes: WORKSPACE_HEAD + slots * slot,
-        scratch_bytes: mask_bytes(windows, window as u32) + (windows + 1) * WINDOW_BYTES,
+        scratch_bytes: mask_bytes(marks, marked as u32) + (marks + 1) * WINDOW_BYTES,
+        lead_bytes: (windows - 1) * (order.segment() * problem.element_bytes) as u64,
     })
 }
 
-const fn mask_bytes(windows: u64, window: u32) -> u64 {
-    (windows * window as u64 / 8).next_multiple_of(WINDOW_BYTES)
+const fn mask_bytes(marks: u64, marked: u32) -> u64 {
+    (marks * marked as u64 / 8).next_multiple_of(WINDOW_BYTES)
 }
 
-/// Positions of a window: whole segments of the order, a tile of them at most.
-fn window(order: Order, element: usize) -> usize {
-    let most = (WINDOW_INPUT / element.max(1)).min(WINDOW_ELEMENTS).min(order.tile());
-    (most / order.segment()).max(1) * order.segment()
+/// Rows that a warp has in registers: a power of two.
+fn steps(problem: &Problem) -> usize {
+    let row = (problem.order().chunk() * problem.element_bytes).max(4) + problem.accumulator_bytes;
+    let most = (THREAD_BYTES / row).clamp(1, MOST_STEPS);
+    1 << most.ilog2()
 }
 
-/// Thread blocks to a multiprocessor, chunks that each lists, and its shared memory: as many blocks as
-/// leave room for a window of full chunks and some that are cut short.
-fn lists(problem: &Problem, window: usize, device: Capability) -> Option<(u32, u32, u32)> {
-    let order = problem.order();
+/// Thread blocks of 256 to a multiprocessor, which has 64 Ki registers.
+fn residents(problem: &Problem, steps: usize) -> u32 {
+    if steps == MOST_STEPS && problem.accumulator_bytes <= 4 { RESIDENTS } else { 1 }
+}
+
+/// The elements and a row before them; for each row the totals of row, segment and run, a number and a word.
+fn shared_bytes(problem: &Problem, steps: usize) -> u32 {
+    let chunk = (problem.order().chunk() * problem.element_bytes).next_multiple_of(4);
     let accumulator = problem.accumulator_bytes.max(4);
-    let reach = window + order.segment();
-    let stage = |element: usize| 96 + reach * element;
-    let reused =
-        problem.element_bytes == problem.output_bytes && problem.element_bytes.is_multiple_of(4);
-    let stages =
-        stage(problem.element_bytes) + if reused { 16 } else { stage(problem.output_bytes) };
-    let (rows, segments) = (reach / order.row() + 1, reach / order.segment() + 1);
-    let words = reach / 32 * 4 + window / 32 * 2;
-    let fixed = stages + rows * (2 * accumulator + 4) + segments * (accumulator + 4) + words;
-    let fixed = fixed + 4 * (accumulator + 8) + 256;
-    let entry = accumulator + 4;
-    (1..=RESIDENTS).rev().find_map(|residents| {
-        let room = (device.shared_bytes / residents).saturating_sub(if residents > 1 {
-            RESERVED
-        } else {
-            0
-        });
-        let most = (room as usize).checked_sub(fixed)? / entry;
-        let wanted = reach / order.chunk() + reach / order.chunk() / 8;
-        let capacity = most.min(reach);
-        let enough = if residents > 1 { wanted.min(reach) } else { 64.min(reach) };
-        let bytes = (fixed + capacity * entry) as u32;
-        (capacity >= enough).then_some((residents, capacity as u32, bytes))
-    })
+    let rows = WARPS * steps;
+    let bytes = (rows + 1) * 32 * chunk + rows * (3 * accumulator + 12);
+    (bytes + 10 * accumulator + 8 * WARPS + 128) as u32
 }
 
 #[cfg(test)]
@@ -231,8 +221,6 @@ mod tests {
 
     const H100: Capability =
         Capability { compute: (9, 0), multiprocessors: 132, shared_bytes: 232_448 };
-    const RTX: Capability =
-        Capability { compute: (12, 0), multiprocessors: 170, shared_bytes: 101_376 };
 
     fn problem(len: u64, element: usize, output: usize, accumulator: usize) -> Problem {
         Problem {
@@ -247,25 +235,19 @@ mod tests {
     }
 
     #[test]
-    fn windows_are_whole_segments_and_fit() {
-        for device in [H100, RTX] {
-            for element in 1..=64 {
-                for (output, accumulator) in [(element, element), (4, 8), (element.max(4), 64)] {
-                    let problem = problem((1 << 30) + 7, element, output, accumulator);
-                    let order = problem.order();
-                    let plan = plan_segments(&problem, SegmentSource::Heads, device).unwrap();
-                    let window = plan.window as usize;
-                    assert!(window.is_multiple_of(order.segment()) && window <= order.tile());
-                    assert!(window + order.segment() <= 1 << 14, "an entry holds a position");
-                    assert!(window <= 256 * 32, "a thread has a word of the mask");
-                    assert!(
-                        plan.shared_bytes <= device.shared_bytes,
-                        "{device:?} {element}: {plan}"
-                    );
-                    assert!(
-                        plan.capacity > 63 && plan.windows == problem.len.div_ceil(window as u64)
-                    );
-                }
+    fn windows_are_whole_segments_of_a_tile_at_most() {
+        for element in 1..=64 {
+            for (output, accumulator) in [(element, element), (4, 8), (element.max(4), 64)] {
+                let problem = problem((1 << 30) + 7, element, output, accumulator);
+                let order = problem.order();
+                let plan = plan_segments(&problem, SegmentSource::Heads, H100).unwrap();
+                let (window, marked) = (plan.window as usize, plan.marked as usize);
+                assert!(window.is_multiple_of(order.segment()) && window <= order.tile(), "{plan}");
+                assert!(window.is_multiple_of(marked) && marked <= MOST_MARKED, "{plan}");
+                assert!(marked.is_multiple_of(256), "a warp marks whole words of the mask");
+                assert!(plan.windows * plan.window as u64 > problem.len, "the end is in a window");
+                assert_eq!(plan.marks, problem.len.div_ceil(marked as u64));
+                assert!(plan.shared_bytes < 48 << 10, "{plan}");
             }
         }
     }
@@ -274,10 +256,11 @@ mod tests {
     fn four_bytes_have_several_windows_to_a_multiprocessor() {
         let problem = problem(1 << 28, 4, 4, 4);
         let plan = plan_segments(&problem, SegmentSource::Keys(KeyType::Bits32), H100).unwrap();
-        assert_eq!((plan.windows, plan.window, plan.residents), (32_768, 8192, RESIDENTS));
-        assert!(plan.shared_bytes * RESIDENTS <= H100.shared_bytes - (RESIDENTS - 1) * RESERVED);
+        assert_eq!((plan.windows, plan.window, plan.residents), (32_769, 8192, RESIDENTS));
+        assert_eq!((plan.steps, plan.marked, plan.marks), (8, 8192, 32_768));
         assert_eq!(plan.scratch_bytes, (1 << 25) + 32_769 * 16);
-        assert!(plan.to_string().starts_with("32768 windows of 8192 elements"), "{plan}");
+        assert_eq!(plan.lead_bytes, 32_768 * 4096);
+        assert!(plan.to_string().starts_with("32769 windows of 8192 elements"), "{plan}");
     }
 
     #[test]
@@ -291,6 +274,6 @@ mod tests {
         refused(problem(1, 4, 4, 4), SegmentSource::Offsets { segments: 0, bits: 32 });
         refused(problem(u64::MAX / 64, 4, 4, 4), SegmentSource::Heads);
         let nothing = SegmentSource::Offsets { segments: 0, bits: 64 };
-        assert_eq!(plan_segments(&problem(0, 4, 4, 4), nothing, H100).unwrap().windows, 0);
+        assert_eq!(plan_segments(&problem(0, 4, 4, 4), nothing, H100).unwrap().marks, 0);
     }
 }

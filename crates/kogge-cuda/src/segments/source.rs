@@ -7,11 +7,10 @@ use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use kogge_core::{Accumulate, Direction, Element};
 
 const HEADS: &str = include_str!("../../kernels/heads.cuh");
-const KERNELS: [&str; 6] = [
+const KERNELS: [&str; 5] = [
     include_str!("../../kernels/inits.cuh"),
     HEADS,
-    include_str!("../../kernels/stage.cuh"),
-    include_str!("../../kernels/chunk_list.cuh"),
+    include_str!("../../kernels/cells.cuh"),
     include_str!("../../kernels/run_exchange.cuh"),
     include_str!("../../kernels/segmented_scan.cuh"),
 ];
@@ -31,7 +30,7 @@ pub(super) fn mark(source: SegmentSource, direction: Direction, plan: &SegmentPl
         SegmentSource::Heads => ("mark", "ByFlag".into()),
         SegmentSource::Keys(key) => ("mark", format!("ByKey<{}>", key_name(key))),
     };
-    let (reverse, window) = (direction == Direction::Reverse, plan.window);
+    let (reverse, window) = (direction == Direction::Reverse, plan.marked);
     entry(MARK_THREADS, &format!("{kernel}<{of}, {reverse}, {window}>"))
 }
 
@@ -79,14 +78,12 @@ where
     A: Element + DeviceType,
     O: DeviceOperator<A>,
 {
-    let SegmentPlan { window, capacity, residents, shared_bytes, .. } = plan;
+    let SegmentPlan { steps, residents, shared_bytes, .. } = plan;
     let offset_bytes = if source.segments().is_some() { source.bytes() } else { 0 };
     let program = Program {
         kernels: &KERNELS,
         bulk: false,
-        constants: &format!(
-            "WINDOW = {window}, CAPACITY = {capacity}, OFFSET_BYTES = {offset_bytes}"
-        ),
+        constants: &format!("STEPS = {steps}, OFFSET_BYTES = {offset_bytes}"),
         shared: "SegmentedShared",
         shared_bytes: *shared_bytes,
         bounds: &format!("SEGMENTED_THREADS, {residents}"),

@@ -1,0 +1,231 @@
+// Cells: the positions of a window, as many to a lane as a chunk has elements. A warp takes 32 in a step.
+//
+// The order starts anew at each run's first element, so chunks begin anywhere in their cells. But those of one
+// run all begin at the same place of a cell, its phase: so a chunk's index in its row is a difference of lanes,
+// and in every cell exactly one chunk of a run begins that came before the cell. What is left of it is in the
+// next lane.
+
+// The shape of windows of elements of this size.
+template <class S>
+struct WindowShape {
+    typedef typename S::Input Input;
+    static constexpr u32 E = Order<Input>::CHUNK, ROW = E * CHUNKS_PER_ROW, SEGMENT = Order<Input>::SEGMENT;
+    static constexpr u32 WARPS = 8, THREADS = WARPS * LANES, STEPS = S::STEPS;
+    static constexpr u32 ROWS = WARPS * STEPS, WINDOW = ROWS * ROW;
+    static constexpr u32 LEAD = ROWS_PER_SEGMENT - 1;  // rows before the window that its first segment may have
+    // Windows as heads.cuh counts them, which may be parts of these.
+    static constexpr u32 PARTS = (WINDOW + MOST_MARKED - 1) / MOST_MARKED, MARKED = WINDOW / PARTS;
+    static_assert(WINDOW % PARTS == 0 && ROWS % ROWS_PER_SEGMENT == 0, "a window is whole segments");
+    static_assert(ROWS <= ROWS_PER_SEGMENT * SEGMENTS_PER_TILE && E <= 16, "a tile ends in a window once at most");
+};
+
+enum : u32 { NOWHERE = ~0u };
+
+// The run that enters a step. All lanes have the same.
+struct Standing {
+    u32 lane;    // in whose cells its rows begin
+    u32 phase;   // where in a cell its chunks begin
+    u32 row;     // which row of it enters the step
+    bool early;  // whether it entered the window too
+};
+
+// What a lane knows of the run that enters its cell, and of those that begin in it.
+struct Cell {
+    u32 heads;     // a bit a position
+    u32 phase;     // of the run that enters
+    u32 chunk;     // the index in its row of its chunk that begins here, if it still does
+    bool entered;  // whether that run entered the step too
+
+    // The cell of this lane, and the run that enters the next step.
+    static __device__ __forceinline__ Cell of(u32 heads, Standing& run, u32 lane) {
+        u32 with = lanes_where(heads != 0), below = with & ((1u << lane) - 1), own = highest_bit(heads);
+        u32 source = below ? highest_bit(below) : run.lane, phase = shuffle(own, source);
+        Cell cell = {heads, below ? phase : run.phase, (lane - source) % LANES, below == 0};
+        u32 last = highest_bit(with);
+        phase = shuffle(own, last);
+        run.lane = with ? last : run.lane;
+        run.phase = with ? phase : run.phase;
+        run.row = with ? 0 : run.row + 1;
+        run.early = run.early && with == 0;
+        return cell;
+    }
+    // Where chunks begin: one at least.
+    __device__ __forceinline__ u32 starts() const {
+        return (heads & (2u << phase) - 1) != 0 ? heads : heads | 1u << phase;
+    }
+    // Whether the run that enters ends here before a chunk of it begins.
+    __device__ __forceinline__ bool ends_early() const { return (heads & (1u << phase) - 1) != 0; }
+    // Whether it ends behind that chunk's start.
+    __device__ __forceinline__ bool chunk_ends_late() const { return (heads & (2u << phase) - 1) == 0 && heads != 0; }
+    // The index of the chunk whose last elements are here.
+    __device__ __forceinline__ u32 chunk_before() const { return (chunk + LANES - 1) % LANES; }
+
+    // In one word, with the lane in which rows of the run begin that enters the step.
+    __device__ __forceinline__ u32 packed(u32 rows) const {
+        return heads | phase << 16 | chunk << 20 | (u32)entered << 25 | rows << 26;
+    }
+    static __device__ __forceinline__ u32 rows_of_packed(u32 word) { return word >> 26 & 31; }
+    static __device__ __forceinline__ Cell of_packed(u32 word) {
+        return {word & 0xffff, word >> 16 & 15, word >> 20 & 31, (word >> 25 & 1) != 0};
+    }
+};
+
+// The heads of cells a row apart, from the mask; `position` begins the first. Whatever comes last ends with the
+// elements. `inside` says that they don't end before the last of these cells does.
+template <u32 E, u32 N>
+KOGGE_DEVICE void read_heads(const u32* mask, u64 position, u64 length, bool inside, u32 (&heads)[N]) {
+    constexpr bool STRADDLES = 32 % E != 0;
+    const u32* word = mask + position / 32;
+    u32 shift = (u32)(position % 32);
+#pragma unroll
+    for (u32 j = 0; j < N; j++, word += E, position += E * LANES) {
+        heads[j] = 0;
+        if (inside || position < length) {
+            heads[j] = *word >> shift;
+            if (STRADDLES && shift + E > 32) heads[j] |= word[1] << (32 - shift);
+            heads[j] &= (1u << E) - 1;
+        }
+        if (!inside && position <= length && length - position < E) heads[j] |= 1u << (length - position);
+    }
+}
+
+// What one step hands to the next: of its last lanes, the chunk that isn't over, and the Kogge–Stone values.
+template <class A>
+struct Passing {
+    A tail, turned[5];
+};
+
+// The Kogge–Stone values of the chunks that end in a step's cells, or go over into them.
+template <class S>
+struct CellValues {
+    typedef typename S::Op Op;
+    typedef typename Op::Element A;
+    static constexpr u32 E = Order<typename S::Input>::CHUNK;
+
+    // That of the chunk that enters the cell. `cut`, if it is wanted, becomes that of the chunk that
+    // begins at the phase and ends at the head behind it.
+    template <bool CUT>
+    static __device__ __forceinline__ A of(const InputChunk<S>& input, const Cell& cell, Passing<A>& passing, u32 lane, A& cut) {
+        u32 starts = cell.starts(), first = lowest_bit(starts), index = cell.chunk_before();
+        A tail = widened<A, false>(input, 0);
+#pragma unroll
+        for (u32 e = 1; e < E; e++) {
+            A element = widened<A, false>(input, e);
+            tail = choose(starts >> e & 1, element, Op::combine(tail, element));
+        }
+        A turned = value_of_lane(tail, lane + LANES - 1), value = choose(lane > 0, turned, passing.tail);
+        passing.tail = turned;
+#pragma unroll
+        for (u32 e = 0; e + 1 < E; e++) value = take_right(e < first, value, widened<A, false>(input, e));
+        if (CUT) cut = between(input, cell.phase, lowest_behind(cell));
+        // Kogge and Stone, in which what is left of a lane may be a lane of the step before.
+#pragma unroll
+        for (u32 k = 0; k < 5; k++) {
+            u32 stride = 1u << k;
+            if (CUT) {
+                A near = value_of_lane(value, lane + 1 - stride), far = value_of_lane(passing.turned[k], lane + 1);
+                cut = take_left<Op>(cell.chunk >= stride, choose(lane + 1 >= stride, near, far), cut);
+            }
+            turned = value_of_lane(value, lane - stride);
+            A left = choose(lane >= stride, turned, passing.turned[k]);
+            passing.turned[k] = turned;
+            value = take_left<Op>(index >= stride, left, value);
+        }
+        return value;
+    }
+    // The left fold of the elements of a cell from `from` to `end`, if there are any.
+    static __device__ __forceinline__ A between(const InputChunk<S>& input, u32 from, u32 end) {
+        A fold = widened<A, false>(input, 0);
+#pragma unroll
+        for (u32 e = 1; e < E; e++) {
+            A element = widened<A, false>(input, e);
+            fold = choose(e <= from, element, take_right(e < end, fold, element));
+        }
+        return fold;
+    }
+    // The first head of a cell behind its phase.
+    static __device__ __forceinline__ u32 lowest_behind(const Cell& cell) {
+        u32 behind = cell.heads & ~((2u << cell.phase) - 1);
+        return behind ? lowest_bit(behind) : E;
+    }
+
+  private:
+    static __device__ __forceinline__ A take_right(bool takes, const A& value, const A& right) {
+        return choose(takes, Op::combine(value, right), value);
+    }
+};
+
+// A window's elements in shared memory, cell by cell as they lie in global memory, and the step before them.
+template <class S>
+struct Stage {
+    typedef typename S::Input Input;
+    typedef WindowShape<S> W;
+    static constexpr u32 E = W::E, QUADS = sizeof(InputChunk<S>) / 16;
+    static constexpr bool VECTORS = InputChunk<S>::BYTES % 16 == 0;
+
+    alignas(16) InputChunk<S> cell[(1 + W::ROWS) * LANES];
+
+    // Begins to copy steps of a span, from `first` on, to steps from `to` on; a lane copies cells for itself and
+    // others. Vectors are there when asynchronous loads are done.
+    __device__ __forceinline__ void load(const Span<Input>& span, bool whole, u32 first, u32 steps, u32 to, u32 lane) {
+        if (VECTORS && whole) {
+            for (u32 j = 0; j < steps; j++) {
+                const u8* from = element_at<Input, S::REVERSE>(span, (first + j) * LANES + lane, S::REVERSE ? E - 1 : 0);
+                u8* at = (u8*)&cell[(to + j) * LANES + lane];
+#pragma unroll
+                for (u32 q = 0; q < QUADS; q++) async_load(at + q * 16, from + q * 16);
+            }
+        } else {
+#pragma unroll 1
+            for (u32 j = 0; j < steps; j++)
+                cell[(to + j) * LANES + lane] =
+                    turned(read_chunk<Input, S::REVERSE, false, FromGlobal>(span, (first + j) * LANES + lane));
+        }
+    }
+    __device__ __forceinline__ InputChunk<S> read(u32 step, u32 lane) const {
+        const InputChunk<S>* from = &cell[step * LANES + lane];
+        if constexpr (!VECTORS) return turned(*from);
+        InputChunk<S> stored;
+#pragma unroll
+        for (u32 q = 0; q < QUADS; q++) {
+            Quad quad = load_shared((const u8*)from + q * 16);
+#pragma unroll
+            for (u32 i = 0; i < 4; i++) stored.word[q * 4 + i] = quad.word[i];
+        }
+        return turned(stored);
+    }
+
+  private:
+    // From the order of memory to that of the scan, and back.
+    static __device__ __forceinline__ InputChunk<S> turned(const InputChunk<S>& chunk) {
+        if constexpr (!S::REVERSE || E == 1) return chunk;
+        InputChunk<S> other = {};
+#pragma unroll
+        for (u32 e = 0; e < E; e++) other.put(e, chunk.get(E - 1 - e));
+        return other;
+    }
+};
+
+// Writes a warp's steps, one after another.
+template <class U, u32 E, bool REVERSE>
+struct CellWriter {
+    Span<U> span;
+    bool whole;  // all cells are there, in whole vectors
+    bool there;  // all are there
+    StraddlingRows<U, E, REVERSE> rows;
+
+    __device__ __forceinline__ CellWriter(const Span<U>& span, u32 elements)
+        : span(span), whole(is_whole(span, elements)), there(span.count == elements), rows() {}
+    __device__ __forceinline__ void write(u32 index, const Chunk<U, E>& chunk, u32 lane, bool first, bool last) {
+        if (whole) {
+            write_chunk<U, E, REVERSE, true>(span.bytes, span.count, index, E, chunk);
+            return;
+        }
+        if constexpr (Chunk<U, E>::BYTES % 16 == 0) {
+            u32 place = REVERSE ? span.count - E - index * E : index * E;
+            if (there) return rows.write(span.bytes + place * (u64)sizeof(U), chunk, lane, first, last);
+        }
+        u32 before = index * E, left = span.count > before ? span.count - before : 0;
+        write_chunk<U, E, REVERSE, false>(span.bytes, span.count, index, left < E ? left : E, chunk);
+    }
+};
