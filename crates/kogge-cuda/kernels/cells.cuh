@@ -21,6 +21,14 @@ struct WindowShape {
 
 enum : u32 { NOWHERE = ~0u };
 
+// How chunks lie in a step: in each cell one begins, at its first position; or no run begins in the step.
+enum : u32 { ANY_PHASE, IN_PHASE, PLAIN };
+template <u32 E>
+KOGGE_DEVICE u32 way_of(u32 heads, u32 phase) {
+    if (E == 1 || lanes_where(heads > 1 || phase != 0) == 0) return IN_PHASE;
+    return lanes_where(heads != 0) ? ANY_PHASE : PLAIN;
+}
+
 // The run that enters a step. All lanes have the same.
 struct Standing {
     u32 lane;    // in whose cells its rows begin
@@ -37,20 +45,26 @@ struct Cell {
     bool entered;  // whether that run entered the step too
 
     // The cell of this lane, and the run that enters the next step.
+    template <u32 WAY>
     static __device__ __forceinline__ Cell of(u32 heads, Standing& run, u32 lane) {
+        run.row++;
+        if (WAY == PLAIN) return {0, run.phase, (lane - run.lane) % LANES, true};
         u32 with = lanes_where(heads != 0), below = with & ((1u << lane) - 1), own = highest_bit(heads);
-        u32 source = below ? highest_bit(below) : run.lane, phase = shuffle(own, source);
-        Cell cell = {heads, below ? phase : run.phase, (lane - source) % LANES, below == 0};
-        u32 last = highest_bit(with);
-        phase = shuffle(own, last);
+        u32 source = below ? highest_bit(below) : run.lane, last = highest_bit(with), phase = 0;
+        if (WAY == ANY_PHASE) {
+            u32 seen = shuffle(own, source), next = shuffle(own, last);
+            phase = below ? seen : run.phase;
+            run.phase = with ? next : run.phase;
+        }
         run.lane = with ? last : run.lane;
-        run.phase = with ? phase : run.phase;
-        run.row = with ? 0 : run.row + 1;
+        run.row = with ? 0 : run.row;
         run.early = run.early && with == 0;
-        return cell;
+        return {heads, phase, (lane - source) % LANES, below == 0};
     }
     // Where chunks begin: one at least.
+    template <u32 WAY>
     __device__ __forceinline__ u32 starts() const {
+        if (WAY != ANY_PHASE) return WAY == IN_PHASE ? 1 : 1u << phase;
         return (heads & (2u << phase) - 1) != 0 ? heads : heads | 1u << phase;
     }
     // Whether the run that enters ends here before a chunk of it begins.
@@ -104,19 +118,20 @@ struct CellValues {
 
     // That of the chunk that enters the cell. `cut`, if it is wanted, becomes that of the chunk that
     // begins at the phase and ends at the head behind it.
-    template <bool CUT>
+    template <u32 WAY, bool CUT>
     static __device__ __forceinline__ A of(const InputChunk<S>& input, const Cell& cell, Passing<A>& passing, u32 lane, A& cut) {
-        u32 starts = cell.starts(), first = lowest_bit(starts), index = cell.chunk_before();
+        u32 starts = cell.starts<WAY>(), first = WAY == PLAIN ? cell.phase : lowest_bit(starts), index = cell.chunk_before();
         A tail = widened<A, false>(input, 0);
 #pragma unroll
         for (u32 e = 1; e < E; e++) {
             A element = widened<A, false>(input, e);
-            tail = choose(starts >> e & 1, element, Op::combine(tail, element));
+            A through = Op::combine(tail, element);
+            tail = WAY == IN_PHASE ? through : choose(starts >> e & 1, element, through);
         }
         A turned = value_of_lane(tail, lane + LANES - 1), value = choose(lane > 0, turned, passing.tail);
         passing.tail = turned;
 #pragma unroll
-        for (u32 e = 0; e + 1 < E; e++) value = take_right(e < first, value, widened<A, false>(input, e));
+        for (u32 e = 0; e + 1 < E && WAY != IN_PHASE; e++) value = take_right(e < first, value, widened<A, false>(input, e));
         if (CUT) cut = between(input, cell.phase, lowest_behind(cell));
         // Kogge and Stone, in which what is left of a lane may be a lane of the step before.
 #pragma unroll

@@ -55,8 +55,11 @@ struct alignas(16) SegmentedShared {
     Ends ends[W::ROWS];
     Maybe<A> base[2];          // what precedes the early run's segments: in its first tile here, in the next
     u32 split;                 // how many segments of the first tile end here, at most
-    u32 segment_ends;          // whether one does
-    u32 last_head[W::WARPS], heads[W::WARPS];  // of each warp: 1 + where its last is, or 0; how many
+    // Of each warp: 1 + where its last head is, or 0; how many; whether a segment ends.
+    u32 last_head[W::WARPS], heads[W::WARPS], segment_ends[W::WARPS];
+    // What is kept from one way to the other: the Kogge–Stone values, of the step before each share too, and cells.
+    A value[W::WARPS * (1 + W::STEPS) * LANES];
+    u32 cell[W::ROWS * LANES];
 };
 
 // A window at work, as one warp sees it.
@@ -79,11 +82,6 @@ struct SegmentedScan {
     Standing standing;             // the run that enters this warp's share
     u32 heads_before;              // in this window
 
-    // What is kept from one way to the other: of the step before the share, and of its own.
-    struct Steps {
-        A before, value[STEPS];
-        u32 cell[STEPS];
-    };
 
     __device__ __forceinline__ SegmentedScan(SegmentedShared<S>& shared, const SegmentedArguments<S>& arguments)
         : shared(shared), arguments(arguments), start((u64)block_index() * W::WINDOW), warp(thread_index() / LANES),
@@ -149,11 +147,11 @@ struct SegmentedScan {
         Span<Input> before = lead();
         shared.stage.load(before, is_whole(before, W::SEGMENT), ROWS_PER_SEGMENT - 1, 1, 0, lane);
     }
-    // The heads of the share.
-    __device__ __forceinline__ void load_heads(u32 (&heads)[STEPS]) const {
-        u64 first = start + (u64)(warp * STEPS * LANES + lane) * E;
-        read_heads<E>(arguments.heads, first, arguments.length, inside(), heads);
+    // The places of what is kept of a step of the share, where the one before is the first.
+    __device__ __forceinline__ A& value_at(u32 step) const {
+        return shared.value[(warp * (1 + STEPS) + step) * LANES + lane];
     }
+    __device__ __forceinline__ u32& cell_at(u32 step) const { return shared.cell[(warp * STEPS + step) * LANES + lane]; }
 
     // ---- where runs stand ----
 
@@ -166,8 +164,13 @@ struct SegmentedScan {
         early_row = start > 0 ? here / LANES - 1 - cells / LANES : 0;
         early.row = (u32)early_row;
     }
-    // Tells the other warps of the share's heads.
-    __device__ __forceinline__ void note_heads(const u32 (&heads)[STEPS]) const {
+    // Reads the share's heads, and tells the other warps of them.
+    __device__ __forceinline__ void note_heads() const {
+        u32 heads[STEPS];
+        u64 first = start + (u64)(warp * STEPS * LANES + lane) * E;
+        read_heads<E>(arguments.heads, first, arguments.length, inside(), heads);
+#pragma unroll
+        for (u32 j = 0; j < STEPS; j++) cell_at(j) = heads[j];
         u32 last = 0, count = 0;
 #pragma unroll
         for (u32 j = STEPS; j-- > 0;) {
@@ -185,7 +188,7 @@ struct SegmentedScan {
         if (lane > 0) return;
         shared.last_head[warp] = last;
         shared.heads[warp] = count;
-        if (warp == 0) shared.segment_ends = 0;
+        shared.segment_ends[warp] = 0;
     }
     __device__ __forceinline__ void find_standing() {
         u32 last = 0;
@@ -204,9 +207,9 @@ struct SegmentedScan {
 
     // ---- the first way ----
 
-    __device__ __forceinline__ void reduce(Steps& steps) const {
-        if (arguments.inits.totals) reduce_steps<true>(steps);
-        else reduce_steps<false>(steps);
+    __device__ __forceinline__ void reduce() const {
+        if (arguments.inits.totals) reduce_steps<true>();
+        else reduce_steps<false>();
         reduce_lead();
     }
     // The step before the share, as far as the row goes that enters it.
@@ -214,30 +217,37 @@ struct SegmentedScan {
         return {0, standing.phase, (lane - standing.lane) % LANES, true};
     }
     template <bool TOTALS>
-    __device__ __forceinline__ void reduce_steps(Steps& steps) const {
+    __device__ __forceinline__ void reduce_steps() const {
         Passing<A> passing = {};
         Standing at = standing;
         u32 runs = heads_before;
         A cut = A();
-        steps.before = CellValues<S>::template of<false>(shared.stage.read(warp * STEPS, lane), cell_before(), passing, lane, cut);
-#pragma unroll
+        value_at(0) = CellValues<S>::template of<PLAIN, false>(shared.stage.read(warp * STEPS, lane), cell_before(), passing, lane, cut);
+#pragma unroll 1
         for (u32 j = 0; j < STEPS; j++) {
-            u32 heads = steps.cell[j], step = warp * STEPS + j;
-            Standing entering = at;
-            Cell here = Cell::of(heads, at, lane);
-            InputChunk<S> input = shared.stage.read(1 + step, lane);
-            A value = CellValues<S>::template of<TOTALS>(input, here, passing, lane, cut);
-            steps.value[j] = value;
-            steps.cell[j] = here.packed(entering.lane);
-            bool ends = TOTALS && lanes_where(here.entered && heads != 0) != 0;
-            note_row(here, entering, step, ends, value);
-            if (TOTALS) {
-                u32 below = heads_below(heads);
-                sync_warp();
-                put_totals(here, entering, step, runs + below, input, choose(here.chunk_ends_late(), cut, value));
-                runs += shuffle(below + count_bits(heads), LANES - 1);
-            }
+            u32 way = TOTALS ? ANY_PHASE : way_of<E>(cell_at(j), at.phase);
+            if (way == IN_PHASE) reduce_step<IN_PHASE, false>(j, at, passing, runs);
+            else if (way == PLAIN) reduce_step<PLAIN, false>(j, at, passing, runs);
+            else reduce_step<ANY_PHASE, TOTALS>(j, at, passing, runs);
         }
+    }
+    template <u32 WAY, bool TOTALS>
+    __device__ __forceinline__ void reduce_step(u32 j, Standing& at, Passing<A>& passing, u32& runs) const {
+        u32 heads = cell_at(j), step = warp * STEPS + j;
+        Standing entering = at;
+        A cut = A();
+        Cell here = Cell::of<WAY>(heads, at, lane);
+        InputChunk<S> input = shared.stage.read(1 + step, lane);
+        A value = CellValues<S>::template of<WAY, TOTALS>(input, here, passing, lane, cut);
+        value_at(1 + j) = value;
+        cell_at(j) = here.packed(entering.lane);
+        bool ends = TOTALS && lanes_where(here.entered && heads != 0) != 0;
+        note_row(here, entering, step, ends, value);
+        if (!TOTALS) return;
+        u32 below = heads_below(heads);
+        sync_warp();
+        put_totals(here, entering, step, runs + below, input, choose(here.chunk_ends_late(), cut, value));
+        runs += shuffle(below + count_bits(heads), LANES - 1);
     }
     // Notes the row that ends in a step.
     __device__ __forceinline__ void note_row(const Cell& here, const Standing& at, u32 step, bool run_ends, const A& value) const {
@@ -247,7 +257,7 @@ struct SegmentedScan {
         Ends ends = {at.row * Ends::ROW | (at.early ? Ends::EARLY : 0) | (run_ends ? Ends::RUN : 0) | (whole ? Ends::WHOLE : 0)};
         shared.ends[step] = ends;
         shared.row[W::LEAD + step] = value;
-        if (ends.segment()) shared.segment_ends = 1;
+        if (ends.segment()) shared.segment_ends[warp] = 1;
     }
     // The totals of the runs that end in this cell, from the number of heads before it and the Kogge–Stone
     // value of the last chunk of the run that enters. One that entered the step has to wait for its rows.
@@ -461,16 +471,16 @@ struct SegmentedScan {
         return choose(row.exists, joined, value);
     }
     // A cell's values, as far as they don't belong to the chunk that enters it; gives the last one's fold.
-    template <bool INIT>
+    template <u32 WAY, bool INIT>
     __device__ __forceinline__ A scan_chunks(A (&out)[E], const InputChunk<S>& input, const Cell& here, A running,
                                              const A (&init)[INIT ? E : 1]) const {
-        u32 starts = here.starts();
+        u32 starts = here.starts<WAY>();
         A prefix = running;
 #pragma unroll
         for (u32 e = 0; e < E; e++) {
             A element = widened<A, false>(input, e);
-            bool head = here.heads >> e & 1;
-            if (e > 0) running = choose(starts >> e & 1, prefix, running);
+            bool head = WAY == ANY_PHASE || (WAY == IN_PHASE && e == 0) ? here.heads >> e & 1 : false;
+            if (e > 0 && WAY != IN_PHASE) running = choose(starts >> e & 1, prefix, running);
             if (INIT) running = choose(head, init[INIT ? e : 0], running);
             out[e] = INIT ? running : choose(head, Op::identity(), running);
             running = Op::combine(running, element);
@@ -479,94 +489,107 @@ struct SegmentedScan {
         }
         return running;
     }
+    // What goes along with the second way.
+    struct Going {
+        Prefix prefix;
+        Standing at;
+        Maybe<A> first;  // what precedes the last run that began
+        A passed;        // the fold of the chunk that enters the step
+        u32 runs;
+    };
     template <bool INIT>
-    __device__ __forceinline__ void scan(const Steps& steps, bool told) const {
-        Prefix prefix = prefix_of_share(told);
-        Standing at = standing;
-        u32 runs = heads_before;
+    __device__ __forceinline__ void scan(bool told) const {
         bool each = INIT && arguments.inits.kind == INITS_EACH;
-        Maybe<A> first = INIT && !each ? arguments.inits.of(0) : Maybe<A>{A(), INIT};
-        A init[INIT ? E : 1] = {}, out[E], passed;
-#pragma unroll
-        for (u32 e = 0; INIT && e < E; e++) init[INIT ? e : 0] = first.value;
+        Going going = {prefix_of_share(told), standing, {A(), INIT}, A(), heads_before};
+        if (INIT && !each) going.first = arguments.inits.of(0);
+        A out[E];
+        const A none[1] = {};
         // The chunk that enters the share.
         Cell whole = cell_before();
-        if (!INIT && standing.row == 0 && lane == standing.lane) whole.heads = 1u << whole.phase;
-        A running = scan_chunks<INIT>(out, shared.stage.read(warp * STEPS, lane), whole,
-                                      before_chunk(prefix.row, whole, steps.before), init);
-        passed = value_of_lane(running, LANES - 1);
+        A running = before_chunk(going.prefix.row, whole, value_at(0));
+        InputChunk<S> input = shared.stage.read(warp * STEPS, lane);
+        if (standing.row == 0 && lane == standing.lane && !going.prefix.row.exists) whole.heads = 1u << whole.phase;
+        running = scan_chunks<ANY_PHASE, false>(out, input, whole, running, none);
+        going.passed = value_of_lane(running, LANES - 1);
         Span<Output> span = span_of<Output, S::REVERSE>(arguments.output, arguments.length, start, W::WINDOW);
         CellWriter<Output, E, S::REVERSE> writer(span, W::WINDOW);
-#pragma unroll
+#pragma unroll 1
         for (u32 j = 0; j < STEPS; j++) {
-            Cell here = Cell::of_packed(steps.cell[j]);
-            InputChunk<S> input = shared.stage.read(1 + warp * STEPS + j, lane);
-            A value = steps.value[j];
-            Maybe<A> entering = prefix.row, begun = first;
-            at.lane = Cell::rows_of_packed(steps.cell[j]);
-            pass_row(prefix, at, warp * STEPS + j, value_of_lane(value, at.lane), told);
-            if (INIT && each) {
-                u32 below = heads_below(here.heads), position = ((warp * STEPS + j) * LANES + lane) * E;
-                A last = A();
-                for (u32 rest = here.heads, k = runs + below; rest; rest &= rest - 1, k++) {
-                    u32 at = lowest_bit(rest);
-                    last = init_of(k, position + at).value;
-#pragma unroll
-                    for (u32 e = 0; e < E; e++) init[INIT ? e : 0] = choose(e == at, last, init[INIT ? e : 0]);
-                }
-                begun.value = value_of_lane(last, lane - here.chunk);
-                first.value = value_of_lane(last, last_lane(here.heads));
-                runs += shuffle(below + count_bits(here.heads), LANES - 1);
-            }
-            if (here.entered) begun = lane >= at.lane ? prefix.row : entering;
-            running = scan_chunks<INIT>(out, input, here, before_chunk(begun, here, value), init);
-            A turned = value_of_lane(running, lane + LANES - 1);
-            A rest = choose(lane > 0, turned, passed);
-            passed = turned;
-            u32 starts = lowest_bit(here.starts());
-#pragma unroll
-            for (u32 e = 0; e + 1 < E; e++) {
-                A through = Op::combine(rest, widened<A, false>(input, e));
-                out[e] = choose(e < starts, S::EXCLUSIVE ? rest : through, out[e]);
-                rest = through;
-            }
+            Cell here = Cell::of_packed(cell_at(j));
+            u32 way = way_of<E>(here.heads, here.phase);
+            if (way == IN_PHASE) scan_step<IN_PHASE, INIT>(out, j, here, going, told, each);
+            else if (way == PLAIN) scan_step<PLAIN, INIT>(out, j, here, going, told, each);
+            else scan_step<ANY_PHASE, INIT>(out, j, here, going, told, each);
             writer.write((warp * STEPS + j) * LANES + lane, narrowed<Output>(out), lane, j == 0, j + 1 == STEPS);
-            at.row++;
-            if (lanes_where(here.heads != 0)) {
-                prefix = {first, first};
-                at.row = 0;
-                at.early = false;
-            }
         }
     }
-    static __device__ __forceinline__ u32 last_lane(u32 heads) {
-        u32 with = lanes_where(heads != 0);
-        return with ? highest_bit(with) : 0;
+    // The values of a step.
+    template <u32 WAY, bool INIT>
+    __device__ __forceinline__ void scan_step(A (&out)[E], u32 j, const Cell& here, Going& going, bool told, bool each) const {
+        InputChunk<S> input = shared.stage.read(1 + warp * STEPS + j, lane);
+        A value = value_at(1 + j), init[INIT ? E : 1];
+        Maybe<A> entering = going.prefix.row, begun = going.first;
+        Standing& at = going.at;
+        at.lane = Cell::rows_of_packed(cell_at(j));
+#pragma unroll
+        for (u32 e = 0; INIT && e < E; e++) init[INIT ? e : 0] = going.first.value;
+        pass_row(going.prefix, at, warp * STEPS + j, value_of_lane(value, at.lane), told);
+        if (INIT && each && WAY != PLAIN) {
+            u32 below = heads_below(here.heads), position = ((warp * STEPS + j) * LANES + lane) * E;
+            A last = A();
+            for (u32 rest = here.heads, k = going.runs + below; rest; rest &= rest - 1, k++) {
+                u32 place = lowest_bit(rest);
+                last = init_of(k, position + place).value;
+#pragma unroll
+                for (u32 e = 0; e < E; e++) init[INIT ? e : 0] = choose(e == place, last, init[INIT ? e : 0]);
+            }
+            u32 with = lanes_where(here.heads != 0);
+            begun.value = value_of_lane(last, lane - here.chunk);
+            last = value_of_lane(last, with ? highest_bit(with) : 0);
+            if (with) going.first.value = last;
+            going.runs += shuffle(below + count_bits(here.heads), LANES - 1);
+        }
+        if (WAY == PLAIN || here.entered) begun = lane >= at.lane ? going.prefix.row : entering;
+        A running = scan_chunks<WAY, INIT>(out, input, here, before_chunk(begun, here, value), init);
+        A turned = value_of_lane(running, lane + LANES - 1), rest = choose(lane > 0, turned, going.passed);
+        going.passed = turned;
+        u32 starts = WAY == PLAIN ? here.phase : lowest_bit(here.starts<WAY>());
+#pragma unroll
+        for (u32 e = 0; e + 1 < E && WAY != IN_PHASE; e++) {
+            A through = Op::combine(rest, widened<A, false>(input, e));
+            out[e] = choose(e < starts, S::EXCLUSIVE ? rest : through, out[e]);
+            rest = through;
+        }
+        at.row++;
+        if (WAY == PLAIN || !lanes_where(here.heads != 0)) return;
+        going.prefix = {going.first, going.first};
+        at.row = 0;
+        at.early = false;
     }
 
     // ---- all of it ----
 
     __device__ __forceinline__ void run_window() {
-        Steps steps;
         if (thread_index() == 0) barrier_init(&shared.landed, SEGMENTED_THREADS);
         load();
-        load_heads(steps.cell);
         find_early();
-        note_heads(steps.cell);
+        note_heads();
         sync_block();
         async_arrive(&shared.landed);
         find_standing();
         barrier_wait(&shared.landed, 0);
-        reduce(steps);
+        reduce();
         sync_block();
-        bool awaits = awaits_others(), told = awaits || shared.segment_ends;
+        bool awaits = awaits_others(), told = awaits;
+#pragma unroll
+        for (u32 w = 0; w < W::WARPS; w++) told |= shared.segment_ends[w] != 0;
         if (told) {
             if (warp == 0) tell(awaits);
             sync_block();
         }
         if (arguments.inits.totals) total_of_step(thread_index(), told);
-        if (arguments.inits.kind == INITS_NONE) scan<false>(steps, told);
-        else scan<true>(steps, told);
+        if (arguments.inits.kind == INITS_NONE) scan<false>(told);
+        else scan<true>(told);
     }
 };
 
