@@ -84,13 +84,13 @@ pub struct SegmentPlan {
     pub windows: u64,
     /// Positions of a window.
     pub window: u32,
-    /// Rows of the order that a warp has of it, in registers.
+    /// Rows of the order that a warp has of it.
     pub steps: u32,
     /// Positions of the windows in which the starts of segments are counted: a window's, or a part of one.
     pub marked: u32,
     /// How many of those there are.
     pub marks: u64,
-    /// Thread blocks that a multiprocessor has registers for.
+    /// Thread blocks that a multiprocessor has room for.
     pub residents: u32,
     /// Bytes of shared memory a block.
     pub shared_bytes: u32,
@@ -127,6 +127,8 @@ const WARPS: usize = 8;
 const MOST_MARKED: usize = 8192;
 /// Bytes of shared memory for a thread, at most, and rows: a chunk, a value and a word each.
 const THREAD_BYTES: usize = 256;
+/// Thread blocks for which a multiprocessor has room at least, if windows can be made small enough.
+const FEWEST: u32 = 3;
 const MOST_STEPS: usize = 8;
 /// Thread blocks on a multiprocessor where elements are small: one's copies hide another's work.
 const RESIDENTS: u32 = 4;
@@ -160,7 +162,7 @@ pub fn plan_segments(
         }
     }
     let order = problem.order();
-    let steps = steps(problem);
+    let steps = steps(problem, device);
     let shared_bytes = shared_bytes(problem, steps);
     let window = WARPS * steps * order.row();
     let marked = window / window.div_ceil(MOST_MARKED);
@@ -196,10 +198,13 @@ const fn mask_bytes(marks: u64, marked: u32) -> u64 {
     (marks * marked as u64 / 8).next_multiple_of(WINDOW_BYTES)
 }
 
-/// Rows that a warp has: a power of two.
-fn steps(problem: &Problem) -> usize {
-    let most = (THREAD_BYTES / (chunk_bytes(problem) + accumulator_bytes(problem) + 4)).clamp(1, MOST_STEPS);
-    1 << most.ilog2()
+/// Rows that a warp has: a power of two, and so few that a multiprocessor has room for some blocks.
+fn steps(problem: &Problem, device: Capability) -> usize {
+    let fits = |steps: &usize| {
+        let bytes = shared_bytes(problem, *steps) + RESERVED;
+        bytes as usize <= WARPS * 32 * THREAD_BYTES && FEWEST * bytes <= device.shared_bytes
+    };
+    [MOST_STEPS, 4, 2].into_iter().find(fits).unwrap_or(1)
 }
 
 fn chunk_bytes(problem: &Problem) -> usize {
@@ -262,6 +267,13 @@ mod tests {
                 assert!(plan.shared_bytes <= 99 << 10, "{plan}");
             }
         }
+    }
+
+    #[test]
+    fn small_devices_have_small_windows() {
+        let desk = Capability { compute: (12, 0), multiprocessors: 170, shared_bytes: 101_376 };
+        let plan = plan_segments(&problem(1 << 28, 4, 4, 4), SegmentSource::Heads, desk).unwrap();
+        assert_eq!((plan.steps, plan.window, plan.residents), (4, 4096, 3));
     }
 
     #[test]
