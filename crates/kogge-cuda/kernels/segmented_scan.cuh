@@ -360,19 +360,16 @@ struct SegmentedScan {
         u32 done = (u32)(segment % SEGMENTS_PER_TILE), tiles = (u32)(tile % TILES_PER_BLOCK), rest = SEGMENTS_PER_TILE - done;
         bool complete = whole >= rest;
 
-        // Both are looked at at once; only the segments must be there for this tile to be told.
-        u64 segment_slot = slots.of_segment(lane < done ? tile_start + lane * slots.SEGMENT : run);
-        u64 tile_slot = slots.of_tile(lane < tiles ? block_start + lane * slots.TILE : run);
-        A earlier, before;
-        bool segment_seen = slots.peek(segment_slot, earlier), tile_seen = slots.peek(tile_slot, before);
-        if (lane < done && !segment_seen) earlier = slots.await(segment_slot);
+        A earlier = A();
+        if (lane < done) earlier = slots.await(slots.of_segment(tile_start + lane * slots.SEGMENT));
         Maybe<A> through = {A(), false};
         for (u32 i = 0; i < done; i++) through = join<Op>(through, value_of_lane(earlier, i));
         Maybe<A> in_tile = through;
         through = join_segments(through, early_segment(), 0, complete ? rest : whole);
         if (complete && lane == 0) slots.publish(slots.of_tile(tile_start), through.value);
 
-        if (lane < tiles && !tile_seen) before = slots.await(tile_slot);
+        A before = A();
+        if (lane < tiles) before = slots.await(slots.of_tile(block_start + lane * slots.TILE));
         A stepped = kogge_stone<Op>(lane == tiles && complete ? through.value : before, lane, tiles + complete);
         bool ends_block = complete && tiles == TILES_PER_BLOCK - 1;
         if (ends_block && lane == LANES - 1) slots.publish(slots.of_block(block_start), stepped);
