@@ -116,8 +116,8 @@ struct Specimens {
     {#name, \
      {sizeof(I), sizeof(U), sizeof(A), Slot<O::Element>::PARTS * 16, \
       {run<Specimen<O, I, U, A, false, false, STEPS, OFFSETS, PACKED>>, \
-       run<Specimen<O, I, U, A, true, false, STEPS, OFFSETS, PACKED>>, \
-       run<Specimen<O, I, U, A, false, true, STEPS, OFFSETS, PACKED>>, \
+       UNLESS_FEW(run<Specimen<O, I, U, A, true, false, STEPS, OFFSETS, PACKED>>), \
+       UNLESS_FEW(run<Specimen<O, I, U, A, false, true, STEPS, OFFSETS, PACKED>>), \
        run<Specimen<O, I, U, A, true, true, STEPS, OFFSETS, PACKED>>}}},
 // name, operator, input, output, accumulator, steps, bytes of an offset, packed
 #ifdef KOGGE_FEW

@@ -126,8 +126,7 @@ impl<O> Case<'_, O> {
         A: Element,
         O: Operator<A>,
     {
-        let kind = [Kind::Inclusive, Kind::Exclusive][random.below(2)];
-        let direction = [Direction::Forward, Direction::Reverse][random.below(2)];
+        let (kind, direction) = shim.way(random);
         let in_place = size_of::<T>() == size_of::<U>() && random.below(3) == 0;
         let init_kind = random.below(4);
         let array = Array::new(random, len, lines, self.columns, in_place);

@@ -34,8 +34,7 @@ impl<O, A> Case<'_, O, A> {
         let lengths: Vec<usize> =
             lengths.iter().copied().filter(|&len| len > 0 || source.of_offsets()).collect();
         // A single NaN is what ends a run of keys; elsewhere keys of neighbours differ anyway.
-        let kind = [Kind::Inclusive, Kind::Exclusive][random.below(2)];
-        let direction = [Direction::Forward, Direction::Reverse][random.below(2)];
+        let (kind, direction) = shim.way(random);
         let (inits, totals) = (random.below(4), random.below(3) > 0);
         let in_place = size_of::<T>() == size_of::<U>() && random.below(3) == 0;
         let mut offset = |align: usize| match random.below(2) {

@@ -167,44 +167,59 @@ fn compile(flags: &[&str], inputs: &[&Path], output: &Path) -> Result<(), String
 }
 
 /// A running program.
-pub struct Shim(Child);
+pub struct Shim {
+    child: Child,
+    /// Whether it has but two of the four kinds and directions.
+    few: bool,
+}
 
 impl Shim {
     pub fn start(program: &Path) -> Self {
-        Self::spawn(&mut Command::new(program))
+        Self::spawn(&mut Command::new(program), false)
     }
 
-    /// One that takes a scan that stands still for some seconds for a deadlock.
+    /// One of few specimens, that takes a scan that stands still for some seconds for a deadlock.
     pub fn start_impatient(program: &Path) -> Self {
-        Self::spawn(Command::new(program).env("KOGGE_SHIM_PATIENCE", "5"))
+        Self::spawn(Command::new(program).env("KOGGE_SHIM_PATIENCE", "5"), true)
     }
 
-    fn spawn(program: &mut Command) -> Self {
+    /// A kind and a direction that the program has.
+    pub fn way(&self, random: &mut Random) -> (Kind, Direction) {
+        let kind = [Kind::Inclusive, Kind::Exclusive][random.below(2)];
+        let direction = match kind {
+            Kind::Inclusive if self.few => Direction::Forward,
+            Kind::Exclusive if self.few => Direction::Reverse,
+            _ => [Direction::Forward, Direction::Reverse][random.below(2)],
+        };
+        (kind, direction)
+    }
+
+    fn spawn(program: &mut Command, few: bool) -> Self {
         let child = program
             .env("TSAN_OPTIONS", "halt_on_error=1 exitcode=66 history_size=0")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn();
-        Self(child.expect("the shim starts"))
+        Self { child: child.expect("the shim starts"), few }
     }
 
     /// The answer to a request, or what the program said as it ended.
     pub fn run(&mut self, header: &str, parts: &[&[u8]], answer: usize) -> Result<Vec<u8>, String> {
-        let input = self.0.stdin.as_mut().expect("piped");
+        let input = self.child.stdin.as_mut().expect("piped");
         let mut bytes = format!("{header}\n").into_bytes();
         parts.iter().for_each(|part| bytes.extend_from_slice(part));
         let sent = input.write_all(&bytes).and_then(|()| input.flush());
         let mut output = vec![0; answer];
-        let read = self.0.stdout.as_mut().expect("piped").read_exact(&mut output);
+        let read = self.child.stdout.as_mut().expect("piped").read_exact(&mut output);
         if sent.is_ok() && read.is_ok() {
             return Ok(output);
         }
         let mut said = String::new();
-        let _ = self.0.stderr.as_mut().expect("piped").read_to_string(&mut said);
+        let _ = self.child.stderr.as_mut().expect("piped").read_to_string(&mut said);
         let lines: Vec<&str> =
             said.lines().filter(|line| !line.trim().is_empty()).take(8).collect();
-        let status = self.0.wait().expect("the shim ends");
+        let status = self.child.wait().expect("the shim ends");
         Err(format!("{header}: {status}: {}", lines.join("\n")))
     }
 }
@@ -212,8 +227,8 @@ impl Shim {
 impl Drop for Shim {
     fn drop(&mut self) {
         // Without its input it ends.
-        drop(self.0.stdin.take());
-        let _ = self.0.wait();
+        drop(self.child.stdin.take());
+        let _ = self.child.wait();
     }
 }
 
@@ -241,8 +256,7 @@ impl<O, A> Case<'_, O, A> {
         A: Element,
         O: Operator<A>,
     {
-        let kind = [Kind::Inclusive, Kind::Exclusive][random.below(2)];
-        let direction = [Direction::Forward, Direction::Reverse][random.below(2)];
+        let (kind, direction) = shim.way(random);
         let init_kind = random.below(3);
         let in_place = size_of::<T>() == size_of::<U>() && random.below(3) == 0;
         let mut offset = |align: usize| {
