@@ -1,6 +1,12 @@
 //! What the tests that compile kernels have in common: devices, and what the assembler tells.
 
-use kogge_cuda::{Capability, Compiled, compiler_version};
+use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
+use kogge_core::{Accumulate, Element, Problem};
+use kogge_cuda::{
+    Arch, Capability, Compiled, LinePlan, LineShape, Specification, Tuning, compile,
+    compiler_version, line_source, plan_lines,
+};
+use std::any::type_name;
 use std::fmt;
 use std::io::Write;
 
@@ -66,4 +72,46 @@ impl fmt::Display for Resources {
         let Self { registers, stack, spilled } = self;
         write!(f, "{registers:3} registers, {stack:3} bytes of stack, {spilled:3} spilled")
     }
+}
+
+/// Whether the gate compiles this shape for this device: each for sm_90, and of the other architectures
+/// one each, which one depends on the element.
+pub fn in_the_gate<T>(shape: usize, shapes: usize, device: usize) -> bool {
+    let turn = shape + device + size_of::<T>().ilog2() as usize;
+    DEVICES[device].compute == (9, 0) || turn.is_multiple_of(shapes) || flag("KOGGE_FULL_MATRIX")
+}
+
+/// Plans and compiles the kernel of lines: the plan, what a thread takes, and both in words.
+pub fn compile_lines<T, A, O>(
+    operator: &O,
+    specification: Specification,
+    shape: &LineShape,
+    device: Capability,
+) -> (LinePlan, Resources, String)
+where
+    T: DeviceElement + Accumulate<A>,
+    A: Element + DeviceType,
+    O: DeviceOperator<A>,
+{
+    let Specification { kind, direction } = specification;
+    let problem = Problem {
+        len: 0,
+        element_bytes: size_of::<T>(),
+        output_bytes: size_of::<T>(),
+        accumulator_bytes: size_of::<A>(),
+        kind,
+        direction,
+        in_place: false,
+    };
+    let plan = plan_lines(shape, &problem, device, &Tuning::default()).unwrap();
+    let text = line_source::<T, T, A, O>(operator, specification, &plan).unwrap();
+    let (major, minor) = device.compute;
+    let compiled = compile(&text, Arch(major * 10 + minor)).unwrap();
+    let resources = Resources::of(&compiled);
+    let what = format!("sm_{major}{minor} {} of {plan}: {resources}", type_name::<T>());
+    if flag("KOGGE_KERNEL_TABLE") {
+        println!("{what}, cubin {}", compiled.cubin.len());
+    }
+    assert!(resources.registers > 0, "no registers in the log:\n{}", compiled.log);
+    (plan, resources, what)
 }

@@ -1,15 +1,12 @@
-//! The kernels of lines, for elements of every size: each shape for sm_90, and of the other
-//! architectures one each.
+//! The kernels of lines, for elements of every size.
 
-use crate::common::nvrtc::{DEVICES, Resources, flag, skipped};
+use crate::common::nvrtc::{DEVICES, compile_lines, in_the_gate, skipped};
 use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use kogge_core::ops::{Affine, Compose, MatMul, Matrix2, Sum};
-use kogge_core::{Accumulate, Direction, Element, Kind, Problem, f16};
-use kogge_cuda::{
-    Arch, LinePlan, LineShape, Specification, Tuning, compile, line_source, plan_lines,
-};
+use kogge_core::{Accumulate, Direction, Element, Kind, f16};
+use kogge_cuda::{LinePlan, LineShape, Specification};
 
-/// Lines by elements: in batches, and in rounds.
+/// Lines by elements: in lots, and in rounds.
 const SHAPES: [[u64; 2]; 2] = [[1 << 20, 256], [16, 1 << 24]];
 const WAYS: [(Kind, Direction); 4] = [
     (Kind::Inclusive, Direction::Forward),
@@ -29,40 +26,23 @@ where
     if skipped() {
         return;
     }
-    for (i, (extents, device)) in
-        SHAPES.iter().flat_map(|shape| DEVICES.map(|device| (shape, device))).enumerate()
-    {
-        let (shape, d) = (i / DEVICES.len(), i % DEVICES.len());
-        let turn = shape + d + size_of::<T>().ilog2() as usize;
-        if d != 1 && !turn.is_multiple_of(SHAPES.len()) && !flag("KOGGE_FULL_MATRIX") {
-            continue;
+    for (s, extents) in SHAPES.iter().enumerate() {
+        for (d, device) in DEVICES.into_iter().enumerate() {
+            if !in_the_gate::<T>(s, SHAPES.len(), d) {
+                continue;
+            }
+            let (kind, direction) = WAYS[d];
+            let specification = Specification { kind, direction };
+            let shape = LineShape::row_major(extents, 1).unwrap();
+            let (plan, resources, what) =
+                compile_lines::<T, A, O>(operator, specification, &shape, device);
+            let LinePlan::Contiguous(lines) = plan else {
+                panic!("{plan} isn't of contiguous lines")
+            };
+            assert!(resources.registers * lines.threads <= 65_536, "{what}");
+            assert!(lines.shared_bytes <= device.shared_bytes, "{what}");
+            assert!(resources.stack <= stack, "{what}");
         }
-        let (kind, direction) = WAYS[i % WAYS.len()];
-        let problem = Problem {
-            len: 0,
-            element_bytes: size_of::<T>(),
-            output_bytes: size_of::<T>(),
-            accumulator_bytes: size_of::<A>(),
-            kind,
-            direction,
-            in_place: false,
-        };
-        let shape = LineShape::row_major(extents, 1).unwrap();
-        let plan = plan_lines(&shape, &problem, device, &Tuning::default()).unwrap();
-        let LinePlan::Contiguous(lines) = plan else { panic!("{plan} isn't of contiguous lines") };
-        let text = line_source::<T, T, A, O>(operator, Specification { kind, direction }, &plan);
-        let (major, minor) = device.compute;
-        let compiled = compile(&text.unwrap(), Arch(major * 10 + minor)).unwrap();
-        let resources = Resources::of(&compiled);
-        let what =
-            format!("sm_{major}{minor} {} of {plan}: {resources}", std::any::type_name::<T>());
-        if flag("KOGGE_KERNEL_TABLE") {
-            println!("{what}, cubin {}", compiled.cubin.len());
-        }
-        assert!(resources.registers > 0, "no registers in the log:\n{}", compiled.log);
-        assert!(resources.registers * lines.threads <= 65_536, "{what}");
-        assert!(lines.shared_bytes <= device.shared_bytes, "{what}");
-        assert!(resources.stack <= stack, "{what}");
     }
 }
 
