@@ -59,8 +59,6 @@ struct Fiber {
     u32 thread = 0;
     bool done = false;
     bool polls = false;  // waits for nothing that this block could do
-    const void* polled = nullptr;
-    unsigned __int128 saw = 0;
     bool (*ready)(const void*, u64) = nullptr;
     const void* ready_of = nullptr;
     u64 ready_than = 0;
@@ -160,7 +158,6 @@ struct Block {
     Fiber* running = nullptr;
     std::mt19937 random;
     u64 steps = 0;  // of this block alone
-    u64 news = 0;   // polls that saw something else than the one before
 
     Block(Launch* launch, u32 index, Room& room) : launch(launch), index(index), room(room), copies(room.copies) {}
     void progress() {
@@ -304,17 +301,11 @@ struct Watch {
     }
 };
 
-// Leaves the core to the blocks that this one waits for, longer the longer it has waited.
-void stand_back(u32 idle) {
-    if (idle < 1000000) sched_yield();
-    else std::this_thread::sleep_for(std::chrono::microseconds(50));
-}
-
 void schedule(Block& b) {
-    u32 threads = b.launch->threads, left = threads, idle = 0;
+    u32 threads = b.launch->threads, left = threads;
     Watch watch;
     for (u64 turn = 0; left > 0; turn++) {
-        u64 steps = b.steps, news = b.news;
+        u64 before = b.steps;
         // Threads up or down from a random one on, some warps left out.
         u32 start = b.random() % threads, step = b.random() % 2 ? 1 : threads - 1, skip = b.random() & b.random();
         for (u32 n = 0, i = start; n < threads; n++, i = (i + step) % threads) {
@@ -328,8 +319,8 @@ void schedule(Block& b) {
             if (f.done) left--;
         }
         while (!b.copies.empty() && b.random() % 4) make_a_copy(b);
-        if (b.steps != steps) idle = 0;
-        else stand_back(b.news == news ? ++idle : 0);
+        // The core is for the blocks that this one waits for.
+        if (b.steps == before) sched_yield();
         if (turn % 256 == 0) watch.look(b.launch->progress.load(std::memory_order_relaxed));
     }
     if (!b.copies.empty()) fail("a block ended before its copies were made");
@@ -429,9 +420,6 @@ void load_slot(const void* from, u64& low, u64& high) {
     pause();
     unsigned __int128 value = __sync_val_compare_and_swap((unsigned __int128*)from, 0, 0);
     low = (u64)value, high = (u64)(value >> 64);
-    Fiber& self = *current().running;
-    if (self.polled != from || self.saw != value) current().news++;
-    self.polled = from, self.saw = value;
 }
 u64 load_word(const u64* from) { return std::atomic_ref<u64>(*const_cast<u64*>(from)).load(std::memory_order_relaxed); }
 void store_word(u64* to, u64 word) { std::atomic_ref<u64>(*to).store(word, std::memory_order_relaxed); }

@@ -1,5 +1,4 @@
-//! The kernels of columns, compiled for the CPU under the shim, give each line the reference's bits: for
-//! every boundary length, at strides of any sign, whole lines and cut ones, on few blocks and many.
+//! Columns: at strides of any sign, whole lines and cut ones, on few blocks and many.
 
 use crate::common::Random;
 use crate::common::columns::Case;
@@ -7,6 +6,7 @@ use crate::common::depth::Depth::{self, Sample, Whole};
 use crate::common::shim::{
     BracketsI32, BracketsI64, BracketsU32, Bytes3, OfBytes3, OfTriple, Shim, Triple, skipped,
 };
+use crate::floats::{hurting, small_float, wild_float};
 use crate::programs::Program;
 use kogge_core::ops::{Affine, Compose, MatMul, Matrix2, Max, Sum};
 use kogge_core::{Accumulate, Element, Operator, Order, bf16, f16};
@@ -44,25 +44,6 @@ fn sweep<T, U, A, O>(
     for (tiles, grid) in depth.some(&mut random, &long, 2) {
         let len = order.tile() * tiles - random.below(order.tile());
         check(len, 1 + random.below(3), grid, &mut random);
-    }
-}
-
-fn small_float(random: &mut Random) -> f32 {
-    (random.below(2001) as f32 - 1000.0) / 1024.0
-}
-fn wild_float(random: &mut Random) -> f32 {
-    match random.below(16) {
-        0 => -0.0,
-        1 => 0.0,
-        _ => small_float(random) * (1u64 << random.below(40)) as f32,
-    }
-}
-/// Floats that conversions must take care of: NaNs with a payload, zeros, values that round.
-fn hurting(random: &mut Random) -> f32 {
-    match random.below(300) {
-        0 => f32::from_bits(0xffc0_0000 | random.below(1 << 22) as u32),
-        1 => f32::from_bits(0x7f80_0001 | random.below(1 << 22) as u32),
-        _ => wild_float(random),
     }
 }
 

@@ -1,6 +1,4 @@
-//! The kernels' own text, compiled for the CPU under the shim, gives the reference's bits: for every
-//! boundary length, for operators that don't commute and operators that show their brackets, forwards
-//! and in reverse, at any alignment, with one block or many.
+//! Single sequences: forwards and in reverse, at any alignment, with one block or many.
 
 use crate::common::Random;
 use crate::common::depth::Depth::{self, Sample, Whole};
@@ -8,6 +6,7 @@ use crate::common::shim::{
     BracketsI32, BracketsI64, BracketsU32, Bytes3, Case, Halves, OfBytes3, OfHalves, OfTriple,
     Shim, Triple, skipped,
 };
+use crate::floats::{hurting, small_float, wild_float};
 use crate::programs::Program;
 use kogge_core::ops::{Affine, Compose, MatMul, Matrix2, Max, Sum};
 use kogge_core::{Accumulate, Element, Operator, Order, bf16, f16};
@@ -49,17 +48,6 @@ where
     for tiles in depth.some(&mut random, &[9, 33, 40], 1) {
         let n = order.tile() * tiles - random.below(order.tile());
         case.check::<T, U>(&mut shim, &mut random, None, &data[..n]).unwrap();
-    }
-}
-
-fn small_float(random: &mut Random) -> f32 {
-    (random.below(2001) as f32 - 1000.0) / 1024.0
-}
-fn wild_float(random: &mut Random) -> f32 {
-    match random.below(16) {
-        0 => -0.0,
-        1 => 0.0,
-        _ => small_float(random) * (1u64 << random.below(40)) as f32,
     }
 }
 
@@ -129,15 +117,6 @@ fn sum_bf16() {
         &Case { name: "sum_bf16", operator: Sum, init: 0.3f32 },
         |r| bf16::from_f32(wild_float(r)),
     );
-}
-
-/// Floats that conversions must take care of: NaNs with a payload, zeros, values that round.
-fn hurting(random: &mut Random) -> f32 {
-    match random.below(300) {
-        0 => f32::from_bits(0xffc0_0000 | random.below(1 << 22) as u32),
-        1 => f32::from_bits(0x7f80_0001 | random.below(1 << 22) as u32),
-        _ => wild_float(random),
-    }
 }
 
 #[test]

@@ -1,6 +1,5 @@
-//! The kernels of lines, compiled for the CPU under the shim, give each line the reference's bits: lines of
-//! every boundary length, dense and apart, along several axes, at any alignment, with an init for none, for
-//! all, or for each; and what lies between lines stays as it was.
+//! Lines: dense and apart, along several axes, at any alignment, with an init for none, for all, or for each;
+//! what lies between lines stays as it was.
 
 use crate::common::Random;
 use crate::common::depth::Depth::{self, Sample, Whole};
@@ -8,11 +7,12 @@ use crate::common::lines::{Layout, Way, batch, check};
 use crate::common::shim::{
     BracketsI32, BracketsI64, BracketsU32, Bytes3, OfBytes3, OfTriple, Shim, Triple, skipped,
 };
+use crate::floats::small_float;
 use crate::programs::Program;
 use kogge_core::ops::{MatMul, Matrix2, Max, Sum};
 use kogge_core::{Accumulate, Element, Operator, Order, bf16, f16};
 
-/// Lines of every boundary length up to a tile, a few blocks of them; then longer ones, in rounds.
+/// Lines of boundary lengths up to a tile, a few blocks of them; then longer ones, in rounds.
 fn sweep<T, U, A, O>(
     depth: Depth,
     name: &str,
@@ -68,9 +68,6 @@ fn sweep<T, U, A, O>(
     }
 }
 
-fn small_float(random: &mut Random) -> f32 {
-    (random.below(2001) as f32 - 1000.0) / 1024.0
-}
 fn wild_float(random: &mut Random) -> f32 {
     match random.below(16) {
         0 => -0.0,

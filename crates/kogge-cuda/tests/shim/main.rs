@@ -10,6 +10,7 @@ mod common;
 
 mod columns;
 mod flat;
+mod floats;
 mod lines;
 mod programs;
 mod segments;

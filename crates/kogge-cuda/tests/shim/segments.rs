@@ -1,5 +1,4 @@
-//! The kernels of scans by segments, compiled for the CPU under the shim, give the reference's bits for
-//! each segment by itself: segments of every kind of length, by offsets, flags and keys.
+//! The caller's segments: of every kind of length, by offsets, flags and keys, each by itself.
 
 use crate::common::Random;
 use crate::common::depth::Depth::{self, Sample, Whole};
@@ -8,6 +7,7 @@ use crate::common::segments::lengths;
 use crate::common::shim::{
     BracketsI32, BracketsI64, BracketsU32, Bytes3, OfBytes3, OfTriple, Shim, Triple, skipped,
 };
+use crate::floats::{hurting, small_float, wild_float};
 use crate::programs::Program;
 use kogge_core::ops::{Affine, Compose, MatMul, Matrix2, Max, Sum};
 use kogge_core::{Accumulate, Element, Operator, Order, bf16, f16};
@@ -49,25 +49,6 @@ where
     let tiny = 1 + random.below(order.tile());
     let long = order.block() + random.below(order.block() / 2);
     check(&mut random, &[tiny, long, 3, 0, order.segment()]);
-}
-
-fn small_float(random: &mut Random) -> f32 {
-    (random.below(2001) as f32 - 1000.0) / 1024.0
-}
-fn wild_float(random: &mut Random) -> f32 {
-    match random.below(16) {
-        0 => -0.0,
-        1 => 0.0,
-        _ => small_float(random) * (1u64 << random.below(40)) as f32,
-    }
-}
-/// Floats that conversions must take care of: NaNs with a payload, zeros, values that round.
-fn hurting(random: &mut Random) -> f32 {
-    match random.below(300) {
-        0 => f32::from_bits(0xffc0_0000 | random.below(1 << 22) as u32),
-        1 => f32::from_bits(0x7f80_0001 | random.below(1 << 22) as u32),
-        _ => wild_float(random),
-    }
 }
 
 #[test]
