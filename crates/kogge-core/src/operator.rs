@@ -33,6 +33,11 @@ pub trait Operator<A: Element>: Sync {
     /// Engines may then leave the fixed [`Order`](crate::Order). `false` is always right.
     const EXACT: bool = false;
 
+    /// Whether the operator, besides being [`EXACT`](Self::EXACT), commutes to the last bit and its
+    /// identity changes no bit, as for sums of integers. Engines may then combine operands in any
+    /// order and begin with the identity. `false` is always right.
+    const COMMUTATIVE: bool = false;
+
     /// Whether little code is worth more than speed; see [`Compact`].
     const COMPACT: bool = false;
 
@@ -48,6 +53,7 @@ pub trait Operator<A: Element>: Sync {
 
 impl<A: Element, O: Operator<A>> Operator<A> for &O {
     const EXACT: bool = O::EXACT;
+    const COMMUTATIVE: bool = O::COMMUTATIVE;
     const COMPACT: bool = O::COMPACT;
     #[inline(always)]
     fn identity(&self) -> A {

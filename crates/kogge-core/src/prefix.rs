@@ -47,4 +47,12 @@ impl<A: Element> Prefix<A> {
             self.ladder.clear();
         }
     }
+
+    /// Takes in the next tile under an [exact](Operator::EXACT) operator, given the fold of all up to
+    /// its end: where any order has the same bits, levels need not be told apart.
+    pub fn replace(&mut self, through: A) {
+        self.tiles += 1;
+        self.blocks = Some(through);
+        self.ladder.clear();
+    }
 }

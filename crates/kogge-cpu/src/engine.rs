@@ -1,10 +1,13 @@
 //! The engine's two entrances: from one slice into another, and in place.
 
-use crate::algorithm::io::{Converted, Direct, Io};
+use crate::algorithm::format::{Format, halves};
+use crate::algorithm::io::{Converted, Direct, Halves, Io};
 use crate::algorithm::tile::Scan;
 use crate::algorithm::{exact, parallel, sequential};
 use crate::{Level, Machine, Plan, plan};
-use kogge_core::{Accumulate, Direction, Element, Error, Kind, Operator, Prefix, Problem};
+use kogge_core::{
+    Accumulate, Direction, Element, Error, Kind, Operator, Prefix, Problem, bf16, f16,
+};
 use std::any::TypeId;
 use std::marker::PhantomData;
 
@@ -213,10 +216,60 @@ where
             }
         };
     }
+    let forward = request.direction == Direction::Forward;
+    if const { !O::COMPACT } && forward && halves::<f16, T, U, A>() {
+        // SAFETY: passed on.
+        return unsafe {
+            run_halves::<f16, _, _, _, _>(request, start, from, to, len, plan, in_place)
+        };
+    }
+    if const { !O::COMPACT } && forward && halves::<bf16, T, U, A>() {
+        // SAFETY: passed on.
+        return unsafe {
+            run_halves::<bf16, _, _, _, _>(request, start, from, to, len, plan, in_place)
+        };
+    }
     let direction = request.direction;
     let io = Converted { from, to, len, direction, accumulator: PhantomData };
     // SAFETY: passed on.
     unsafe { run_from(request, start, io, len, plan, in_place) }
+}
+
+/// # Safety
+///
+/// As for [`scan_raw`]; elements and values must be [`halves`] in the format `F`.
+unsafe fn run_halves<F, T, U, A, O>(
+    request: &Request<'_, O, A>,
+    start: Start<'_, A>,
+    from: *const T,
+    to: *mut U,
+    len: usize,
+    plan: Plan,
+    in_place: bool,
+) -> Option<A>
+where
+    F: Format,
+    T: Accumulate<A>,
+    U: Accumulate<A>,
+    A: Element,
+    O: Operator<A>,
+{
+    let (to, format) = (to.cast::<T>(), PhantomData::<F>);
+    // SAFETY: passed on.
+    unsafe {
+        if plan.stream && !in_place {
+            run_from(request, start, Halves::<F, T, true> { from, to, format }, len, plan, in_place)
+        } else {
+            run_from(
+                request,
+                start,
+                Halves::<F, T, false> { from, to, format },
+                len,
+                plan,
+                in_place,
+            )
+        }
+    }
 }
 
 /// # Safety

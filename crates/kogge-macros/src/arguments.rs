@@ -8,6 +8,7 @@ use syn::{Expr, Ident, Path, Token, parse_quote};
 pub(crate) struct Arguments {
     pub(crate) identity: Expr,
     pub(crate) exact: Expr,
+    pub(crate) commutative: Expr,
     pub(crate) on: Option<Path>,
     pub(crate) krate: Option<Path>,
 }
@@ -16,6 +17,7 @@ pub(crate) struct Arguments {
 enum Argument {
     Identity(Expr),
     Exact(Expr),
+    Commutative(Expr),
     On(Path),
     Crate(Path),
 }
@@ -31,11 +33,14 @@ impl Parse for Argument {
         if key == "exact" && !input.peek(Token![=]) {
             return Ok(Self::Exact(parse_quote!(true)));
         }
-        if key != "identity" && key != "exact" && key != "on" {
+        if key == "commutative" && !input.peek(Token![=]) {
+            return Ok(Self::Commutative(parse_quote!(true)));
+        }
+        if !["identity", "exact", "commutative", "on"].iter().any(|known| key == known) {
             return Err(syn::Error::new(
                 key.span(),
                 format!(
-                    "`{key}` is no argument of an operator; there are `identity = …`, `exact`, `on = …` and `crate = …`"
+                    "`{key}` is no argument of an operator; there are `identity = …`, `exact`, `commutative`, `on = …` and `crate = …`"
                 ),
             ));
         }
@@ -43,6 +48,7 @@ impl Parse for Argument {
         match key.to_string().as_str() {
             "identity" => input.parse().map(Self::Identity),
             "exact" => input.parse().map(Self::Exact),
+            "commutative" => input.parse().map(Self::Commutative),
             _ => input.parse().map(Self::On),
         }
     }
@@ -52,11 +58,13 @@ impl Arguments {
     /// Reads them; `identity` must be there.
     pub(crate) fn read(tokens: TokenStream) -> syn::Result<Self> {
         let list = syn::punctuated::Punctuated::<Argument, Token![,]>::parse_terminated;
-        let (mut identity, mut exact, mut on, mut krate) = (None, None, None, None);
+        let (mut identity, mut exact, mut commutative) = (None, None, None);
+        let (mut on, mut krate) = (None, None);
         for argument in list.parse2(tokens)? {
             match argument {
                 Argument::Identity(value) => identity = Some(value),
                 Argument::Exact(value) => exact = Some(value),
+                Argument::Commutative(value) => commutative = Some(value),
                 Argument::On(path) => on = Some(path),
                 Argument::Crate(path) => krate = Some(path),
             }
@@ -67,7 +75,9 @@ impl Arguments {
                 "an operator needs its identity: write `#[operator(identity = 0)]` with the value that changes nothing",
             )
         })?;
-        Ok(Self { identity, exact: exact.unwrap_or_else(|| parse_quote!(false)), on, krate })
+        let or_false = |value: Option<Expr>| value.unwrap_or_else(|| parse_quote!(false));
+        let (exact, commutative) = (or_false(exact), or_false(commutative));
+        Ok(Self { identity, exact, commutative, on, krate })
     }
 }
 

@@ -35,6 +35,8 @@ use proc_macro::TokenStream;
 /// * `identity = expression`: the value that changes nothing; any Rust expression.
 /// * `exact`, or `exact = constant`: `combine` is associative to the last bit, as integer sums and
 ///   minima are and float sums are not. Left out, it is taken not to be, which is always right.
+/// * `commutative`, or `commutative = constant`: besides being exact, `combine` commutes to the last
+///   bit, and the identity changes no bit. Left out, it is taken not to.
 /// * `on = Name`: implements an operator on one more type for a struct that exists already.
 /// * `crate = path`: where `kogge` or `kogge_core` is, if Cargo can't tell.
 ///

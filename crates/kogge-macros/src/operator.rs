@@ -138,6 +138,7 @@ fn write(
     let [left, right] = [0, 1].map(|i| &signature.parameters[i]);
     let (left_pattern, right_pattern, element) = (&left.pattern, &right.pattern, &left.ty);
     let (identity, exact) = (&arguments.identity, &arguments.exact);
+    let commutative = &arguments.commutative;
     let (body, data) = (translation.rust, translation.data);
     let generics = &function.sig.generics;
     let (parameters, _, clause) = generics.split_for_impl();
@@ -153,6 +154,7 @@ fn write(
 
         impl #parameters #krate::Operator<#element> for #target #clause {
             const EXACT: bool = #exact;
+            const COMMUTATIVE: bool = #commutative;
             #[inline(always)]
             fn identity(&self) -> #element {
                 #in_scope

@@ -4,7 +4,7 @@ use crate::device::lang::Integer;
 use crate::operator;
 
 /// Bitwise xor of integers.
-#[operator(identity = T::ZERO, exact)]
+#[operator(identity = T::ZERO, exact, commutative)]
 pub fn BitXor<T: Integer>(left: T, right: T) -> T {
     left ^ right
 }

@@ -1,6 +1,7 @@
 //! How elements become accumulators and values become elements: straight from memory where types
 //! and direction allow, through a segment-sized stage in L1 elsewhere.
 
+use super::format::{Format, Whole};
 use kogge_core::{Accumulate, Direction, Element};
 use std::marker::PhantomData;
 
@@ -13,6 +14,9 @@ use std::marker::PhantomData;
 pub(crate) unsafe trait Io<A: Element>: Sync {
     /// The element as it lies in memory.
     type Element: Element;
+
+    /// How it lies there, or in the stage.
+    type Format: Format;
 
     /// Whether a stage is used at all.
     const STAGED: bool;
@@ -57,6 +61,7 @@ unsafe impl<A: Element, const STREAM: bool> Sync for Direct<A, STREAM> {}
 // SAFETY: places are elements at `from` and `to`, or the stage.
 unsafe impl<A: Element, const STREAM: bool> Io<A> for Direct<A, STREAM> {
     type Element = A;
+    type Format = Whole;
 
     const STAGED: bool = false;
 
@@ -72,6 +77,49 @@ unsafe impl<A: Element, const STREAM: bool> Io<A> for Direct<A, STREAM> {
     unsafe fn target(&self, start: usize, _stage: *mut A) -> *mut A {
         // SAFETY: the place exists.
         unsafe { self.to.add(start) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(&self, _start: usize, _len: usize, _stage: *const A) {}
+}
+
+/// Halves and their values, in memory order; they are widened and narrowed in registers.
+pub(crate) struct Halves<F, T, const STREAM: bool> {
+    /// The first element.
+    pub from: *const T,
+    /// The first value; `from`, or not overlapping it.
+    pub to: *mut T,
+    /// How they lie there.
+    pub format: PhantomData<F>,
+}
+
+// SAFETY: threads write disjoint places only; the caller of the scan vouches for the memory.
+unsafe impl<F: Format, T: Element, const STREAM: bool> Sync for Halves<F, T, STREAM> {}
+
+// SAFETY: places are elements at `from` and `to`.
+unsafe impl<F, T, A, const STREAM: bool> Io<A> for Halves<F, T, STREAM>
+where
+    F: Format,
+    T: Accumulate<A>,
+    A: Element,
+{
+    type Element = T;
+    type Format = F;
+
+    const STAGED: bool = false;
+
+    const STREAM: bool = STREAM;
+
+    #[inline(always)]
+    unsafe fn load(&self, start: usize, _len: usize, _stage: *mut A) -> *const A {
+        // SAFETY: the place exists.
+        unsafe { self.from.add(start).cast() }
+    }
+
+    #[inline(always)]
+    unsafe fn target(&self, start: usize, _stage: *mut A) -> *mut A {
+        // SAFETY: the place exists.
+        unsafe { self.to.add(start).cast() }
     }
 
     #[inline(always)]
@@ -98,6 +146,7 @@ unsafe impl<T: Element, U: Element, A: Element> Sync for Converted<T, U, A> {}
 // SAFETY: places are elements at `from` and `to`, or the stage.
 unsafe impl<T: Accumulate<A>, U: Accumulate<A>, A: Element> Io<A> for Converted<T, U, A> {
     type Element = T;
+    type Format = Whole;
 
     const STAGED: bool = true;
 
@@ -168,6 +217,7 @@ unsafe impl<T: Element, U: Element, A: Element> Sync for Strided<T, U, A> {}
 // SAFETY: places are elements along the strides, or the stage.
 unsafe impl<T: Accumulate<A>, U: Accumulate<A>, A: Element> Io<A> for Strided<T, U, A> {
     type Element = T;
+    type Format = Whole;
 
     const STAGED: bool = true;
 

@@ -1,12 +1,14 @@
 //! How the parts of a scan cooperate, with no intrinsic in sight.
 //!
 //! From the inside out: [`lanes`] applies an operator to registers; [`rows`] and [`arrays`] scan
-//! rows, [`part`] one that isn't full, [`exact`] does where any order is as good; [`tile`] puts segments together;
+//! rows, in a [`format`] of theirs, [`part`] one that isn't full, [`exact`] and [`free`] do where any order is as good; [`tile`] puts segments together;
 //! [`sequential`] goes through tiles one by one, and [`parallel`] lets threads take them in turn,
 //! with [`handover`] between them. [`strip`] goes across lines side by side. [`io`] is where all of them read and write.
 
 mod arrays;
 pub(crate) mod exact;
+pub(crate) mod format;
+mod free;
 pub(crate) mod handover;
 pub(crate) mod io;
 mod lanes;
@@ -14,5 +16,6 @@ pub(crate) mod parallel;
 pub(crate) mod part;
 mod rows;
 pub(crate) mod sequential;
+mod staged;
 pub(crate) mod strip;
 pub(crate) mod tile;

@@ -163,13 +163,11 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
     ) {
         let mut next = next.map_or(0..0, |next| self.tiles_of(next));
         for tile in tiles {
-            let before = prefix.before(self.scan.operator);
             let ahead = next.next().filter(|&tile| self.totals[tile].get().is_none());
             let places = ahead.map_or(0..0, |tile| self.scan.tile(tile));
             // SAFETY: passed on.
-            let (total, folded) =
-                unsafe { self.scan.scan_tile(self.scan.tile(tile), before, places, stage) };
-            prefix.push(self.scan.operator, total);
+            let folded =
+                unsafe { self.scan.scan_next(prefix, self.scan.tile(tile), places, stage) };
             if let (Some(tile), Some(total)) = (ahead, folded) {
                 self.totals[tile].publish(total);
             }

@@ -5,6 +5,7 @@
 //! never moves towards the beginning.
 
 use super::arrays;
+use super::format::Whole;
 use super::rows::{self, Rows};
 use super::tile::{Shape, join, shape};
 use crate::arch::Words;
@@ -48,7 +49,7 @@ impl<A> Part<A> {
 
 /// Elements of the longest part.
 pub(crate) const fn longest<T, A: Element, O: Operator<A>>() -> usize {
-    match shape::<T, A, O>() {
+    match shape::<Whole, T, A, O>() {
         Shape::Exact | Shape::Array => Order::of::<T>().row(),
         Shape::Narrow(_) | Shape::Wide(_) => Order::of::<T>().segment(),
     }
@@ -86,7 +87,7 @@ where
         if part.len <= one_by_one {
             return left_fold(operator, kind, order, part, before);
         }
-        match const { shape::<T, A, O>() } {
+        match const { shape::<Whole, T, A, O>() } {
             Shape::Narrow(1) => vector::<W32, A, O, 1>(operator, kind, order, part, before),
             Shape::Narrow(2) => vector::<W32, A, O, 2>(operator, kind, order, part, before),
             Shape::Narrow(_) => vector::<W32, A, O, 4>(operator, kind, order, part, before),
@@ -148,7 +149,7 @@ unsafe fn vector<H: Words, A: Element, O: Operator<A>, const W: usize>(
         if full > 0 {
             let Part { from, to, .. } = part;
             let rows = Rows { from, to, count: full, before, ahead: None, stream: false };
-            let (folds, _) = rows::scan::<H, A, O, W>(operator, kind, rows);
+            let (folds, _) = rows::scan::<Whole, H, A, O, W>(operator, kind, rows);
             (fold, before) = (folds.fold(), folds.before());
         }
         let rest = part.behind(full * order.row());

@@ -1,7 +1,7 @@
 //! Rows of 512 bytes by vector: what a full row costs when elements are whole words.
 //!
-//! Elements of 4, 8 or 16 bytes make chunks of 4 words (or 2 longer ones), so a row splits into
-//! columns with a lane per chunk, and each step of the order is one operation on whole registers:
+//! Elements of 4, 8 or 16 bytes make chunks of 4 words (or 2 longer ones), and halves make chunks of 8
+//! once they are widened, so a row splits into columns with a lane per chunk, and each step of the order is one operation on whole registers:
 //! chunk folds go down the columns, Kogge–Stone goes along the lanes, and the last fold goes down
 //! the columns again.
 //!
@@ -17,22 +17,24 @@
 //! memory is read evenly while stores drain. (Bursts of more than 1 KiB, of loads, prefetches or
 //! stores, cost a fifth of the bandwidth and more.)
 
+use super::format::Format;
 use super::lanes::{Columns, Vectors, combine, get, last, set_vectors, splat, vectors};
 use super::tile::Folds;
 use crate::arch::Words;
 use crate::arch::stream::{LINE, ROW, Stream, prefetch_row};
 use kogge_core::{Element, Kind, Operator};
+use std::marker::PhantomData;
 
 /// Bytes of a row.
 pub(super) const ROW_BYTES: usize = ROW;
 
 /// Bytes from where rows ahead are folded to where they are prefetched.
-const PREFETCH: usize = 8 * ROW;
+pub(super) const PREFETCH: usize = 8 * ROW;
 
 /// Full rows to be scanned.
 #[derive(Clone, Copy)]
 pub(super) struct Rows<A> {
-    /// The first element.
+    /// The first element, in its format.
     pub from: *const A,
     /// The first value; `from`, or not overlapping it.
     pub to: *mut A,
@@ -54,7 +56,7 @@ pub(super) struct Rows<A> {
 /// and `ahead` and writable at `to`; `count` is not 0, and even if there are rows ahead; the CPU
 /// features of `H` must be present.
 #[inline(always)]
-pub(super) unsafe fn scan<H: Words, A: Element, O: Operator<A>, const W: usize>(
+pub(super) unsafe fn scan<F: Format, H: Words, A: Element, O: Operator<A>, const W: usize>(
     operator: &O,
     kind: Kind,
     rows: Rows<A>,
@@ -62,14 +64,14 @@ pub(super) unsafe fn scan<H: Words, A: Element, O: Operator<A>, const W: usize>(
     // SAFETY: passed on.
     unsafe {
         match kind {
-            Kind::Inclusive => Scanning::<H, A, O, W, false>::new(operator, rows).run(),
-            Kind::Exclusive => Scanning::<H, A, O, W, true>::new(operator, rows).run(),
+            Kind::Inclusive => Scanning::<F, H, A, O, W, false>::new(operator, rows).run(),
+            Kind::Exclusive => Scanning::<F, H, A, O, W, true>::new(operator, rows).run(),
         }
     }
 }
 
 /// Rows being scanned.
-struct Scanning<'a, H: Words, A, O, const W: usize, const EXCLUSIVE: bool> {
+struct Scanning<'a, F, H: Words, A, O, const W: usize, const EXCLUSIVE: bool> {
     operator: &'a O,
     /// The next row to be prepared.
     from: *const H::Word,
@@ -78,10 +80,15 @@ struct Scanning<'a, H: Words, A, O, const W: usize, const EXCLUSIVE: bool> {
     folds: Folds<A>,
     out: Out<H>,
     ahead: Ahead<H, A, W>,
+    format: PhantomData<F>,
 }
 
-impl<'a, H: Words, A: Element, O: Operator<A>, const W: usize, const EXCLUSIVE: bool>
-    Scanning<'a, H, A, O, W, EXCLUSIVE>
+impl<'a, F, H, A, O, const W: usize, const EXCLUSIVE: bool> Scanning<'a, F, H, A, O, W, EXCLUSIVE>
+where
+    F: Format,
+    H: Words,
+    A: Element,
+    O: Operator<A>,
 {
     #[inline(always)]
     fn new(operator: &'a O, rows: Rows<A>) -> Self {
@@ -96,6 +103,7 @@ impl<'a, H: Words, A: Element, O: Operator<A>, const W: usize, const EXCLUSIVE: 
                 pending: None,
                 folds: Folds::new(None),
             },
+            format: PhantomData,
         }
     }
 
@@ -116,25 +124,25 @@ impl<'a, H: Words, A: Element, O: Operator<A>, const W: usize, const EXCLUSIVE: 
             } else {
                 let behind = self.prepare();
                 self.first(&row);
-                self.ahead.row(self.operator);
+                self.ahead.row::<F, O>(self.operator);
                 row = behind;
                 while self.left >= 2 {
                     let behind = self.prepare();
                     self.next(&row);
-                    self.ahead.row(self.operator);
+                    self.ahead.row::<F, O>(self.operator);
                     row = self.prepare();
                     self.next(&behind);
-                    self.ahead.row(self.operator);
+                    self.ahead.row::<F, O>(self.operator);
                 }
                 if self.left == 1 {
                     let behind = self.prepare();
                     self.next(&row);
-                    self.ahead.row(self.operator);
+                    self.ahead.row::<F, O>(self.operator);
                     row = behind;
                 }
                 self.next(&row);
             }
-            self.ahead.row(self.operator);
+            self.ahead.row::<F, O>(self.operator);
             self.out.finish();
         }
         (self.folds, self.ahead.folds.fold())
@@ -146,14 +154,14 @@ impl<'a, H: Words, A: Element, O: Operator<A>, const W: usize, const EXCLUSIVE: 
     ///
     /// There must be a row left, and all be as [`scan`] asks for.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    unsafe fn prepare(&mut self) -> Prepared<H, W> {
+    unsafe fn prepare(&mut self) -> Prepared<F::Row<H>, H, W> {
         let from = self.from;
         self.from = from.wrapping_add(ROW / size_of::<H::Word>());
         self.left -= 1;
         // SAFETY: by contract.
         unsafe {
-            let row = H::split(from);
-            let chunks = chunks::<H, A, O, W>(self.operator, &row, 32 / H::LANES);
+            let row = F::split::<H>(from);
+            let chunks = chunks::<H, A, O, W, _>(self.operator, &row, 32 / H::LANES);
             Prepared { row, chunks }
         }
     }
@@ -164,11 +172,11 @@ impl<'a, H: Words, A: Element, O: Operator<A>, const W: usize, const EXCLUSIVE: 
     ///
     /// As for [`prepare`](Self::prepare).
     #[cfg_attr(not(debug_assertions), inline(always))]
-    unsafe fn first(&mut self, row: &Prepared<H, W>) {
+    unsafe fn first(&mut self, row: &Prepared<F::Row<H>, H, W>) {
         // SAFETY: by contract.
         unsafe {
             let values = self.values(row, self.folds.before());
-            self.out.first(values);
+            self.out.first::<F>(values);
             self.folds.push(self.operator, last::<H, A, W>(&row.chunks));
         }
     }
@@ -179,11 +187,11 @@ impl<'a, H: Words, A: Element, O: Operator<A>, const W: usize, const EXCLUSIVE: 
     ///
     /// As for [`prepare`](Self::prepare), and there must have been a first row.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    unsafe fn next(&mut self, row: &Prepared<H, W>) {
+    unsafe fn next(&mut self, row: &Prepared<F::Row<H>, H, W>) {
         // SAFETY: by contract; the first row precedes.
         unsafe {
             let values = self.values(row, Some(self.folds.before().unwrap_unchecked()));
-            self.out.next(values);
+            self.out.next::<F>(values);
             self.folds.push(self.operator, last::<H, A, W>(&row.chunks));
         }
     }
@@ -192,17 +200,17 @@ impl<'a, H: Words, A: Element, O: Operator<A>, const W: usize, const EXCLUSIVE: 
     ///
     /// As for [`prepare`](Self::prepare).
     #[cfg_attr(not(debug_assertions), inline(always))]
-    unsafe fn values(&self, row: &Prepared<H, W>, before: Option<A>) -> H::Row {
+    unsafe fn values(&self, row: &Prepared<F::Row<H>, H, W>, before: Option<A>) -> F::Row<H> {
         let kind = if EXCLUSIVE { Kind::Exclusive } else { Kind::Inclusive };
         let Prepared { row, chunks } = row;
         // SAFETY: by contract.
-        unsafe { finish::<H, A, O, W>(self.operator, kind, *row, chunks, 32 / H::LANES, before) }
+        unsafe { finish::<H, A, O, W, _>(self.operator, kind, *row, chunks, 32 / H::LANES, before) }
     }
 }
 
 /// A row and its chunks' Kogge–Stone values.
-struct Prepared<H: Words, const W: usize> {
-    row: H::Row,
+struct Prepared<R, H: Words, const W: usize> {
+    row: R,
     chunks: Columns<H, W>,
 }
 
@@ -222,13 +230,14 @@ impl<H: Words, A: Element, const W: usize> Ahead<H, A, W> {
     ///
     /// The row must be readable, `A` be `W` words of `H` in size, the CPU features of `H` present.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    unsafe fn row<O: Operator<A>>(&mut self, operator: &O) {
+    unsafe fn row<F: Format, O: Operator<A>>(&mut self, operator: &O) {
         let Some(next) = self.next else { return };
         prefetch_row(next.cast::<u8>().wrapping_add(PREFETCH));
         self.next = Some(next.wrapping_add(ROW / size_of::<H::Word>()));
         // SAFETY: by contract.
         unsafe {
-            let chunks = chunk_totals::<H, A, O, W>(operator, &H::split(next), 32 / H::LANES);
+            let row = F::split::<H>(next);
+            let chunks = chunk_totals::<H, A, O, W, _>(operator, &row, 32 / H::LANES);
             match self.pending.take() {
                 None => self.pending = Some(chunks),
                 Some(first) => {
@@ -259,15 +268,15 @@ impl<H: Words> Out<H> {
     ///
     /// A row must be writable, the CPU features of `H` present.
     #[inline(always)]
-    unsafe fn first(&mut self, values: H::Row) {
+    unsafe fn first<F: Format>(&mut self, values: F::Row<H>) {
         // SAFETY: by contract.
         unsafe {
             if self.stream && !self.aligned() {
-                H::join(values, self.sent.row(self.to.cast()).cast());
+                F::join::<H>(values, self.sent.row(self.to.cast()).cast());
                 self.sent.begin::<H>(self.to.cast());
                 self.to = self.to.add(Self::WORDS);
             } else {
-                self.next(values);
+                self.next::<F>(values);
             }
         }
     }
@@ -278,15 +287,15 @@ impl<H: Words> Out<H> {
     ///
     /// As for [`first`](Self::first).
     #[inline(always)]
-    unsafe fn next(&mut self, values: H::Row) {
+    unsafe fn next<F: Format>(&mut self, values: F::Row<H>) {
         // SAFETY: by contract; where rows begin on lines, so do their vectors.
         unsafe {
             if !self.stream {
-                H::join(values, self.to);
+                F::join::<H>(values, self.to);
             } else if self.aligned() {
-                H::join_stream(values, self.to);
+                F::join_stream::<H>(values, self.to);
             } else {
-                H::join(values, self.sent.row(self.to.cast()).cast());
+                F::join::<H>(values, self.sent.row(self.to.cast()).cast());
                 self.sent.send::<H>(self.to.cast());
             }
             self.to = self.to.add(Self::WORDS);
@@ -318,7 +327,7 @@ impl<H: Words> Out<H> {
 ///
 /// As for [`scan`], without the writing.
 #[inline(always)]
-pub(super) unsafe fn reduce<H: Words, A: Element, O: Operator<A>, const W: usize>(
+pub(super) unsafe fn reduce<F: Format, H: Words, A: Element, O: Operator<A>, const W: usize>(
     operator: &O,
     from: *const A,
     rows: usize,
@@ -330,8 +339,9 @@ pub(super) unsafe fn reduce<H: Words, A: Element, O: Operator<A>, const W: usize
         let [first, second] = unsafe {
             let (first, second) =
                 (from.add(row * words), from.add((row + 1).min(rows - 1) * words));
-            let first = chunk_totals::<H, A, O, W>(operator, &H::split(first), 32 / H::LANES);
-            let second = chunk_totals::<H, A, O, W>(operator, &H::split(second), 32 / H::LANES);
+            let [first, second] = [first, second].map(|row| {
+                chunk_totals::<H, A, O, W, _>(operator, &F::split::<H>(row), 32 / H::LANES)
+            });
             row_totals::<H, A, O, W>(operator, first, second)
         };
         folds.push(operator, first);
@@ -398,8 +408,8 @@ pub(super) unsafe fn scan_beginning<H: Words, A: Element, O: Operator<A>, const 
     // SAFETY: a row is readable and writable, and the features present, by contract.
     unsafe {
         let row = H::split(from.cast());
-        let chunks = chunks::<H, A, O, W>(operator, &row, groups);
-        let values = finish::<H, A, O, W>(operator, kind, row, &chunks, groups, before);
+        let chunks = chunks::<H, A, O, W, _>(operator, &row, groups);
+        let values = finish::<H, A, O, W, _>(operator, kind, row, &chunks, groups, before);
         H::join(values, to.cast());
     }
 }
@@ -410,14 +420,14 @@ pub(super) unsafe fn scan_beginning<H: Words, A: Element, O: Operator<A>, const 
 ///
 /// `A` must be `W` words of `H` in size, and the CPU features of `H` present.
 #[inline(always)]
-unsafe fn chunks<H: Words, A: Element, O: Operator<A>, const W: usize>(
+unsafe fn chunks<H: Words, A: Element, O: Operator<A>, const W: usize, R: AsRef<[H::Column]>>(
     operator: &O,
-    row: &H::Row,
+    row: &R,
     groups: usize,
 ) -> Columns<H, W> {
     // SAFETY: size and features by contract.
     unsafe {
-        let totals = chunk_totals::<H, A, O, W>(operator, row, groups);
+        let totals = chunk_totals::<H, A, O, W, R>(operator, row, groups);
         kogge_stone::<H, A, O, W>(operator, totals, groups)
     }
 }
@@ -428,16 +438,22 @@ unsafe fn chunks<H: Words, A: Element, O: Operator<A>, const W: usize>(
 ///
 /// `A` must be `W` words of `H` in size, and the CPU features of `H` present.
 #[cfg_attr(not(debug_assertions), inline(always))]
-unsafe fn chunk_totals<H: Words, A: Element, O: Operator<A>, const W: usize>(
+unsafe fn chunk_totals<H, A, O, const W: usize, R>(
     operator: &O,
-    row: &H::Row,
+    row: &R,
     groups: usize,
-) -> Columns<H, W> {
-    let mut totals = element::<H, W>(row, 0);
+) -> Columns<H, W>
+where
+    H: Words,
+    A: Element,
+    O: Operator<A>,
+    R: AsRef<[H::Column]>,
+{
+    let mut totals = element::<H, W, R>(row, 0);
     for g in 0..groups {
         let mut total = vectors::<H, W>(&totals, g);
         for e in 1..row.as_ref().len() / W {
-            let next = vectors::<H, W>(&element::<H, W>(row, e), g);
+            let next = vectors::<H, W>(&element::<H, W, R>(row, e), g);
             // SAFETY: size and features by contract.
             total = unsafe { combine::<H, A, O, W>(operator, total, next) };
         }
@@ -449,7 +465,7 @@ unsafe fn chunk_totals<H: Words, A: Element, O: Operator<A>, const W: usize>(
 
 /// The columns that hold element `e` of each chunk.
 #[inline(always)]
-fn element<H: Words, const W: usize>(row: &H::Row, e: usize) -> Columns<H, W> {
+fn element<H: Words, const W: usize, R: AsRef<[H::Column]>>(row: &R, e: usize) -> Columns<H, W> {
     std::array::from_fn(|w| row.as_ref()[e * W + w])
 }
 
@@ -515,14 +531,20 @@ unsafe fn stride<H: Words, A: Element, O: Operator<A>, const W: usize, const S: 
 ///
 /// `A` must be `W` words of `H` in size, and the CPU features of `H` present.
 #[cfg_attr(not(debug_assertions), inline(always))]
-unsafe fn finish<H: Words, A: Element, O: Operator<A>, const W: usize>(
+unsafe fn finish<H, A, O, const W: usize, R>(
     operator: &O,
     kind: Kind,
-    mut row: H::Row,
+    mut row: R,
     chunks: &Columns<H, W>,
     groups: usize,
     before: Option<A>,
-) -> H::Row {
+) -> R
+where
+    H: Words,
+    A: Element,
+    O: Operator<A>,
+    R: AsRef<[H::Column]> + AsMut<[H::Column]>,
+{
     for g in 0..groups {
         // SAFETY: size and features by contract. Lane 0 is chunk 0 in either order of lanes.
         unsafe {

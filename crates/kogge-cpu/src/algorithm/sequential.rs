@@ -4,7 +4,7 @@
 //! Zen 4, prefetches 4 to 32 KiB ahead made it slower).
 
 use super::io::Io;
-use super::tile::{Scan, join};
+use super::tile::Scan;
 use crate::arch::stream;
 use kogge_core::{Element, Operator, Prefix};
 
@@ -24,7 +24,7 @@ pub(crate) unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
             // SAFETY: passed on. Nothing lies ahead.
             let (tile, _) = unsafe { scan.scan_tile(scan.tile(0), init, 0..0, &mut stage) };
             stream::fence();
-            Some(join(scan.operator, init, tile))
+            Some(scan.through(init, tile))
         }
         _ => {
             let mut prefix = Prefix::new(init);
@@ -46,10 +46,8 @@ pub(crate) unsafe fn resume<I: Io<A>, A: Element, O: Operator<A>>(
 ) {
     let mut stage = scan.stage();
     for tile in 0..scan.tiles() {
-        let before = prefix.before(scan.operator);
         // SAFETY: passed on.
-        let (total, _) = unsafe { scan.scan_tile(scan.tile(tile), before, 0..0, &mut stage) };
-        prefix.push(scan.operator, total);
+        unsafe { scan.scan_next(prefix, scan.tile(tile), 0..0, &mut stage) };
     }
     stream::fence();
 }

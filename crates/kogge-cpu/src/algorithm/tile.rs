@@ -3,11 +3,13 @@
 //! The segment is where code is compiled for a SIMD level: long enough to hide the call, and all
 //! the code around it exists once.
 
+use super::format::Format;
+use super::free::{self, Run, free};
 use super::io::Io;
 use super::rows::{self, Rows};
-use super::{arrays, exact};
+use super::{arrays, exact, staged};
 use crate::arch::{Level, Words, Work};
-use kogge_core::{Element, Kind, Operator, Order};
+use kogge_core::{Element, Kind, Operator, Order, Prefix};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -44,7 +46,37 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
         stage
     }
 
-    /// Scans the places of a tile and gives their fold. In turn with its segments those of another
+    /// Scans the tile after a prefix, which takes it in, and gives the fold of another tile, as
+    /// [`scan_tile`](Self::scan_tile) does.
+    ///
+    /// # Safety
+    ///
+    /// As for [`scan_tile`](Self::scan_tile).
+    pub(super) unsafe fn scan_next(
+        &self,
+        prefix: &mut Prefix<A>,
+        places: Range<usize>,
+        ahead: Range<usize>,
+        stage: &mut [MaybeUninit<A>],
+    ) -> Option<A> {
+        // SAFETY: passed on.
+        let (fold, ahead) =
+            unsafe { self.scan_tile(places, prefix.before(self.operator), ahead, stage) };
+        if const { free::<I::Format, A, O>() } {
+            prefix.replace(fold);
+        } else {
+            prefix.push(self.operator, fold);
+        }
+        ahead
+    }
+
+    /// The fold of a tile and what precedes it, given what [`scan_tile`](Self::scan_tile) gave.
+    pub(super) fn through(&self, before: Option<A>, fold: A) -> A {
+        if const { free::<I::Format, A, O>() } { fold } else { join(self.operator, before, fold) }
+    }
+
+    /// Scans the places of a tile and gives their fold; where the order is free, that of all before
+    /// them too. In turn with its segments those of another
     /// tile, `ahead`, are folded, so that reading memory goes on while stores drain; the second
     /// value is their fold, `None` if `ahead` is empty.
     ///
@@ -60,7 +92,9 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
         stage: &mut [MaybeUninit<A>],
     ) -> (A, Option<A>) {
         let whole = |places: &Range<usize>| places.len() == Self::ORDER.tile();
-        if const { !I::STAGED && shape::<I::Element, A, O>().by_rows() } && whole(&places) {
+        let vectors =
+            const { shape::<I::Format, I::Element, A, O>().by_rows() || free::<I::Format, A, O>() };
+        if const { !I::STAGED } && vectors && whole(&places) {
             let beside = whole(&ahead).then_some(ahead.start);
             // SAFETY: passed on.
             let (fold, folded) = unsafe { self.scan_segment(places, before, beside, stage) };
@@ -76,8 +110,12 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
             // SAFETY: passed on.
             unsafe {
                 let (total, _) = self.scan_segment(segment, before, None, stage);
-                before = Some(join(self.operator, before, total));
-                fold = Some(join(self.operator, fold, total));
+                if const { free::<I::Format, A, O>() } {
+                    (before, fold) = (Some(total), Some(total));
+                } else {
+                    before = Some(join(self.operator, before, total));
+                    fold = Some(join(self.operator, fold, total));
+                }
                 if let Some(next) = ahead.next() {
                     let total = self.reduce_segment(next, stage);
                     ahead_fold = Some(join(self.operator, ahead_fold, total));
@@ -135,7 +173,7 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
         // SAFETY: the places exist, the stage holds a segment if it is used at all, and the memory
         // is this thread's by contract.
         unsafe {
-            let segment = ScanSegment::<I::Element, _, _> {
+            let segment = ScanSegment::<I::Format, I::Element, _, _> {
                 operator: self.operator,
                 kind: self.kind,
                 from: self.io.load(start, len, stage),
@@ -144,7 +182,7 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
                 before,
                 ahead: ahead.map(|ahead| self.io.load(ahead, len, stage)),
                 stream: I::STREAM,
-                element: PhantomData,
+                types: PhantomData,
             };
             let folds = self.level.run(segment);
             self.io.store(start, len, stage);
@@ -166,8 +204,13 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
         // SAFETY: as in `scan_segment`.
         unsafe {
             let from = self.io.load(start, len, stage);
-            let (operator, element) = (self.operator, PhantomData);
-            self.level.run(ReduceSegment::<I::Element, _, _> { operator, from, len, element })
+            let (operator, types) = (self.operator, PhantomData);
+            self.level.run(ReduceSegment::<I::Format, I::Element, _, _> {
+                operator,
+                from,
+                len,
+                types,
+            })
         }
     }
 }
@@ -222,7 +265,7 @@ impl<A: Element> Folds<A> {
 }
 
 /// A segment to be scanned at some SIMD level. Made where `from` and `to` are known to be valid.
-struct ScanSegment<'a, T, A, O> {
+struct ScanSegment<'a, F, T, A, O> {
     operator: &'a O,
     kind: Kind,
     from: *const A,
@@ -231,36 +274,48 @@ struct ScanSegment<'a, T, A, O> {
     before: Option<A>,
     ahead: Option<*const A>,
     stream: bool,
-    element: PhantomData<T>,
+    types: PhantomData<(F, T)>,
 }
 
-impl<T: Element, A: Element, O: Operator<A>> Work for ScanSegment<'_, T, A, O> {
+impl<F, T, A, O> Work for ScanSegment<'_, F, T, A, O>
+where
+    F: Format,
+    T: Element,
+    A: Element,
+    O: Operator<A>,
+{
     type Output = (A, Option<A>);
     const COMPACT: bool = O::COMPACT;
 
     #[inline(always)]
     unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) -> Self::Output {
         // SAFETY: memory by whoever made the value, features by contract.
-        unsafe { scan_segment::<W32, W64, T, A, O>(self) }
+        unsafe { scan_segment::<W32, W64, F, T, A, O>(self) }
     }
 }
 
 /// A segment to be folded at some SIMD level. Made where `from` is known to be readable.
-struct ReduceSegment<'a, T, A, O> {
+struct ReduceSegment<'a, F, T, A, O> {
     operator: &'a O,
     from: *const A,
     len: usize,
-    element: PhantomData<T>,
+    types: PhantomData<(F, T)>,
 }
 
-impl<T: Element, A: Element, O: Operator<A>> Work for ReduceSegment<'_, T, A, O> {
+impl<F, T, A, O> Work for ReduceSegment<'_, F, T, A, O>
+where
+    F: Format,
+    T: Element,
+    A: Element,
+    O: Operator<A>,
+{
     type Output = A;
     const COMPACT: bool = O::COMPACT;
 
     #[inline(always)]
     unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) -> A {
         // SAFETY: memory by whoever made the value, features by contract.
-        unsafe { reduce_segment::<W32, W64, T, A, O>(self.operator, self.from, self.len) }
+        unsafe { reduce_segment::<W32, W64, F, T, A, O>(self.operator, self.from, self.len) }
     }
 }
 
@@ -278,10 +333,13 @@ pub(super) enum Shape {
 }
 
 /// The kernels for elements `T` accumulated in `A` by `O`.
-pub(super) const fn shape<T, A: Element, O: Operator<A>>() -> Shape {
+pub(super) const fn shape<F: Format, T, A: Element, O: Operator<A>>() -> Shape {
     let size = size_of::<A>();
     if O::COMPACT {
         return Shape::Array;
+    }
+    if F::PACKED > 0 {
+        return Shape::Narrow(1);
     }
     if size <= 2 && O::EXACT {
         return Shape::Exact;
@@ -317,18 +375,19 @@ impl Shape {
 
 /// Scans up to a segment, or a whole tile by rows, and gives its fold and that of what is ahead.
 ///
-/// `T` is the element as it lies in memory, which fixes the order.
+/// `T` is the element as it lies in memory, which fixes the order, and `F` how.
 ///
 /// # Safety
 ///
-/// The accumulators must be readable at `from` and `ahead` and writable at `to`, where `from` and
+/// The elements must be readable at `from` and `ahead` and writable at `to`, where `from` and
 /// `to` are equal or don't overlap; `len` is not 0, and at most a segment, or a tile where all rows
 /// go by vector; `ahead` only where they do; the CPU features of `W32` and `W64` must be present.
 #[inline(always)]
-unsafe fn scan_segment<W32, W64, T, A, O>(work: ScanSegment<'_, T, A, O>) -> (A, Option<A>)
+unsafe fn scan_segment<W32, W64, F, T, A, O>(work: ScanSegment<'_, F, T, A, O>) -> (A, Option<A>)
 where
     W32: Words<Word = u32>,
     W64: Words<Word = u64>,
+    F: Format,
     T: Element,
     A: Element,
     O: Operator<A>,
@@ -338,19 +397,24 @@ where
         // SAFETY: passed on.
         return (unsafe { exact::scan_one_by_one(operator, kind, from, to, len, before) }, None);
     }
+    if const { free::<F, A, O>() } {
+        let run = Run { from, to, len, before, ahead, stream };
+        // SAFETY: passed on.
+        return unsafe { free::scan::<W32::Ordered, A, O>(operator, kind, run) };
+    }
     let order = const { Order::of::<T>() };
-    let whole = const { shape::<T, A, O>() }.whole(len, order);
+    let whole = const { shape::<F, T, A, O>() }.whole(len, order);
     let (mut folds, mut ahead_fold) = (Folds::new(before), None);
     if whole > 0 {
         let rows = Rows { from, to, count: whole / order.row(), before, ahead, stream };
         // SAFETY: `whole` elements lie within `len`; the size of `A` is what the arm says.
         (folds, ahead_fold) = unsafe {
-            match const { shape::<T, A, O>() } {
-                Shape::Narrow(1) => rows::scan::<W32, A, O, 1>(operator, kind, rows),
-                Shape::Narrow(2) => rows::scan::<W32, A, O, 2>(operator, kind, rows),
-                Shape::Narrow(_) => rows::scan::<W32, A, O, 4>(operator, kind, rows),
-                Shape::Wide(1) => rows::scan::<W64, A, O, 1>(operator, kind, rows),
-                Shape::Wide(_) => rows::scan::<W64, A, O, 2>(operator, kind, rows),
+            match const { shape::<F, T, A, O>() } {
+                Shape::Narrow(1) => rows::scan::<F, W32, A, O, 1>(operator, kind, rows),
+                Shape::Narrow(2) => rows::scan::<F, W32, A, O, 2>(operator, kind, rows),
+                Shape::Narrow(_) => rows::scan::<F, W32, A, O, 4>(operator, kind, rows),
+                Shape::Wide(1) => rows::scan::<F, W64, A, O, 1>(operator, kind, rows),
+                Shape::Wide(_) => rows::scan::<F, W64, A, O, 2>(operator, kind, rows),
                 Shape::Exact => {
                     let blocks = whole / exact::BLOCK;
                     exact::scan(operator, kind, from, to, blocks, before)
@@ -364,15 +428,12 @@ where
         let row = order.row().min(len - done);
         // SAFETY: the row lies within `len`.
         let total = unsafe {
-            arrays::scan_row(
-                operator,
-                order,
-                kind,
-                from.add(done),
-                to.add(done),
-                row,
-                folds.before(),
-            )
+            let (from, to) = (F::at(from, done), F::at(to, done).cast_mut());
+            if const { F::PACKED > 0 } {
+                staged::scan_row::<F, A, O>(operator, order, kind, from, to, row, folds.before())
+            } else {
+                arrays::scan_row(operator, order, kind, from, to, row, folds.before())
+            }
         };
         folds.push(operator, total);
         done += row;
@@ -387,10 +448,11 @@ where
 /// `len` accumulators must be readable at `from`; `0 < len <= segment`; the CPU features of `W32`
 /// and `W64` must be present.
 #[inline(always)]
-unsafe fn reduce_segment<W32, W64, T, A, O>(operator: &O, from: *const A, len: usize) -> A
+unsafe fn reduce_segment<W32, W64, F, T, A, O>(operator: &O, from: *const A, len: usize) -> A
 where
     W32: Words<Word = u32>,
     W64: Words<Word = u64>,
+    F: Format,
     T: Element,
     A: Element,
     O: Operator<A>,
@@ -399,19 +461,23 @@ where
         // SAFETY: passed on.
         return unsafe { exact::reduce_one_by_one(operator, from, len) };
     }
+    if const { free::<F, A, O>() } {
+        // SAFETY: passed on.
+        return unsafe { free::reduce::<W32::Ordered, A, O>(operator, from, len) };
+    }
     let order = const { Order::of::<T>() };
-    let whole = const { shape::<T, A, O>() }.whole(len, order);
+    let whole = const { shape::<F, T, A, O>() }.whole(len, order);
     let mut fold = None;
     if whole > 0 {
         let full = whole / order.row();
         // SAFETY: `whole` elements lie within `len`; the size of `A` is what the arm says.
         fold = Some(unsafe {
-            match const { shape::<T, A, O>() } {
-                Shape::Narrow(1) => rows::reduce::<W32, A, O, 1>(operator, from, full),
-                Shape::Narrow(2) => rows::reduce::<W32, A, O, 2>(operator, from, full),
-                Shape::Narrow(_) => rows::reduce::<W32, A, O, 4>(operator, from, full),
-                Shape::Wide(1) => rows::reduce::<W64, A, O, 1>(operator, from, full),
-                Shape::Wide(_) => rows::reduce::<W64, A, O, 2>(operator, from, full),
+            match const { shape::<F, T, A, O>() } {
+                Shape::Narrow(1) => rows::reduce::<F, W32, A, O, 1>(operator, from, full),
+                Shape::Narrow(2) => rows::reduce::<F, W32, A, O, 2>(operator, from, full),
+                Shape::Narrow(_) => rows::reduce::<F, W32, A, O, 4>(operator, from, full),
+                Shape::Wide(1) => rows::reduce::<F, W64, A, O, 1>(operator, from, full),
+                Shape::Wide(_) => rows::reduce::<F, W64, A, O, 2>(operator, from, full),
                 Shape::Exact => exact::reduce(operator, from, whole / exact::BLOCK),
                 Shape::Array => unreachable!(),
             }
@@ -421,7 +487,14 @@ where
     while done < len {
         let row = order.row().min(len - done);
         // SAFETY: the row lies within `len`.
-        let total = unsafe { arrays::reduce_row(operator, order, from.add(done), row) };
+        let total = unsafe {
+            let from = F::at(from, done);
+            if const { F::PACKED > 0 } {
+                staged::reduce_row::<F, A, O>(operator, order, from, row)
+            } else {
+                arrays::reduce_row(operator, order, from, row)
+            }
+        };
         fold = Some(join(operator, fold, total));
         done += row;
     }

@@ -96,6 +96,7 @@ unsafe impl Words for W32 {
     type Word = u32;
     type Vector = __m256i;
     type Column = [__m256i; 4];
+    type Ordered = super::ordered::avx2::V;
     type Row = [[__m256i; 4]; 4];
 
     const LANES: usize = 8;
@@ -181,6 +182,31 @@ unsafe impl Words for W32 {
     }
 
     #[inline(always)]
+    unsafe fn widen_f16(pairs: __m256i) -> [__m256i; 2] {
+        // SAFETY: the caller vouches for AVX2 and F16C.
+        unsafe {
+            let evens = _mm256_and_si256(pairs, _mm256_set1_epi32(0xffff));
+            let packed = _mm256_packus_epi32(evens, _mm256_srli_epi32::<16>(pairs));
+            let packed = _mm256_permute4x64_epi64::<0b11_01_10_00>(packed);
+            [_mm256_castsi256_si128(packed), _mm256_extracti128_si256::<1>(packed)]
+                .map(|halves| _mm256_castps_si256(_mm256_cvtph_ps(halves)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn narrow_f16(values: [__m256i; 2]) -> __m256i {
+        // SAFETY: the caller vouches for AVX2 and F16C.
+        unsafe {
+            let [even, odd] = values.map(|value| {
+                let halves =
+                    _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_castsi256_ps(value));
+                _mm256_cvtepu16_epi32(halves)
+            });
+            _mm256_or_si256(even, _mm256_slli_epi32::<16>(odd))
+        }
+    }
+
+    #[inline(always)]
     unsafe fn halve(low: __m256i, high: __m256i) -> (__m256i, __m256i) {
         // SAFETY: the caller vouches for AVX2.
         unsafe {
@@ -222,6 +248,7 @@ unsafe impl Words for W64 {
     type Word = u64;
     type Vector = __m256i;
     type Column = [__m256i; 8];
+    type Ordered = super::ordered::avx2::V;
     type Row = [[__m256i; 8]; 2];
 
     const LANES: usize = 4;

@@ -129,6 +129,7 @@ unsafe impl Words for W32 {
     type Word = u32;
     type Vector = __m512i;
     type Column = [__m512i; 2];
+    type Ordered = super::ordered::avx512::V;
     type Row = [[__m512i; 2]; 4];
 
     const LANES: usize = 16;
@@ -213,6 +214,28 @@ unsafe impl Words for W32 {
     }
 
     #[inline(always)]
+    unsafe fn widen_f16(pairs: __m512i) -> [__m512i; 2] {
+        // SAFETY: the caller vouches for AVX-512.
+        unsafe {
+            [pairs, _mm512_srli_epi32::<16>(pairs)]
+                .map(|low| _mm512_castps_si512(_mm512_cvtph_ps(_mm512_cvtepi32_epi16(low))))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn narrow_f16(values: [__m512i; 2]) -> __m512i {
+        // SAFETY: the caller vouches for AVX-512.
+        unsafe {
+            let [even, odd] = values.map(|value| {
+                let halves =
+                    _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm512_castsi512_ps(value));
+                _mm512_cvtepu16_epi32(halves)
+            });
+            _mm512_or_si512(even, _mm512_slli_epi32::<16>(odd))
+        }
+    }
+
+    #[inline(always)]
     unsafe fn halve(low: __m512i, high: __m512i) -> (__m512i, __m512i) {
         // SAFETY: the caller vouches for AVX-512.
         unsafe {
@@ -246,6 +269,7 @@ unsafe impl Words for W64 {
     type Word = u64;
     type Vector = __m512i;
     type Column = [__m512i; 4];
+    type Ordered = super::ordered::avx512::V;
     type Row = [[__m512i; 4]; 2];
 
     const LANES: usize = 8;

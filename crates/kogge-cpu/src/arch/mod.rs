@@ -12,10 +12,13 @@ mod avx2;
 mod avx512;
 #[cfg(all(target_arch = "aarch64", not(miri)))]
 mod neon;
+pub(crate) mod ordered;
 mod portable;
 pub(crate) mod stream;
 
 use bytemuck::Pod;
+use kogge_core::f16;
+pub(crate) use ordered::Ordered;
 use std::sync::OnceLock;
 
 /// Vectors of words and how they move. One word is 4 or 8 bytes.
@@ -31,6 +34,8 @@ pub(crate) unsafe trait Words: Copy {
     type Vector: Copy;
     /// A word of each chunk of a row: 32 lanes.
     type Column: Copy + AsRef<[Self::Vector]> + AsMut<[Self::Vector]>;
+    /// The level's vectors of elements in the order of memory.
+    type Ordered: Ordered;
     /// All words of the chunks of a row.
     type Row: Copy + AsRef<[Self::Column]> + AsMut<[Self::Column]>;
 
@@ -86,6 +91,50 @@ pub(crate) unsafe trait Words: Copy {
     ///
     /// The level's CPU features must be present.
     unsafe fn blend<const S: usize>(low: Self::Vector, high: Self::Vector) -> Self::Vector;
+
+    /// The even and the odd halves `f16` of words of 4 bytes, as `f32`.
+    ///
+    /// # Safety
+    ///
+    /// The level's CPU features must be present.
+    #[inline(always)]
+    unsafe fn widen_f16(pairs: Self::Vector) -> [Self::Vector; 2] {
+        let mut widened = [pairs; 2];
+        for lane in 0..size_of::<Self::Vector>() / 4 {
+            // SAFETY: a vector is a plain array of words.
+            unsafe {
+                let pair = *(&raw const pairs).cast::<u32>().add(lane);
+                for (half, widened) in
+                    [pair as u16, (pair >> 16) as u16].into_iter().zip(&mut widened)
+                {
+                    let bits = f16::from_bits(half).to_f32().to_bits();
+                    (&raw mut *widened).cast::<u32>().add(lane).write(bits);
+                }
+            }
+        }
+        widened
+    }
+
+    /// Even and odd values `f32`, rounded to pairs of `f16`.
+    ///
+    /// # Safety
+    ///
+    /// The level's CPU features must be present.
+    #[inline(always)]
+    unsafe fn narrow_f16(values: [Self::Vector; 2]) -> Self::Vector {
+        let mut pairs = values[0];
+        for lane in 0..size_of::<Self::Vector>() / 4 {
+            // SAFETY: a vector is a plain array of words.
+            unsafe {
+                let [even, odd] = [0, 1].map(|i| {
+                    let bits = *(&raw const values[i]).cast::<u32>().add(lane);
+                    u32::from(f16::from_f32(f32::from_bits(bits)).to_bits())
+                });
+                (&raw mut pairs).cast::<u32>().add(lane).write(even | odd << 16);
+            }
+        }
+        pairs
+    }
 
     /// The even and the odd lanes of `low` followed by `high`.
     ///

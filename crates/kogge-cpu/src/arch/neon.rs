@@ -45,6 +45,7 @@ unsafe impl Words for W32 {
     type Word = u32;
     type Vector = uint32x4_t;
     type Column = [uint32x4_t; 8];
+    type Ordered = super::ordered::neon::V;
     type Row = [[uint32x4_t; 8]; 4];
 
     const LANES: usize = 4;
@@ -150,6 +151,7 @@ unsafe impl Words for W64 {
     type Word = u64;
     type Vector = uint64x2_t;
     type Column = [uint64x2_t; 16];
+    type Ordered = super::ordered::neon::V;
     type Row = [[uint64x2_t; 16]; 2];
 
     const LANES: usize = 2;

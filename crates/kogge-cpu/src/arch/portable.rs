@@ -17,6 +17,7 @@ macro_rules! words {
             type Word = $word;
             type Vector = [$word; 4];
             type Column = [[$word; 4]; 8];
+            type Ordered = super::ordered::None;
             type Row = [[[$word; 4]; 8]; $per_chunk];
 
             const LANES: usize = 4;

@@ -7,8 +7,8 @@ fn NoIdentity(left: u32, right: u32) -> u32 {
     left + right
 }
 
-#[operator(identity = 0, commutative)]
-fn Commutative(left: u32, right: u32) -> u32 {
+#[operator(identity = 0, idempotent)]
+fn Idempotent(left: u32, right: u32) -> u32 {
     left + right
 }
 

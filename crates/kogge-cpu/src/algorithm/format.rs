@@ -1,0 +1,268 @@
+//! How elements lie in memory, and how rows of them become columns of accumulators.
+//!
+//! Most are accumulators already. Halves, `f16` and `bf16`, lie two to a word: split as words, each
+//! column gives two, one of the even elements of each chunk and one of the odd ones. So they are
+//! widened in registers, after the transposition of half as much memory.
+
+use crate::arch::Words;
+use kogge_core::{Accumulate, Element, bf16, f16};
+use std::any::TypeId;
+
+/// A format of elements and values in memory.
+pub(crate) trait Format: 'static {
+    /// Bytes of an element if it isn't an accumulator, else 0.
+    const PACKED: usize = 0;
+
+    /// The accumulators of a row.
+    type Row<H: Words>: Copy + AsRef<[H::Column]> + AsMut<[H::Column]>;
+
+    /// The row at `from`.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Words::split`].
+    unsafe fn split<H: Words>(from: *const H::Word) -> Self::Row<H>;
+
+    /// Stores a row.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Words::join`].
+    unsafe fn join<H: Words>(row: Self::Row<H>, to: *mut H::Word);
+
+    /// Stores a row past the caches.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Words::join_stream`].
+    unsafe fn join_stream<H: Words>(row: Self::Row<H>, to: *mut H::Word);
+
+    /// Element `i` as an accumulator; `first` is the address of the first one.
+    ///
+    /// # Safety
+    ///
+    /// There must be such an element; `A` is `f32` if the format is packed.
+    unsafe fn get<A: Element>(first: *const A, i: usize) -> A;
+
+    /// Stores value `i`.
+    ///
+    /// # Safety
+    ///
+    /// As for [`get`](Self::get).
+    unsafe fn put<A: Element>(first: *mut A, i: usize, value: A);
+
+    /// The address of element `i`; `first` is that of the first one.
+    #[inline(always)]
+    fn at<A>(first: *const A, i: usize) -> *const A {
+        let bytes = if Self::PACKED > 0 { Self::PACKED } else { size_of::<A>() };
+        first.wrapping_byte_add(i * bytes)
+    }
+}
+
+/// Elements that are accumulators.
+pub(crate) struct Whole;
+
+impl Format for Whole {
+    type Row<H: Words> = H::Row;
+
+    #[inline(always)]
+    unsafe fn split<H: Words>(from: *const H::Word) -> H::Row {
+        // SAFETY: passed on.
+        unsafe { H::split(from) }
+    }
+
+    #[inline(always)]
+    unsafe fn join<H: Words>(row: H::Row, to: *mut H::Word) {
+        // SAFETY: passed on.
+        unsafe { H::join(row, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn join_stream<H: Words>(row: H::Row, to: *mut H::Word) {
+        // SAFETY: passed on.
+        unsafe { H::join_stream(row, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn get<A: Element>(first: *const A, i: usize) -> A {
+        // SAFETY: passed on.
+        unsafe { first.add(i).read() }
+    }
+
+    #[inline(always)]
+    unsafe fn put<A: Element>(first: *mut A, i: usize, value: A) {
+        // SAFETY: passed on.
+        unsafe { first.add(i).write(value) }
+    }
+}
+
+/// Elements of two bytes that are accumulated in `f32`.
+pub(crate) trait Half: Accumulate<f32> {
+    /// The even and the odd halves of some words, widened.
+    ///
+    /// # Safety
+    ///
+    /// The CPU features of `H` must be present, and its words be of 4 bytes.
+    unsafe fn widen_pairs<H: Words>(pairs: H::Vector) -> [H::Vector; 2];
+
+    /// Even and odd values, rounded to halves.
+    ///
+    /// # Safety
+    ///
+    /// As for [`widen_pairs`](Self::widen_pairs).
+    unsafe fn narrow_pairs<H: Words>(pairs: [H::Vector; 2]) -> H::Vector;
+}
+
+impl<T: Half> Format for T {
+    const PACKED: usize = size_of::<T>();
+
+    type Row<H: Words> = [H::Column; 8];
+
+    #[inline(always)]
+    unsafe fn split<H: Words>(from: *const H::Word) -> [H::Column; 8] {
+        // SAFETY: passed on; a row of words of 4 bytes has 4 columns.
+        unsafe {
+            let words = H::split(from);
+            let words = words.as_ref();
+            let mut row: [H::Column; 8] = std::array::from_fn(|e| words[e / 2]);
+            for (c, column) in words.iter().enumerate() {
+                for (g, &pairs) in column.as_ref().iter().enumerate() {
+                    let [even, odd] = T::widen_pairs::<H>(pairs);
+                    row[2 * c].as_mut()[g] = even;
+                    row[2 * c + 1].as_mut()[g] = odd;
+                }
+            }
+            row
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn join<H: Words>(row: [H::Column; 8], to: *mut H::Word) {
+        // SAFETY: passed on.
+        unsafe { H::join(narrow::<T, H>(&row), to) }
+    }
+
+    #[inline(always)]
+    unsafe fn join_stream<H: Words>(row: [H::Column; 8], to: *mut H::Word) {
+        // SAFETY: passed on.
+        unsafe { H::join_stream(narrow::<T, H>(&row), to) }
+    }
+
+    #[inline(always)]
+    unsafe fn get<A: Element>(first: *const A, i: usize) -> A {
+        // SAFETY: element `i` is there; `A` is `f32`.
+        unsafe {
+            let widened: f32 = (*first.cast::<T>().add(i)).widen();
+            (&raw const widened).cast::<A>().read_unaligned()
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn put<A: Element>(first: *mut A, i: usize, value: A) {
+        // SAFETY: value `i` has its place; `A` is `f32`.
+        unsafe {
+            let value = (&raw const value).cast::<f32>().read_unaligned();
+            first.cast::<T>().add(i).write(T::narrow(value));
+        }
+    }
+}
+
+/// A row of words with two halves each.
+///
+/// # Safety
+///
+/// As for [`Half::narrow_pairs`].
+#[inline(always)]
+unsafe fn narrow<T: Half, H: Words>(row: &[H::Column; 8]) -> H::Row {
+    let columns: [H::Column; 4] = std::array::from_fn(|c| {
+        let mut column = row[2 * c];
+        let odd = row[2 * c + 1];
+        for (value, &odd) in column.as_mut().iter_mut().zip(odd.as_ref()) {
+            // SAFETY: passed on.
+            *value = unsafe { T::narrow_pairs::<H>([*value, odd]) };
+        }
+        column
+    });
+    // SAFETY: where words are of 4 bytes, a row is a plain array of 4 columns.
+    unsafe { std::mem::transmute_copy(&columns) }
+}
+
+impl Half for bf16 {
+    #[inline(always)]
+    unsafe fn widen_pairs<H: Words>(pairs: H::Vector) -> [H::Vector; 2] {
+        // SAFETY: passed on.
+        unsafe { [map::<H>(pairs, |pair| pair << 16), map::<H>(pairs, |pair| pair & 0xffff_0000)] }
+    }
+
+    #[inline(always)]
+    unsafe fn narrow_pairs<H: Words>([even, odd]: [H::Vector; 2]) -> H::Vector {
+        // SAFETY: passed on.
+        unsafe {
+            let odd = map::<H>(odd, |bits| rounded(bits) & 0xffff_0000);
+            zip::<H>(even, odd, |even, odd| rounded(even) >> 16 | odd)
+        }
+    }
+}
+
+/// The bits of an `f32`, the upper half rounded to nearest even; a NaN stays one.
+#[inline(always)]
+fn rounded(bits: u32) -> u32 {
+    let nearest = bits.wrapping_add(0x7fff + (bits >> 16 & 1));
+    let nan = bits & 0x7fff_ffff > 0x7f80_0000;
+    if nan { bits | 0x0040_0000 } else { nearest }
+}
+
+impl Half for f16 {
+    #[inline(always)]
+    unsafe fn widen_pairs<H: Words>(pairs: H::Vector) -> [H::Vector; 2] {
+        // SAFETY: passed on.
+        unsafe { H::widen_f16(pairs) }
+    }
+
+    #[inline(always)]
+    unsafe fn narrow_pairs<H: Words>(pairs: [H::Vector; 2]) -> H::Vector {
+        // SAFETY: passed on.
+        unsafe { H::narrow_f16(pairs) }
+    }
+}
+
+/// A function of each word.
+///
+/// # Safety
+///
+/// The CPU features of `H` must be present, and its words be of 4 bytes.
+#[inline(always)]
+unsafe fn map<H: Words>(vector: H::Vector, f: impl Fn(u32) -> u32) -> H::Vector {
+    // SAFETY: passed on.
+    unsafe { zip::<H>(vector, vector, |word, _| f(word)) }
+}
+
+/// A function of each two words.
+///
+/// # Safety
+///
+/// As for [`map`].
+#[inline(always)]
+unsafe fn zip<H: Words>(
+    left: H::Vector,
+    right: H::Vector,
+    f: impl Fn(u32, u32) -> u32,
+) -> H::Vector {
+    // SAFETY: features by contract; a vector is an array of words.
+    unsafe {
+        let (left, right) = (H::opaque(left), H::opaque(right));
+        let mut mapped = left;
+        for lane in 0..size_of::<H::Vector>() / 4 {
+            let left = *(&raw const left).cast::<u32>().add(lane);
+            let right = *(&raw const right).cast::<u32>().add(lane);
+            (&raw mut mapped).cast::<u32>().add(lane).write(f(left, right));
+        }
+        H::opaque(mapped)
+    }
+}
+
+/// Whether elements and values are these halves, accumulated in `f32`.
+pub(crate) fn halves<F: Half, T: Element, U: Element, A: Element>() -> bool {
+    let [element, value] = [TypeId::of::<T>(), TypeId::of::<U>()];
+    [element, value] == [TypeId::of::<F>(); 2] && TypeId::of::<A>() == TypeId::of::<f32>()
+}

@@ -1,0 +1,118 @@
+//! Vectors of elements in the order of memory, for operators that take operands in any order.
+//!
+//! Where nothing binds the order, a vector is scanned where it lies: moved up by one element, two,
+//! four, … within its 16-byte lanes, then from lane to lane. Moves are by bytes, so elements of 1, 2,
+//! 4 and 8 bytes have them in common.
+//!
+//! Vectors are of 32 bytes where the CPU has 64 as well: scanning one takes a step less than
+//! scanning twice as many elements, and a Zen 4 does two of them at a time.
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+pub(crate) mod avx2;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+pub(crate) mod avx512;
+#[cfg(all(target_arch = "aarch64", not(miri)))]
+pub(crate) mod neon;
+
+/// Vectors of bytes and how elements move in them. `S` is the size of an element, 1, 2, 4 or 8
+/// bytes, unless said otherwise.
+///
+/// # Safety
+///
+/// `Vector` must be a plain array of `BYTES` bytes.
+pub(crate) unsafe trait Ordered: Copy {
+    /// A register.
+    type Vector: Copy;
+
+    /// Bytes of a vector: one 16-byte lane or two; 0 where the level has no such vectors, and no
+    /// method may be called.
+    const BYTES: usize;
+
+    /// The vector at this address.
+    ///
+    /// # Safety
+    ///
+    /// `BYTES` bytes must be readable, and the level's CPU features present.
+    unsafe fn load(from: *const u8) -> Self::Vector;
+
+    /// Stores a vector.
+    ///
+    /// # Safety
+    ///
+    /// `BYTES` bytes must be writable, and the level's CPU features present.
+    unsafe fn store(vector: Self::Vector, to: *mut u8);
+
+    /// Stores a vector past the caches, where the CPU can.
+    ///
+    /// # Safety
+    ///
+    /// As for [`store`](Self::store), and `to` aligned to `BYTES`.
+    unsafe fn stream(vector: Self::Vector, to: *mut u8);
+
+    /// Each lane moved up by `S` bytes, the last `S` bytes of that lane of `fill` coming in.
+    ///
+    /// # Safety
+    ///
+    /// The level's CPU features must be present.
+    unsafe fn up<const S: usize>(fill: Self::Vector, vector: Self::Vector) -> Self::Vector;
+
+    /// The last element of the first lane throughout the second lane; the first lane is that of
+    /// `fill`. Where there are two lanes only.
+    ///
+    /// # Safety
+    ///
+    /// The level's CPU features must be present.
+    unsafe fn across<const S: usize>(fill: Self::Vector, vector: Self::Vector) -> Self::Vector;
+
+    /// The last element throughout the vector.
+    ///
+    /// # Safety
+    ///
+    /// The level's CPU features must be present.
+    unsafe fn last<const S: usize>(vector: Self::Vector) -> Self::Vector;
+
+    /// The whole vector moved up by an element, the last one of `before` coming in.
+    ///
+    /// # Safety
+    ///
+    /// The level's CPU features must be present.
+    unsafe fn after<const S: usize>(before: Self::Vector, vector: Self::Vector) -> Self::Vector;
+
+    /// The vector itself, as something the optimiser can't look into.
+    ///
+    /// # Safety
+    ///
+    /// The level's CPU features must be present.
+    unsafe fn opaque(vector: Self::Vector) -> Self::Vector;
+}
+
+/// A level without such vectors.
+#[derive(Clone, Copy)]
+pub(crate) struct None;
+
+// SAFETY: an array of no bytes.
+unsafe impl Ordered for None {
+    type Vector = [u8; 0];
+    const BYTES: usize = 0;
+
+    unsafe fn load(_: *const u8) -> [u8; 0] {
+        []
+    }
+    unsafe fn store(_: [u8; 0], _: *mut u8) {}
+    unsafe fn stream(_: [u8; 0], _: *mut u8) {}
+    unsafe fn up<const S: usize>(_: [u8; 0], _: [u8; 0]) -> [u8; 0] {
+        []
+    }
+    unsafe fn across<const S: usize>(_: [u8; 0], _: [u8; 0]) -> [u8; 0] {
+        []
+    }
+    unsafe fn last<const S: usize>(_: [u8; 0]) -> [u8; 0] {
+        []
+    }
+    unsafe fn after<const S: usize>(_: [u8; 0], _: [u8; 0]) -> [u8; 0] {
+        []
+    }
+    unsafe fn opaque(_: [u8; 0]) -> [u8; 0] {
+        []
+    }
+}

@@ -1,0 +1,81 @@
+//! NEON: one lane of 16 bytes.
+
+use super::Ordered;
+use core::arch::aarch64::*;
+use core::arch::asm;
+
+/// Vectors of NEON.
+#[derive(Clone, Copy)]
+pub(crate) struct V;
+
+// SAFETY: `uint8x16_t` is 16 plain bytes.
+unsafe impl Ordered for V {
+    type Vector = uint8x16_t;
+    const BYTES: usize = 16;
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> uint8x16_t {
+        // SAFETY: readable by contract, at any alignment; the caller vouches for NEON.
+        unsafe { vld1q_u8(from) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(vector: uint8x16_t, to: *mut u8) {
+        // SAFETY: writable by contract, at any alignment; the caller vouches for NEON.
+        unsafe { vst1q_u8(to, vector) }
+    }
+
+    #[inline(always)]
+    unsafe fn stream(vector: uint8x16_t, to: *mut u8) {
+        // SAFETY: passed on; stable Rust has no non-temporal stores for this one.
+        unsafe { Self::store(vector, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn up<const S: usize>(fill: uint8x16_t, vector: uint8x16_t) -> uint8x16_t {
+        // SAFETY: the caller vouches for NEON.
+        unsafe {
+            match S {
+                1 => vextq_u8::<15>(fill, vector),
+                2 => vextq_u8::<14>(fill, vector),
+                4 => vextq_u8::<12>(fill, vector),
+                8 => vextq_u8::<8>(fill, vector),
+                _ => unreachable!(),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn across<const S: usize>(_fill: uint8x16_t, vector: uint8x16_t) -> uint8x16_t {
+        vector
+    }
+
+    #[inline(always)]
+    unsafe fn last<const S: usize>(vector: uint8x16_t) -> uint8x16_t {
+        // SAFETY: the caller vouches for NEON.
+        unsafe {
+            match S {
+                1 => vdupq_laneq_u8::<15>(vector),
+                2 => vreinterpretq_u8_u16(vdupq_laneq_u16::<7>(vreinterpretq_u16_u8(vector))),
+                4 => vreinterpretq_u8_u32(vdupq_laneq_u32::<3>(vreinterpretq_u32_u8(vector))),
+                8 => vreinterpretq_u8_u64(vdupq_laneq_u64::<1>(vreinterpretq_u64_u8(vector))),
+                _ => unreachable!(),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn after<const S: usize>(before: uint8x16_t, vector: uint8x16_t) -> uint8x16_t {
+        // SAFETY: passed on.
+        unsafe { Self::up::<S>(before, vector) }
+    }
+
+    #[inline(always)]
+    unsafe fn opaque(mut vector: uint8x16_t) -> uint8x16_t {
+        // SAFETY: no instruction at all; the register comes back as it was.
+        unsafe {
+            asm!("/* {0:v} */", inout(vreg) vector, options(pure, nomem, nostack, preserves_flags))
+        }
+        vector
+    }
+}

@@ -1,0 +1,89 @@
+//! Operators that take operands in any order: integers of every size, against the fixed order.
+
+mod common;
+
+use common::{Case, Random, check, plans};
+use kogge_core::ops::{BitAnd, BitXor, Max, Min, Product, Sum};
+use kogge_core::{Accumulate, Direction, Element, Kind, Operator, Order};
+use kogge_cpu::{Level, Request};
+use std::fmt::Debug;
+
+/// Lengths around vectors, rows and tiles.
+fn lengths<T>() -> Vec<usize> {
+    let (size, tile) = (size_of::<T>(), Order::of::<T>().tile());
+    if cfg!(miri) {
+        return vec![3, 600 / size];
+    }
+    let some = (0..=64).chain((1..=8).flat_map(|k| [k * 512 / size - 1, k * 512 / size + 1]));
+    some.chain([tile - 1, tile, tile + 1, 3 * tile + 700 / size]).collect()
+}
+
+fn every_way<A, O>(operator: &O, init: A, make: impl Fn(u64) -> A)
+where
+    A: Element<Accumulator = A> + Debug,
+    O: Operator<A>,
+{
+    const { assert!(O::COMMUTATIVE && O::EXACT) };
+    let lengths = lengths::<A>();
+    let mut random = Random(size_of::<A>() as u64);
+    let input: Vec<A> = (0..*lengths.iter().max().unwrap()).map(|_| make(random.next())).collect();
+    for len in lengths {
+        let direction = [Direction::Forward, Direction::Reverse][usize::from(len % 16 == 9)];
+        for kind in [Kind::Inclusive, Kind::Exclusive] {
+            let init = [None, Some(init)][random.next() as usize % 2];
+            let request = Request { kind, direction, init, ..Request::new(operator) };
+            let case = Case::<A, A, A>::new("free", &input[..len], &request);
+            for level in Level::available() {
+                for &plan in plans(Order::of::<A>(), len) {
+                    case.check(&Request { level, plan: Some(plan), ..request });
+                }
+            }
+        }
+    }
+}
+
+macro_rules! every_integer {
+    ($($type:ident),+) => {$(
+        #[test]
+        fn $type() {
+            every_way(&Sum, 77, |bits| bits as $type);
+        }
+    )+};
+}
+
+every_integer!(i8, u8, i16, u16, i32, u32, i64, u64);
+
+#[test]
+fn the_other_operators() {
+    every_way(&Max, 7, |bits| bits as i8);
+    every_way(&Product, 3, |bits| bits as u16 | 1);
+    every_way(&BitXor, 5, |bits| bits as i32);
+    every_way(&BitAnd, !1, |bits| !(1u32 << (bits % 32)));
+    every_way(&Min, 7, |bits| bits as u64);
+}
+
+/// Wider accumulators go through the stage.
+fn widened<T, A>(make: impl Fn(u64) -> T)
+where
+    T: Accumulate<A> + Debug,
+    A: Accumulate<A> + Debug,
+    Sum: Operator<A>,
+{
+    let len = if cfg!(miri) { 700 } else { 2 * Order::of::<T>().tile() + 1301 };
+    let mut random = Random(3);
+    let input: Vec<T> = (0..len).map(|_| make(random.next())).collect();
+    for kind in [Kind::Inclusive, Kind::Exclusive] {
+        for &plan in plans(Order::of::<T>(), len) {
+            let request = Request { kind, plan: Some(plan), ..Request::new(&Sum) };
+            check::<T, A, A, _>("widened", &input, &request);
+        }
+    }
+}
+
+#[test]
+fn wider_accumulators() {
+    widened::<i8, i64>(|bits| bits as i8);
+    widened::<u8, u16>(|bits| bits as u8);
+    widened::<i16, i32>(|bits| bits as i16);
+    widened::<i32, i64>(|bits| bits as i32);
+}
