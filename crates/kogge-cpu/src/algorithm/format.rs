@@ -124,7 +124,7 @@ impl<T: Half> Format for T {
         unsafe {
             let words = H::split(from);
             let words = words.as_ref();
-            let mut row: [H::Column; 8] = std::array::from_fn(|e| words[e / 2]);
+            let mut row = [words[0]; 8];
             for (c, column) in words.iter().enumerate() {
                 for (g, &pairs) in column.as_ref().iter().enumerate() {
                     let [even, odd] = T::widen_pairs::<H>(pairs);
@@ -174,15 +174,14 @@ impl<T: Half> Format for T {
 /// As for [`Half::narrow_pairs`].
 #[inline(always)]
 unsafe fn narrow<T: Half, H: Words>(row: &[H::Column; 8]) -> H::Row {
-    let columns: [H::Column; 4] = std::array::from_fn(|c| {
-        let mut column = row[2 * c];
-        let odd = row[2 * c + 1];
-        for (value, &odd) in column.as_mut().iter_mut().zip(odd.as_ref()) {
+    let mut columns = [row[0], row[2], row[4], row[6]];
+    for (c, column) in columns.iter_mut().enumerate() {
+        for (g, &odd) in row[2 * c + 1].as_ref().iter().enumerate() {
+            let even = column.as_ref()[g];
             // SAFETY: passed on.
-            *value = unsafe { T::narrow_pairs::<H>([*value, odd]) };
+            column.as_mut()[g] = unsafe { T::narrow_pairs::<H>([even, odd]) };
         }
-        column
-    });
+    }
     // SAFETY: where words are of 4 bytes, a row is a plain array of 4 columns.
     unsafe { std::mem::transmute_copy(&columns) }
 }

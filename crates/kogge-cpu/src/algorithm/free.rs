@@ -7,6 +7,7 @@
 //!
 //! A fold is one operation a vector: lane by lane, in the order of no sequence.
 
+use super::exact;
 use super::format::Format;
 use super::rows::PREFETCH;
 use crate::arch::Ordered;
@@ -16,6 +17,9 @@ use std::mem::MaybeUninit;
 
 /// Vectors whose folds are kept apart, to hide the latency of an operation.
 const CHAINS: usize = 4;
+
+/// Vectors scanned in a turn of the loop.
+const UNROLLED: usize = 4;
 
 /// Whether elements in this format are scanned like this.
 pub(super) const fn free<F: Format, A: Element, O: Operator<A>>() -> bool {
@@ -45,80 +49,84 @@ pub(super) struct Run<A> {
 ///
 /// # Safety
 ///
-/// [`free`] must hold; the elements must be readable at `from` and `ahead` and writable at `to`; the
-/// CPU features of `P` must be present.
+/// [`free`] must hold; the elements must be readable at `from` and `ahead` and writable at `to`, and
+/// there be one; the CPU features of `P` must be present.
 #[inline(always)]
 pub(super) unsafe fn scan<P: Ordered, A: Element, O: Operator<A>>(
     operator: &O,
     kind: Kind,
     run: Run<A>,
 ) -> (A, Option<A>) {
-    // SAFETY: passed on.
+    // SAFETY: passed on; the size of `A` is what the arm says.
     unsafe {
-        match kind {
-            Kind::Inclusive => scan_kind::<P, A, O, false>(operator, run),
-            Kind::Exclusive => scan_kind::<P, A, O, true>(operator, run),
+        match const { size_of::<A>() } {
+            1 => scan_kind::<P, A, O, 1>(operator, kind, run),
+            2 => scan_kind::<P, A, O, 2>(operator, kind, run),
+            4 => scan_kind::<P, A, O, 4>(operator, kind, run),
+            _ => scan_kind::<P, A, O, 8>(operator, kind, run),
         }
     }
 }
 
+/// An exclusive scan is an inclusive one of all but the last element, a place further on.
+///
+/// # Safety
+///
+/// As for [`scan`]; `S` is the size of `A`.
+#[inline(always)]
+unsafe fn scan_kind<P: Ordered, A: Element, O: Operator<A>, const S: usize>(
+    operator: &O,
+    kind: Kind,
+    run: Run<A>,
+) -> (A, Option<A>) {
+    let before = run.before.unwrap_or(operator.identity());
+    let exclusive = usize::from(kind == Kind::Exclusive);
+    let (to, left) = (run.to.wrapping_add(exclusive), run.len - exclusive);
+    // SAFETY: there is a last element, read before anything is written, and a first value, written
+    // after everything has been read.
+    unsafe {
+        if P::BYTES == 0 {
+            return one_by_one(operator, kind, run, before);
+        }
+        let last = *run.from.add(run.len - 1);
+        let scanning = Scanning::<A, O, S> {
+            operator,
+            from: run.from,
+            first: None,
+            to,
+            left,
+            through: before,
+        };
+        let (mut through, ahead) = scanning.run::<P>(run);
+        if kind == Kind::Exclusive {
+            *run.to = before;
+            through = operator.combine(through, last);
+        }
+        (through, ahead)
+    }
+}
+
+/// Where there are no vectors.
+///
 /// # Safety
 ///
 /// As for [`scan`].
 #[inline(always)]
-unsafe fn scan_kind<P: Ordered, A: Element, O: Operator<A>, const EXCLUSIVE: bool>(
+unsafe fn one_by_one<A: Element, O: Operator<A>>(
     operator: &O,
+    kind: Kind,
     run: Run<A>,
+    mut through: A,
 ) -> (A, Option<A>) {
-    // SAFETY: passed on; the size of `A` is what the arm says.
+    // SAFETY: element `i` is read before value `i` is written.
     unsafe {
-        match const { size_of::<A>() } {
-            1 => scan_size::<P, A, O, 1, EXCLUSIVE>(operator, run),
-            2 => scan_size::<P, A, O, 2, EXCLUSIVE>(operator, run),
-            4 => scan_size::<P, A, O, 4, EXCLUSIVE>(operator, run),
-            _ => scan_size::<P, A, O, 8, EXCLUSIVE>(operator, run),
+        for i in 0..run.len {
+            let before = through;
+            through = operator.combine(before, *run.from.add(i));
+            *run.to.add(i) = if kind == Kind::Exclusive { before } else { through };
         }
-    }
-}
-
-/// # Safety
-///
-/// As for [`scan`]; `S` is the size of `A`.
-#[cfg_attr(not(debug_assertions), inline(always))]
-unsafe fn scan_size<P, A, O, const S: usize, const EXCLUSIVE: bool>(
-    operator: &O,
-    run: Run<A>,
-) -> (A, Option<A>)
-where
-    P: Ordered,
-    A: Element,
-    O: Operator<A>,
-{
-    let through = run.before.unwrap_or(operator.identity());
-    let mut scanning = Scanning::<A, O, S, EXCLUSIVE> {
-        operator,
-        from: run.from,
-        to: run.to,
-        left: run.len,
-        through,
-    };
-    let mut ahead = run.ahead.map(|next| Ahead { next, left: run.len, fold: operator.identity() });
-    // Elements that straddle lines, as loosely aligned ones may, are never streamed.
-    let stream = run.stream && run.to.addr().is_multiple_of(S);
-    // SAFETY: by contract; streams begin on a line.
-    unsafe {
-        if P::BYTES > 0 && stream {
-            scanning.one_by_one(to_line(run.to).min(run.len));
-            scanning.vectors::<P, true>(&mut ahead);
-        } else if P::BYTES > 0 {
-            scanning.vectors::<P, false>(&mut ahead);
-        }
-        scanning.one_by_one(scanning.left);
-        let ahead = ahead.map(|ahead| {
-            let rest = reduce::<P, A, O>(operator, ahead.next, ahead.left);
-            operator.combine(ahead.fold, rest)
-        });
-        (scanning.through, ahead)
+        let fold = |first| exact::reduce_one_by_one(operator, first, run.len);
+        (through, run.ahead.map(|ahead| fold(ahead)))
     }
 }
 
@@ -127,11 +135,14 @@ fn to_line<A>(to: *const A) -> usize {
     (to.addr().wrapping_neg() % LINE) / size_of::<A>()
 }
 
-/// Elements being scanned.
-struct Scanning<'a, A, O, const S: usize, const EXCLUSIVE: bool> {
+/// Elements being scanned. Values may be written a place further on than their elements lie, so
+/// whatever comes next is read before a value is written.
+struct Scanning<'a, A, O, const S: usize> {
     operator: &'a O,
     /// The next element.
     from: *const A,
+    /// The next element, if a value has been written over it.
+    first: Option<A>,
     /// Where its value goes.
     to: *mut A,
     /// Elements to be scanned.
@@ -140,9 +151,37 @@ struct Scanning<'a, A, O, const S: usize, const EXCLUSIVE: bool> {
     through: A,
 }
 
-impl<A: Element, O: Operator<A>, const S: usize, const EXCLUSIVE: bool>
-    Scanning<'_, A, O, S, EXCLUSIVE>
-{
+impl<A: Element, O: Operator<A>, const S: usize> Scanning<'_, A, O, S> {
+    /// Scans all, and folds those ahead.
+    ///
+    /// # Safety
+    ///
+    /// As for [`scan`].
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    unsafe fn run<P: Ordered>(mut self, run: Run<A>) -> (A, Option<A>) {
+        let nothing = self.operator.identity();
+        let mut ahead = run.ahead.map(|next| Ahead { next, left: run.len, fold: nothing });
+        // Elements that straddle lines, as loosely aligned ones may, are never streamed.
+        let stream = run.stream && self.to.addr().is_multiple_of(S);
+        // SAFETY: by contract; streams begin on a line. What is streamed isn't in place, so the
+        // elements behind those that go one by one are as they were.
+        unsafe {
+            if stream {
+                self.one_by_one(to_line(self.to).min(self.left));
+                self.first = None;
+                self.vectors::<P, true>(&mut ahead);
+            } else {
+                self.vectors::<P, false>(&mut ahead);
+            }
+            self.one_by_one(self.left);
+            let ahead = ahead.map(|ahead| {
+                let rest = reduce::<P, A, O>(self.operator, ahead.next, ahead.left);
+                self.operator.combine(ahead.fold, rest)
+            });
+            (self.through, ahead)
+        }
+    }
+
     /// Scans some elements one by one.
     ///
     /// # Safety
@@ -150,15 +189,16 @@ impl<A: Element, O: Operator<A>, const S: usize, const EXCLUSIVE: bool>
     /// There must be so many.
     #[inline(always)]
     unsafe fn one_by_one(&mut self, count: usize) {
-        for i in 0..count {
-            // SAFETY: the element is read before its value is written.
+        for _ in 0..count {
+            // SAFETY: there is an element, and another one if more than one are left.
             unsafe {
-                let through = self.operator.combine(self.through, *self.from.add(i));
-                *self.to.add(i) = if EXCLUSIVE { self.through } else { through };
-                self.through = through;
+                let element = self.first.unwrap_or_else(|| *self.from);
+                self.first = (self.left > 1).then(|| *self.from.add(1));
+                self.through = self.operator.combine(self.through, element);
+                *self.to = self.through;
             }
+            self.moved(1);
         }
-        self.moved(count);
     }
 
     /// Moves on by some elements.
@@ -173,76 +213,71 @@ impl<A: Element, O: Operator<A>, const S: usize, const EXCLUSIVE: bool>
     ///
     /// # Safety
     ///
-    /// As for [`scan`]; `to` must be aligned to a cache line if `STREAM`.
+    /// As for [`scan`]; `to` must be aligned to a cache line if `STREAM`, and `first` be `None`.
     #[inline(always)]
     unsafe fn vectors<P: Ordered, const STREAM: bool>(&mut self, ahead: &mut Option<Ahead<A>>) {
+        let width = P::BYTES / S;
+        if self.left < width {
+            return;
+        }
+        let nothing = splat::<P, A>(self.operator.identity());
+        let mut through = splat::<P, A>(self.through);
+        let mut sums = [nothing; CHAINS];
         // SAFETY: while so many elements are left; alignment and features by contract.
         unsafe {
-            let mut state = State::<P>::new(self.operator, self.through);
-            let mut sums = [state.nothing; CHAINS];
-            while self.left >= ROW / S {
+            let mut vector = P::load(self.from.cast());
+            while self.left >= ROW / S + width {
                 if let Some(ahead) = ahead {
                     ahead.row::<P, O>(self.operator, &mut sums);
                 }
-                for _ in 0..ROW / P::BYTES {
-                    self.vector::<P, STREAM>(&mut state);
+                for _ in 0..ROW / P::BYTES / UNROLLED {
+                    for _ in 0..UNROLLED {
+                        let next = P::load(self.from.add(width).cast());
+                        through = self.vector::<P, STREAM>(nothing, through, vector);
+                        vector = next;
+                    }
                 }
             }
-            while self.left >= P::BYTES / S {
-                self.vector::<P, STREAM>(&mut state);
+            while self.left >= 2 * width {
+                let next = P::load(self.from.add(width).cast());
+                through = self.vector::<P, STREAM>(nothing, through, vector);
+                vector = next;
             }
-            self.through = first::<P, A>(state.through);
+            self.first = (self.left > width).then(|| *self.from.add(width));
+            through = self.vector::<P, STREAM>(nothing, through, vector);
+            self.through = first::<P, A>(through);
             if let Some(ahead) = ahead {
                 ahead.fold = fold_lanes::<P, A, O>(self.operator, sums);
             }
         }
     }
 
-    /// Scans a vector.
+    /// Scans a vector, given the identity and the fold of all before, throughout vectors; gives the
+    /// fold with it.
     ///
     /// # Safety
     ///
-    /// As for [`vectors`](Self::vectors), and there must be one.
+    /// As for [`vectors`](Self::vectors), and `vector` be the next elements.
     #[inline(always)]
-    unsafe fn vector<P: Ordered, const STREAM: bool>(&mut self, state: &mut State<P>) {
+    unsafe fn vector<P: Ordered, const STREAM: bool>(
+        &mut self,
+        nothing: P::Vector,
+        through: P::Vector,
+        vector: P::Vector,
+    ) -> P::Vector {
         let operator = self.operator;
         // SAFETY: by contract.
         unsafe {
-            let vector = P::load(self.from.cast());
-            let scanned = scan_vector::<P, A, O, S>(operator, state.nothing, vector);
-            let total = P::last::<S>(scanned);
-            let inclusive = combine::<P, A, O>(operator, state.through, scanned);
-            let value = if EXCLUSIVE { P::after::<S>(state.value, inclusive) } else { inclusive };
-            state.through = combine::<P, A, O>(operator, state.through, total);
-            state.value = inclusive;
+            let scanned = scan_vector::<P, A, O, S>(operator, nothing, vector);
+            let values = combine::<P, A, O>(operator, through, scanned);
             if STREAM {
-                P::stream(value, self.to.cast());
+                P::stream(values, self.to.cast());
             } else {
-                P::store(value, self.to.cast());
+                P::store(values, self.to.cast());
             }
+            self.moved(P::BYTES / S);
+            combine::<P, A, O>(operator, through, P::last::<S>(scanned))
         }
-        self.moved(P::BYTES / S);
-    }
-}
-
-/// What is kept in registers from vector to vector.
-struct State<P: Ordered> {
-    /// The identity throughout.
-    nothing: P::Vector,
-    /// The fold of all before, throughout.
-    through: P::Vector,
-    /// The inclusive values of the vector before.
-    value: P::Vector,
-}
-
-impl<P: Ordered> State<P> {
-    /// # Safety
-    ///
-    /// The CPU features of `P` must be present.
-    #[inline(always)]
-    unsafe fn new<A: Element, O: Operator<A>>(operator: &O, through: A) -> Self {
-        let through = splat::<P, A>(through);
-        Self { nothing: splat::<P, A>(operator.identity()), through, value: through }
     }
 }
 

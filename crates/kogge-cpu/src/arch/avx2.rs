@@ -30,6 +30,14 @@ pub(crate) struct W32;
 #[derive(Clone, Copy)]
 pub(crate) struct W64;
 
+/// The bits of values `f32`, rounded to `f16`, as words.
+#[target_feature(enable = "avx2,f16c")]
+#[inline]
+fn half_bits(values: __m256i) -> __m256i {
+    let halves = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_castsi256_ps(values));
+    _mm256_cvtepu16_epi32(halves)
+}
+
 /// Transposes the 4×4 words of each 16-byte lane; its own inverse.
 #[target_feature(enable = "avx2")]
 #[inline]
@@ -188,8 +196,9 @@ unsafe impl Words for W32 {
             let evens = _mm256_and_si256(pairs, _mm256_set1_epi32(0xffff));
             let packed = _mm256_packus_epi32(evens, _mm256_srli_epi32::<16>(pairs));
             let packed = _mm256_permute4x64_epi64::<0b11_01_10_00>(packed);
-            [_mm256_castsi256_si128(packed), _mm256_extracti128_si256::<1>(packed)]
-                .map(|halves| _mm256_castps_si256(_mm256_cvtph_ps(halves)))
+            let even = _mm256_cvtph_ps(_mm256_castsi256_si128(packed));
+            let odd = _mm256_cvtph_ps(_mm256_extracti128_si256::<1>(packed));
+            [_mm256_castps_si256(even), _mm256_castps_si256(odd)]
         }
     }
 
@@ -197,11 +206,8 @@ unsafe impl Words for W32 {
     unsafe fn narrow_f16(values: [__m256i; 2]) -> __m256i {
         // SAFETY: the caller vouches for AVX2 and F16C.
         unsafe {
-            let [even, odd] = values.map(|value| {
-                let halves =
-                    _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_castsi256_ps(value));
-                _mm256_cvtepu16_epi32(halves)
-            });
+            let even = half_bits(values[0]);
+            let odd = half_bits(values[1]);
             _mm256_or_si256(even, _mm256_slli_epi32::<16>(odd))
         }
     }

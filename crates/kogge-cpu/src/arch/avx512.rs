@@ -54,6 +54,14 @@ fn transpose2(v: [__m512i; 2]) -> [__m512i; 2] {
     [_mm512_unpacklo_epi64(v[0], v[1]), _mm512_unpackhi_epi64(v[0], v[1])]
 }
 
+/// The bits of values `f32`, rounded to `f16`, as words.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn half_bits(values: __m512i) -> __m512i {
+    let halves = _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm512_castsi512_ps(values));
+    _mm512_cvtepu16_epi32(halves)
+}
+
 /// # Safety
 ///
 /// 64 bytes must be readable at the `i`-th vector.
@@ -217,8 +225,9 @@ unsafe impl Words for W32 {
     unsafe fn widen_f16(pairs: __m512i) -> [__m512i; 2] {
         // SAFETY: the caller vouches for AVX-512.
         unsafe {
-            [pairs, _mm512_srli_epi32::<16>(pairs)]
-                .map(|low| _mm512_castps_si512(_mm512_cvtph_ps(_mm512_cvtepi32_epi16(low))))
+            let even = _mm512_cvtph_ps(_mm512_cvtepi32_epi16(pairs));
+            let odd = _mm512_cvtph_ps(_mm512_cvtepi32_epi16(_mm512_srli_epi32::<16>(pairs)));
+            [_mm512_castps_si512(even), _mm512_castps_si512(odd)]
         }
     }
 
@@ -226,11 +235,8 @@ unsafe impl Words for W32 {
     unsafe fn narrow_f16(values: [__m512i; 2]) -> __m512i {
         // SAFETY: the caller vouches for AVX-512.
         unsafe {
-            let [even, odd] = values.map(|value| {
-                let halves =
-                    _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm512_castsi512_ps(value));
-                _mm512_cvtepu16_epi32(halves)
-            });
+            let even = half_bits(values[0]);
+            let odd = half_bits(values[1]);
             _mm512_or_si512(even, _mm512_slli_epi32::<16>(odd))
         }
     }

@@ -86,15 +86,6 @@ unsafe impl Ordered for V {
     }
 
     #[inline(always)]
-    unsafe fn after<const S: usize>(before: __m256i, vector: __m256i) -> __m256i {
-        // SAFETY: the caller vouches for AVX2.
-        unsafe {
-            let lanes_before = _mm256_permute2x128_si256::<0x21>(before, vector);
-            Self::up::<S>(lanes_before, vector)
-        }
-    }
-
-    #[inline(always)]
     unsafe fn opaque(vector: __m256i) -> __m256i {
         // SAFETY: the caller vouches for AVX2.
         unsafe { opaque(vector) }

@@ -1,6 +1,7 @@
 //! AVX-512: the two lanes of AVX2, with moves between them in one instruction.
 //!
-//! Masked permutes are written as assembly: the compiler would make each a permute and a blend.
+//! Permutes are written as assembly: the compiler would make a masked one a permute and a blend, and
+//! of one whose indices it knows two shuffles.
 
 use super::Ordered;
 use super::avx2::V as Narrower;
@@ -36,7 +37,33 @@ macro_rules! masked {
 
 masked!(masked16, "vpermw {permuted}{{{mask}}}, {indices}, {vector}", indices);
 masked!(masked32, "vpermd {permuted}{{{mask}}}, {indices}, {vector}", indices);
-masked!(masked64, "vpermq {permuted}{{{mask}}}, {vector}, 0x55");
+masked!(masked64, "vpermq {permuted}{{{mask}}}, {indices}, {vector}", indices);
+
+/// `$name(indices, vector)`: the vector permuted.
+macro_rules! permuted {
+    ($name:ident, $instruction:literal) => {
+        #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+        #[inline]
+        fn $name(indices: __m256i, vector: __m256i) -> __m256i {
+            let permuted: __m256i;
+            // SAFETY: an instruction on registers alone, of AVX-512 for vectors of 32 bytes.
+            unsafe {
+                asm!(
+                    concat!($instruction, " {0}, {1}, {2}"),
+                    out(ymm_reg) permuted,
+                    in(ymm_reg) indices,
+                    in(ymm_reg) vector,
+                    options(pure, nomem, nostack, preserves_flags)
+                )
+            }
+            permuted
+        }
+    };
+}
+
+permuted!(permuted16, "vpermw");
+permuted!(permuted32, "vpermd");
+permuted!(permuted64, "vpermq");
 
 // SAFETY: `__m256i` is 32 plain bytes.
 unsafe impl Ordered for V {
@@ -74,7 +101,7 @@ unsafe impl Ordered for V {
             match S {
                 2 => masked16(fill, 0xff00, _mm256_set1_epi16(7), vector),
                 4 => masked32(fill, 0xf0, _mm256_set1_epi32(3), vector),
-                8 => masked64(fill, 0b1100, vector),
+                8 => masked64(fill, 0b1100, _mm256_set1_epi64x(1), vector),
                 _ => Narrower::across::<S>(fill, vector),
             }
         }
@@ -85,21 +112,10 @@ unsafe impl Ordered for V {
         // SAFETY: the caller vouches for AVX-512.
         unsafe {
             match S {
-                2 => _mm256_permutexvar_epi16(_mm256_set1_epi16(15), vector),
-                4 => _mm256_permutexvar_epi32(_mm256_set1_epi32(7), vector),
+                2 => permuted16(_mm256_set1_epi16(15), vector),
+                4 => permuted32(_mm256_set1_epi32(7), vector),
+                8 => permuted64(_mm256_set1_epi64x(3), vector),
                 _ => Narrower::last::<S>(vector),
-            }
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn after<const S: usize>(before: __m256i, vector: __m256i) -> __m256i {
-        // SAFETY: the caller vouches for AVX-512.
-        unsafe {
-            match S {
-                4 => _mm256_alignr_epi32::<7>(vector, before),
-                8 => _mm256_alignr_epi64::<3>(vector, before),
-                _ => Narrower::after::<S>(before, vector),
             }
         }
     }

@@ -71,13 +71,6 @@ pub(crate) unsafe trait Ordered: Copy {
     /// The level's CPU features must be present.
     unsafe fn last<const S: usize>(vector: Self::Vector) -> Self::Vector;
 
-    /// The whole vector moved up by an element, the last one of `before` coming in.
-    ///
-    /// # Safety
-    ///
-    /// The level's CPU features must be present.
-    unsafe fn after<const S: usize>(before: Self::Vector, vector: Self::Vector) -> Self::Vector;
-
     /// The vector itself, as something the optimiser can't look into.
     ///
     /// # Safety
@@ -107,9 +100,6 @@ unsafe impl Ordered for None {
         []
     }
     unsafe fn last<const S: usize>(_: [u8; 0]) -> [u8; 0] {
-        []
-    }
-    unsafe fn after<const S: usize>(_: [u8; 0], _: [u8; 0]) -> [u8; 0] {
         []
     }
     unsafe fn opaque(_: [u8; 0]) -> [u8; 0] {

@@ -65,12 +65,6 @@ unsafe impl Ordered for V {
     }
 
     #[inline(always)]
-    unsafe fn after<const S: usize>(before: uint8x16_t, vector: uint8x16_t) -> uint8x16_t {
-        // SAFETY: passed on.
-        unsafe { Self::up::<S>(before, vector) }
-    }
-
-    #[inline(always)]
     unsafe fn opaque(mut vector: uint8x16_t) -> uint8x16_t {
         // SAFETY: no instruction at all; the register comes back as it was.
         unsafe {
