@@ -125,8 +125,8 @@ unsafe fn one_by_one<A: Element, O: Operator<A>>(
             through = operator.combine(before, *run.from.add(i));
             *run.to.add(i) = if kind == Kind::Exclusive { before } else { through };
         }
-        let fold = |first| exact::reduce_one_by_one(operator, first, run.len);
-        (through, run.ahead.map(|ahead| fold(ahead)))
+        let ahead = run.ahead.map(|ahead| exact::reduce_one_by_one(operator, ahead, run.len));
+        (through, ahead)
     }
 }
 

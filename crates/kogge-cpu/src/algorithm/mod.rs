@@ -1,9 +1,10 @@
 //! How the parts of a scan cooperate, with no intrinsic in sight.
 //!
 //! From the inside out: [`lanes`] applies an operator to registers; [`rows`] and [`arrays`] scan
-//! rows, in a [`format`] of theirs, [`part`] one that isn't full, [`exact`] and [`free`] do where any order is as good; [`tile`] puts segments together;
-//! [`sequential`] goes through tiles one by one, and [`parallel`] lets threads take them in turn,
-//! with [`handover`] between them. [`strip`] goes across lines side by side. [`io`] is where all of them read and write.
+//! rows of any [format](mod@format), [`part`] one that isn't full; [`free`] and [`exact`] do where any
+//! order is as good; [`tile`] puts segments together; [`sequential`] goes through tiles one by one,
+//! and [`parallel`] lets threads take them in turn, with [`handover`] between them. [`strip`] goes
+//! across lines side by side. [`io`] is where all of them read and write.
 
 mod arrays;
 pub(crate) mod exact;

@@ -1,9 +1,9 @@
 //! Rows of 512 bytes by vector: what a full row costs when elements are whole words.
 //!
-//! Elements of 4, 8 or 16 bytes make chunks of 4 words (or 2 longer ones), and halves make chunks of 8
-//! once they are widened, so a row splits into columns with a lane per chunk, and each step of the order is one operation on whole registers:
-//! chunk folds go down the columns, Kogge–Stone goes along the lanes, and the last fold goes down
-//! the columns again.
+//! Elements of 4, 8 or 16 bytes make chunks of 4 words (or 2 longer ones), and halves make chunks of
+//! 8 once they are widened, so a row splits into columns with a lane per chunk, and each step of the
+//! order is one operation on whole registers: chunk folds go down the columns, Kogge–Stone goes along
+//! the lanes, and the last fold goes down the columns again.
 //!
 //! A scan is two stages a row. Up to the Kogge–Stone values rows know nothing of each other; only the
 //! second stage stitches a row to what precedes it. The first stage of a row goes before the second

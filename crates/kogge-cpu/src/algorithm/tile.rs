@@ -76,9 +76,9 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
     }
 
     /// Scans the places of a tile and gives their fold; where the order is free, that of all before
-    /// them too. In turn with its segments those of another
-    /// tile, `ahead`, are folded, so that reading memory goes on while stores drain; the second
-    /// value is their fold, `None` if `ahead` is empty.
+    /// them too. In turn with its segments those of another tile, `ahead`, are folded, so that
+    /// reading memory goes on while stores drain; the second value is their fold, `None` if `ahead`
+    /// is empty.
     ///
     /// # Safety
     ///
