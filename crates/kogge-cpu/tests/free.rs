@@ -59,7 +59,7 @@ fn the_other_operators() {
     every_way(&Product, 3, |bits| bits as u16 | 1);
     every_way(&BitXor, 5, |bits| bits as i32);
     every_way(&BitAnd, !1, |bits| !(1u32 << (bits % 32)));
-    every_way(&Min, 7, |bits| bits as u64);
+    every_way(&Min, 7u64, |bits| bits);
 }
 
 /// Wider accumulators go through the stage.
