@@ -217,8 +217,8 @@ fn cell(dtype: Dtype, mode: Mode, len: usize, settings: &Settings) -> io::Result
         Dtype::I32 => suite::sum::<i32>(mode, len, settings),
         Dtype::I64 => suite::sum::<i64>(mode, len, settings),
         Dtype::F16 => suite::sum::<f16>(mode, len, settings),
-        Dtype::F32 => suite::sum_f32(mode, len, settings),
-        Dtype::F64 => suite::sum::<f64>(mode, len, settings),
+        Dtype::F32 => suite::sum_of_floats::<f32>(mode, len, settings),
+        Dtype::F64 => suite::sum_of_floats::<f64>(mode, len, settings),
         Dtype::Affine => suite::affine(mode, len, settings),
     }
 }

@@ -36,19 +36,17 @@ pub fn sum<T: Dtype>(mode: Mode, len: usize, settings: &Settings) -> io::Result<
     cell(T::NAME, contenders, mode, len, settings, T::element_at, check_sums)
 }
 
-/// The sum of f32, with the one in free order beside it.
+/// The sum of floats of a type, with the one in free order beside it.
 ///
 /// # Errors
 ///
 /// As for [`sum`].
-pub fn sum_f32(mode: Mode, len: usize, settings: &Settings) -> io::Result<Cell> {
-    #[cfg_attr(not(target_arch = "x86_64"), allow(unused_mut))]
-    let mut contenders = contenders::sum::<f32>(mode, settings.threads, &settings.levels);
-    #[cfg(target_arch = "x86_64")]
+pub fn sum_of_floats<T: Dtype>(mode: Mode, len: usize, settings: &Settings) -> io::Result<Cell> {
+    let mut contenders = contenders::sum::<T>(mode, settings.threads, &settings.levels);
     for threads in if settings.threads > 1 { vec![1, settings.threads] } else { vec![1] } {
-        contenders.extend(contenders::free_order(mode, threads));
+        contenders.push(contenders::free_order(mode, threads));
     }
-    cell(f32::NAME, contenders, mode, len, settings, f32::element_at, check_sums)
+    cell(T::NAME, contenders, mode, len, settings, T::element_at, check_sums)
 }
 
 /// Affine maps by a user's operator; `len` of them.
@@ -139,8 +137,8 @@ mod tests {
                 sum::<i32>(mode, len, &settings()).unwrap();
                 sum::<i64>(mode, len, &settings()).unwrap();
                 sum::<f16>(mode, len, &settings()).unwrap();
-                sum_f32(mode, len, &settings()).unwrap();
-                sum::<f64>(mode, len, &settings()).unwrap();
+                sum_of_floats::<f32>(mode, len, &settings()).unwrap();
+                sum_of_floats::<f64>(mode, len, &settings()).unwrap();
                 affine(mode, len, &settings()).unwrap();
             }
         }
@@ -150,7 +148,7 @@ mod tests {
     #[test]
     fn every_contender_is_right_in_parallel() {
         for mode in [Mode::Into, Mode::InPlace] {
-            sum_f32(mode, 700_001, &settings()).unwrap();
+            sum_of_floats::<f32>(mode, 700_001, &settings()).unwrap();
             affine(mode, 700_001, &settings()).unwrap();
         }
     }

@@ -2,7 +2,6 @@
 
 mod affine;
 mod copies;
-#[cfg(target_arch = "x86_64")]
 mod free_order;
 mod kogge;
 mod ndarray;
@@ -12,7 +11,6 @@ mod sequential;
 mod shapes;
 
 pub use affine::{Pair, contenders as affine};
-#[cfg(target_arch = "x86_64")]
 pub use free_order::contender as free_order;
 pub use shapes::contenders as shapes;
 

@@ -80,12 +80,9 @@ fn entries<T: Dtype>(mode: Mode) -> Vec<Entry> {
     contenders::sum::<T>(mode, threads(), &[]).into_iter().map(entry).collect()
 }
 
-fn f32_entries(mode: Mode) -> Vec<Entry> {
-    let mut all = entries::<f32>(mode);
-    #[cfg(target_arch = "x86_64")]
-    all.extend(
-        [1, threads()].into_iter().filter_map(|n| contenders::free_order(mode, n)).map(entry),
-    );
+fn float_entries<T: Dtype>(mode: Mode) -> Vec<Entry> {
+    let mut all = entries::<T>(mode);
+    all.extend([1, threads()].map(|threads| entry(contenders::free_order::<T>(mode, threads))));
     all
 }
 
@@ -100,8 +97,8 @@ fn registry(dtype: usize, in_place: bool) -> Option<&'static [Entry]> {
             both(entries::<i32>),
             both(entries::<i64>),
             both(entries::<f16>),
-            both(f32_entries),
-            both(entries::<f64>),
+            both(float_entries::<f32>),
+            both(float_entries::<f64>),
         ]
     });
     Some(&all.get(dtype)?[usize::from(in_place)])
