@@ -17,16 +17,18 @@ struct WindowShape {
     static constexpr u32 PARTS = (WINDOW + MOST_MARKED - 1) / MOST_MARKED, MARKED = WINDOW / PARTS;
     static_assert(WINDOW % PARTS == 0 && ROWS % ROWS_PER_SEGMENT == 0, "a window is whole segments");
     static_assert(ROWS <= ROWS_PER_SEGMENT * SEGMENTS_PER_TILE && E <= 16, "a tile ends in a window once at most");
+    static_assert(STEPS <= ROWS_PER_SEGMENT, "a run that begins in a share has no whole segment there");
 };
 
 enum : u32 { NOWHERE = ~0u };
 
-// How chunks lie in a step: in each cell one begins, at its first position; or no run begins in the step.
+// How chunks lie in a step: no run begins in it; or in each cell one chunk begins, at its first position; or else.
+// `with` says which lanes have heads.
 enum : u32 { ANY_PHASE, IN_PHASE, PLAIN };
 template <u32 E>
-KOGGE_DEVICE u32 way_of(u32 heads, u32 phase) {
-    if (E == 1 || lanes_where(heads > 1 || phase != 0) == 0) return IN_PHASE;
-    return lanes_where(heads != 0) ? ANY_PHASE : PLAIN;
+KOGGE_DEVICE u32 way_of(u32 heads, u32 with, u32 phase) {
+    if (with == 0) return PLAIN;
+    return E == 1 || lanes_where(heads > 1 || phase != 0) == 0 ? IN_PHASE : ANY_PHASE;
 }
 
 // The run that enters a step. All lanes have the same.
@@ -44,12 +46,12 @@ struct Cell {
     u32 chunk;     // the index in its row of its chunk that begins here, if it still does
     bool entered;  // whether that run entered the step too
 
-    // The cell of this lane, and the run that enters the next step.
+    // The cell of this lane, and the run that enters the next step; `with` says which lanes have heads.
     template <u32 WAY>
-    static __device__ __forceinline__ Cell of(u32 heads, Standing& run, u32 lane) {
+    static __device__ __forceinline__ Cell of(u32 heads, u32 with, Standing& run, u32 lane) {
         run.row++;
         if (WAY == PLAIN) return {0, run.phase, (lane - run.lane) % LANES, true};
-        u32 with = lanes_where(heads != 0), below = with & ((1u << lane) - 1), own = highest_bit(heads);
+        u32 below = with & ((1u << lane) - 1), own = highest_bit(heads);
         u32 source = below ? highest_bit(below) : run.lane, last = highest_bit(with), phase = 0;
         if (WAY == ANY_PHASE) {
             u32 seen = shuffle(own, source), next = shuffle(own, last);
@@ -73,34 +75,14 @@ struct Cell {
     __device__ __forceinline__ bool chunk_ends_late() const { return (heads & (2u << phase) - 1) == 0 && heads != 0; }
     // The index of the chunk whose last elements are here.
     __device__ __forceinline__ u32 chunk_before() const { return (chunk + LANES - 1) % LANES; }
-
-    // In one word, with the lane in which rows of the run begin that enters the step.
-    __device__ __forceinline__ u32 packed(u32 rows) const {
-        return heads | phase << 16 | chunk << 20 | (u32)entered << 25 | rows << 26;
-    }
-    static __device__ __forceinline__ u32 rows_of_packed(u32 word) { return word >> 26 & 31; }
-    static __device__ __forceinline__ Cell of_packed(u32 word) {
-        return {word & 0xffff, word >> 16 & 15, word >> 20 & 31, (word >> 25 & 1) != 0};
-    }
 };
 
-// The heads of cells a row apart, from the mask; `position` begins the first. Whatever comes last ends with the
-// elements. `inside` says that they don't end before the last of these cells does.
-template <u32 E, u32 N>
-KOGGE_DEVICE void read_heads(const u32* mask, u64 position, u64 length, bool inside, u32 (&heads)[N]) {
-    constexpr bool STRADDLES = 32 % E != 0;
-    const u32* word = mask + position / 32;
-    u32 shift = (u32)(position % 32);
-#pragma unroll
-    for (u32 j = 0; j < N; j++, word += E, position += E * LANES) {
-        heads[j] = 0;
-        if (inside || position < length) {
-            heads[j] = *word >> shift;
-            if (STRADDLES && shift + E > 32) heads[j] |= word[1] << (32 - shift);
-            heads[j] &= (1u << E) - 1;
-        }
-        if (!inside && position <= length && length - position < E) heads[j] |= 1u << (length - position);
-    }
+// The heads of a lane's cell, from the words of the mask that are the step's.
+template <u32 E>
+KOGGE_DEVICE u32 cell_heads(const u32* mask, u32 lane) {
+    u32 place = lane * E, shift = place % 32, heads = mask[place / 32] >> shift;
+    if (32 % E != 0 && shift + E > 32) heads |= mask[place / 32 + 1] << (32 - shift);
+    return heads & ((1u << E) - 1);
 }
 
 // What one step hands to the next: of its last lanes, the chunk that isn't over, and the Kogge–Stone values.
@@ -221,7 +203,7 @@ struct Stage {
     }
 };
 
-// Writes a warp's steps, one after another.
+// Writes a warp's steps, one after another; vectors only of lanes that are `here`.
 template <class U, u32 E, bool REVERSE>
 struct CellWriter {
     Span<U> span;
@@ -231,9 +213,9 @@ struct CellWriter {
 
     __device__ __forceinline__ CellWriter(const Span<U>& span, u32 elements)
         : span(span), whole(is_whole(span, elements)), there(span.count == elements), rows() {}
-    __device__ __forceinline__ void write(u32 index, const Chunk<U, E>& chunk, u32 lane, bool first, bool last) {
+    __device__ __forceinline__ void write(u32 index, const Chunk<U, E>& chunk, u32 lane, bool here, bool first, bool last) {
         if (whole) {
-            write_chunk<U, E, REVERSE, true>(span.bytes, span.count, index, E, chunk);
+            if (here) write_chunk<U, E, REVERSE, true>(span.bytes, span.count, index, E, chunk);
             return;
         }
         if constexpr (Chunk<U, E>::BYTES % 16 == 0) {

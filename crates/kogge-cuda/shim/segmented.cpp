@@ -13,7 +13,9 @@
 #include "../kernels/inits.cuh"
 #include "../kernels/heads.cuh"
 #include "../kernels/cells.cuh"
+#include "../kernels/segmented_window.cuh"
 #include "../kernels/run_exchange.cuh"
+#include "../kernels/window_exchange.cuh"
 #include "../kernels/segmented_scan.cuh"
 
 #include <map>

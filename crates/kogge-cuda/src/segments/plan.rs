@@ -125,7 +125,7 @@ const WINDOW_BYTES: u64 = 16;
 const WARPS: usize = 8;
 /// Positions of which one thread block marks the heads, at most.
 const MOST_MARKED: usize = 8192;
-/// Bytes of shared memory for a thread, at most, and rows: a chunk, a value and a word each.
+/// Bytes of shared memory for a thread, at most, and rows: a chunk each.
 const THREAD_BYTES: usize = 256;
 /// Thread blocks for which a multiprocessor has room at least, if windows can be made small enough.
 const FEWEST: u32 = 3;
@@ -221,13 +221,12 @@ fn residents(problem: &Problem, shared_bytes: u32, device: Capability) -> u32 {
     (device.shared_bytes / (shared_bytes + RESERVED)).clamp(1, most)
 }
 
-/// For each row a step's elements, values and cells, then the totals of row, segment and run, a number and a
-/// word; elements and values of steps before them too.
+/// For each row a step's elements and mask, then the totals of row, segment and run, a number and a word; the
+/// elements of the step before them too.
 fn shared_bytes(problem: &Problem, steps: usize) -> u32 {
     let (chunk, accumulator) = (chunk_bytes(problem), accumulator_bytes(problem));
     let rows = WARPS * steps;
-    let steps = (rows + 1) * chunk + (rows + WARPS) * accumulator + rows * 4;
-    let bytes = 32 * steps + rows * (3 * accumulator + 12);
+    let bytes = 32 * (rows + 1) * chunk + rows * (4 * problem.order().chunk() + 3 * accumulator + 12);
     (bytes + 10 * accumulator + 12 * WARPS + 256) as u32
 }
 

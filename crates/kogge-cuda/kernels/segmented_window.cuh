@@ -1,0 +1,141 @@
+// A window of positions, to which a thread block belongs: its arguments, its shared memory, which run enters it,
+// and what its rows and segments make of what precedes them.
+
+template <class S>
+struct SegmentedArguments {
+    const void* input;
+    void* output;
+    u64 length;
+    Workspace* workspace;
+    const u32* heads;       // the mask that heads.cuh makes
+    const Window* windows;  // what precedes each of its windows, and after the last all there is
+    const void* offsets;    // if the runs are given by them
+    u64 segments;           // and how many they give
+    const void* leads;      // if the scan is in place: the last segment's length before each window but the first,
+    u64 lead_count;         // so many, as they lie in memory
+    Inits<S> inits;
+};
+
+enum : u32 { SEGMENTED_THREADS = 256 };
+
+// What ends in a step, of the run that enters it, in one word.
+struct Ends {
+    u32 bits;
+    enum : u32 { WHOLE = 1, RUN = 2, NEXT = 4, EARLY = 8, ROW = 16 };
+
+    __device__ __forceinline__ bool whole() const { return bits & WHOLE; }  // the row that enters, as a whole one
+    __device__ __forceinline__ bool run() const { return bits & RUN; }      // the run,
+    __device__ __forceinline__ bool next() const { return bits & NEXT; }    // in the row after that
+    __device__ __forceinline__ bool early() const { return bits & EARLY; }  // it entered the window too
+    __device__ __forceinline__ u32 row() const { return bits / ROW; }       // which row of the run enters
+    __device__ __forceinline__ bool segment() const {
+        return whole() && row() % ROWS_PER_SEGMENT == ROWS_PER_SEGMENT - 1;
+    }
+};
+
+template <class S>
+struct alignas(16) SegmentedShared {
+    typedef WindowShape<S> W;
+    typedef typename S::Op::Element A;
+
+    Stage<S> stage;
+    Barrier landed;
+    u32 mask[W::ROWS * W::E];  // a bit a position, where runs start
+    A row[W::LEAD + W::ROWS];  // the total of the row that ends in each step, those before the window first
+    A segment[W::ROWS];        // of the segment that does
+    A last[W::ROWS];           // the Kogge–Stone value of the last chunk of the run that does
+    u64 number[W::ROWS];       // and which run that is
+    Ends ends[W::ROWS];
+    Maybe<A> base[2];          // what precedes the early run's segments: in its first tile here, in the next
+    u32 split;                 // how many segments of the first tile end here, at most
+    // Of each warp: 1 + where its last head is, or 0; how many; whether a segment ends.
+    u32 last_head[W::WARPS], heads[W::WARPS], segment_ends[W::WARPS];
+};
+
+// A window, as each of its threads sees it.
+template <class S>
+struct SegmentedWindow {
+    typedef typename S::Op Op;
+    typedef typename Op::Element A;
+    typedef typename S::Input Input;
+    typedef WindowShape<S> W;
+    static constexpr u32 E = W::E;
+
+    SegmentedShared<S>& shared;
+    const SegmentedArguments<S>& arguments;
+    u64 start;
+    u32 warp, lane;
+    bool inside;      // elements go on behind the window
+    u64 run;          // where the run starts that has the position before the window
+    Standing early;   // that run, as it enters the window,
+    u64 early_row;    // and its row that does
+
+    __device__ __forceinline__ SegmentedWindow(SegmentedShared<S>& shared, const SegmentedArguments<S>& arguments)
+        : shared(shared), arguments(arguments), start((u64)block_index() * W::WINDOW), warp(thread_index() / LANES),
+          lane(thread_index() % LANES), inside(arguments.length - start > W::WINDOW) {}
+
+    // ---- whose number ----
+
+    __device__ __forceinline__ bool numbered() const { return arguments.inits.kind == INITS_EACH || arguments.inits.totals; }
+    // The number, in the order of memory, of the run that holds this position and has so many before it.
+    __device__ __forceinline__ u64 number_of(u64 runs_before, u64 position) const {
+        if constexpr (S::OFFSET_BYTES == 0) {
+            u64 all = arguments.windows[(arguments.length + W::MARKED - 1) / W::MARKED].heads;
+            return S::REVERSE ? all - 1 - runs_before : runs_before;
+        }
+        // The last segment that starts at its element or before: those that start there too are empty.
+        u64 element = S::REVERSE ? arguments.length - 1 - position : position, low = 0, high = arguments.segments;
+        while (high - low > 1) {
+            u64 middle = low + (high - low) / 2;
+            if (offset(middle) <= element) low = middle;
+            else high = middle;
+        }
+        return low;
+    }
+    __device__ __forceinline__ u64 offset(u64 segment) const {
+        if constexpr (S::OFFSET_BYTES == 8) return ((const u64*)arguments.offsets)[segment];
+        else return ((const u32*)arguments.offsets)[segment];
+    }
+    __device__ __forceinline__ const Window& marked() const { return arguments.windows[block_index() * (u64)W::PARTS]; }
+    // What precedes the run that has so many before it in this window and holds this position of it.
+    __device__ __forceinline__ Maybe<A> init_of(u32 runs_before, u32 position) const {
+        bool each = arguments.inits.kind == INITS_EACH;
+        if (each && start + position >= arguments.length) return {A(), false};
+        return arguments.inits.of(each ? number_of(marked().heads + runs_before, start + position) : 0);
+    }
+    __device__ __forceinline__ u64 number_early() const { return number_of(marked().heads - 1, start - 1); }
+    __device__ __forceinline__ Maybe<A> init_early() const {
+        return arguments.inits.of(arguments.inits.kind == INITS_EACH ? number_early() : 0);
+    }
+    // ---- what lies before ----
+
+    // The last segment's length before the window, where nobody overwrites it.
+    __device__ __forceinline__ Span<Input> lead() const {
+        u64 from = start - W::SEGMENT, place = S::REVERSE ? arguments.lead_count - block_index() : block_index() - 1;
+        if (arguments.leads) return {(u8*)arguments.leads + place * W::SEGMENT * sizeof(Input), W::SEGMENT};
+        return span_of<Input, S::REVERSE>(arguments.input, arguments.length, from, W::SEGMENT);
+    }
+    // A run that starts so many positions before the window.
+    __device__ __forceinline__ void find_early() {
+        u64 last = marked().last, here = start / E;
+        run = last > 0 ? last - 1 : 0;
+        u64 cells = run / E;
+        early = {(u32)(cells % LANES), (u32)(run % E), 0, start > 0};
+        early_row = start > 0 ? here / LANES - 1 - cells / LANES : 0;
+        early.row = (u32)early_row;
+    }
+    // ---- what precedes rows ----
+
+    // `before`, then so many rows, the last of which ends in the step before this.
+    __device__ __forceinline__ Maybe<A> join_rows(Maybe<A> before, u32 rows, u32 step) const {
+        for (u32 place = W::LEAD + step - rows; place < W::LEAD + step; place++) before = join<Op>(before, shared.row[place]);
+        return before;
+    }
+    // `before`, then segments `from` to `end` of those that end in the window, the first in step `first`.
+    __device__ __forceinline__ Maybe<A> join_segments(Maybe<A> before, u32 first, u32 from, u32 end) const {
+        for (; from < end; from++) before = join<Op>(before, shared.segment[first + from * ROWS_PER_SEGMENT]);
+        return before;
+    }
+    // The step in which the early run's first segment ends.
+    __device__ __forceinline__ u32 early_segment() const { return ROWS_PER_SEGMENT - 1 - early.row % ROWS_PER_SEGMENT; }
+};
