@@ -272,7 +272,7 @@ mod tests {
     fn small_devices_have_small_windows() {
         let desk = Capability { compute: (12, 0), multiprocessors: 170, shared_bytes: 101_376 };
         let plan = plan_segments(&problem(1 << 28, 4, 4, 4), SegmentSource::Heads, desk).unwrap();
-        assert_eq!((plan.steps, plan.window, plan.residents), (4, 4096, 3));
+        assert_eq!((plan.steps, plan.window, plan.residents), (4, 4096, 4));
     }
 
     #[test]
