@@ -213,9 +213,12 @@ struct CellWriter {
 
     __device__ __forceinline__ CellWriter(const Span<U>& span, u32 elements)
         : span(span), whole(is_whole(span, elements)), there(span.count == elements), rows() {}
+    __device__ __forceinline__ void write_whole(u32 index, const Chunk<U, E>& chunk) const {
+        write_chunk<U, E, REVERSE, true>(span.bytes, span.count, index, E, chunk);
+    }
     __device__ __forceinline__ void write(u32 index, const Chunk<U, E>& chunk, u32 lane, bool here, bool first, bool last) {
         if (whole) {
-            if (here) write_chunk<U, E, REVERSE, true>(span.bytes, span.count, index, E, chunk);
+            if (here) write_whole(index, chunk);
             return;
         }
         if constexpr (Chunk<U, E>::BYTES % 16 == 0) {

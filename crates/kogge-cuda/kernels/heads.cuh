@@ -75,47 +75,111 @@ KOGGE_DEVICE void note_window(MarkShared& shared, Window* windows, u32 word, u64
     windows[block_index()] = window;
 }
 
-// How many words of a warp's share are loaded together: a divisor of their number, 16 at most.
-constexpr u32 mark_batch(u32 words) {
-    u32 batch = 16;
-    while (words % batch != 0) batch--;
+// How many of so many loads are under way together: a divisor of them, 8 at most.
+constexpr u32 mark_batch(u32 loads) {
+    u32 batch = 8;
+    while (loads % batch != 0) batch--;
     return batch;
 }
 
-// Heads by flag or key: one thread block a window, one word of the mask a ballot.
+// A warp's share of a window: the words of its mask that its lanes make, one each.
+template <class Source, bool REVERSE, u32 WINDOW>
+struct MarkShare {
+    typedef typename Source::Value Value;
+    static constexpr u32 WORDS = WINDOW / MARK_THREADS, VECTOR = 16 / sizeof(Value), GROUP = LANES / VECTOR;
+    static_assert(WINDOW % MARK_THREADS == 0 && WORDS <= LANES, "a lane keeps a word of the mask");
+    static constexpr bool VECTORS = WORDS % VECTOR == 0;
+
+    const Value* from;  // where the first position's value is
+    u64 first;
+    u32 count;  // positions that there are
+    u32 lane;
+
+    __device__ __forceinline__ MarkShare(const void* source, u64 length, u32 warp, u32 lane)
+        : first((u64)block_index() * WINDOW + warp * WORDS * 32), lane(lane) {
+        u64 left = first < length ? length - first : 0;
+        count = left < WORDS * 32 ? (u32)left : WORDS * 32;
+        from = (const Value*)source + (REVERSE ? length - 1 - first : first);
+    }
+    __device__ __forceinline__ const Value* at(u32 place) const { return REVERSE ? from - place : from + place; }
+    // The value before the share.
+    __device__ __forceinline__ Value before() const {
+        return first > 0 && count > 0 ? *(REVERSE ? from + 1 : from - 1) : Value();
+    }
+    __device__ __forceinline__ u32 words() const {
+        u64 lowest = (u64)at(REVERSE ? VECTOR - 1 : 0);
+        if (VECTORS && count == WORDS * 32 && lowest % 16 == 0) return of_vectors();
+        return of_values();
+    }
+
+  private:
+    // A value a lane, and a ballot a word.
+    __device__ __forceinline__ u32 of_values() const {
+        Value previous = before();
+        u32 mine = 0;
+#pragma unroll 4
+        for (u32 w = 0; w < WORDS; w++) {
+            u32 place = w * 32 + lane;
+            Value here = place < count ? *at(place) : Value();
+            // The value before lane 0's is the last lane's, a word earlier: a rotation brings both.
+            Value rotated = value_of_lane(here, lane + LANES - 1);
+            bool starts = Source::template starts<REVERSE>(lane == 0 ? previous : rotated, here);
+            u32 word = lanes_where(place < count && (starts || first + place == 0));
+            if (lane == w) mine = word;
+            previous = rotated;
+        }
+        return mine;
+    }
+    // Sixteen bytes a lane, many asked for at once.
+    __device__ __forceinline__ u32 of_vectors() const {
+        constexpr u32 LOADS = VECTORS ? WORDS / VECTOR : 1, BATCH = mark_batch(LOADS);
+        Value previous = before();
+        u32 mine = 0;
+#pragma unroll 1
+        for (u32 start = 0; start < LOADS; start += BATCH) {
+            Quad quad[BATCH];
+#pragma unroll
+            for (u32 k = 0; k < BATCH; k++)
+                quad[k] = load_quad(at(((start + k) * LANES + lane) * VECTOR + (REVERSE ? VECTOR - 1 : 0)));
+#pragma unroll
+            for (u32 k = 0; k < BATCH; k++) {
+                u32 word = shuffle(bits_of(quad[k], previous, start + k == 0 && first == 0), lane % VECTOR * GROUP);
+                if (lane / VECTOR == start + k) mine = word;
+            }
+        }
+        return mine;
+    }
+    // The word to which the lanes of a group put together the bits of their vectors. `previous` is the value before
+    // lane 0's, and becomes that of the next vectors.
+    __device__ __forceinline__ u32 bits_of(const Quad& quad, Value& previous, bool begins) const {
+        Value value[VECTOR];
+        memcpy(value, &quad, 16);
+        Value rotated = value_of_lane(value[REVERSE ? 0 : VECTOR - 1], lane + LANES - 1);
+        Value left = lane == 0 ? previous : rotated;
+        previous = rotated;
+        u32 bits = begins && lane == 0;
+#pragma unroll
+        for (u32 e = 0; e < VECTOR; e++) {
+            Value here = value[REVERSE ? VECTOR - 1 - e : e];
+            bits |= (u32)Source::template starts<REVERSE>(left, here) << e;
+            left = here;
+        }
+        bits <<= lane % GROUP * VECTOR;
+#pragma unroll
+        for (u32 stride = 1; stride < GROUP; stride *= 2) bits |= shuffle_xor(bits, stride);
+        return bits;
+    }
+};
+
+// Heads by flag or key: one thread block a window.
 template <class Source, bool REVERSE, u32 WINDOW>
 KOGGE_DEVICE void mark(const MarkArguments& arguments) {
-    typedef typename Source::Value Value;
-    constexpr u32 WORDS = WINDOW / MARK_THREADS, BATCH = mark_batch(WORDS);
-    static_assert(WINDOW % MARK_THREADS == 0 && WORDS <= LANES, "a lane keeps a word of the mask");
-    const Value* source = (const Value*)arguments.source;
-    u64 length = arguments.length;
-    u32 warp = thread_index() / LANES, lane = thread_index() % LANES, mine = 0;
-    u64 first = (u64)block_index() * WINDOW + warp * WORDS * 32, left = first < length ? length - first : 0;
-    u32 count = left < WORDS * 32 ? (u32)left : WORDS * 32;
-    const Value* from = source + (REVERSE ? length - 1 - first : first);
-    // The value before lane 0's is the last lane's, a word earlier: a rotation brings both.
-    Value before = first > 0 && count > 0 ? *(REVERSE ? from + 1 : from - 1) : Value();
-#pragma unroll 1
-    for (u32 start = 0; start < WORDS; start += BATCH) {
-        Value here[BATCH];
-#pragma unroll
-        for (u32 k = 0; k < BATCH; k++) {
-            u32 place = (start + k) * 32 + lane;
-            here[k] = place < count ? *(REVERSE ? from - place : from + place) : Value();
-        }
-#pragma unroll
-        for (u32 k = 0; k < BATCH; k++) {
-            u32 place = (start + k) * 32 + lane;
-            Value rotated = value_of_lane(here[k], lane + LANES - 1);
-            bool starts = Source::template starts<REVERSE>(lane == 0 ? before : rotated, here[k]);
-            u32 word = lanes_where(place < count && (starts || first + place == 0));
-            if (lane == start + k) mine = word;
-            before = rotated;
-        }
-    }
-    if (lane < WORDS) arguments.heads[first / 32 + lane] = mine;
-    note_window(*(MarkShared*)shared_memory(), arguments.windows, mine, first, warp, lane);
+    typedef MarkShare<Source, REVERSE, WINDOW> Share;
+    u32 warp = thread_index() / LANES, lane = thread_index() % LANES;
+    Share share(arguments.source, arguments.length, warp, lane);
+    u32 mine = share.words();
+    if (lane < Share::WORDS) arguments.heads[share.first / 32 + lane] = mine;
+    note_window(*(MarkShared*)shared_memory(), arguments.windows, mine, share.first, warp, lane);
 }
 
 // Heads by offsets: a thread a segment, in a mask of zeros. An empty segment is no run.

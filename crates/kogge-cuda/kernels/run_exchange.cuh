@@ -27,9 +27,13 @@ struct RunSlots {
     __device__ __forceinline__ void publish(u64 slot, const A& value) const {
         Slot<A>::publish(workspace, slot, value, epoch);
     }
+    // Whether a slot holds a value, which is then in `value`.
+    __device__ __forceinline__ bool peek(u64 slot, A& value) const {
+        return Slot<A>::peek(workspace, slot, value, epoch);
+    }
     __device__ __forceinline__ A await(u64 slot) const {
         A value;
-        while (!Slot<A>::peek(workspace, slot, value, epoch)) {
+        while (!peek(slot, value)) {
         }
         return value;
     }
@@ -40,8 +44,8 @@ struct RunSlots {
         A fold, total;
         u32 nearest, folded = 0, known;
         do {
-            bool folds_here = Slot<A>::peek(workspace, of_fold(block), fold, epoch) && lane < count;
-            known = lanes_where(Slot<A>::peek(workspace, of_block(block), total, epoch));
+            bool folds_here = peek(of_fold(block), fold) && lane < count;
+            known = lanes_where(peek(of_block(block), total));
             folded = lanes_where(folds_here);
             nearest = folded ? lowest_bit(folded) : 0;
         } while (folded == 0 || (~known & (1u << nearest) - 1) != 0);

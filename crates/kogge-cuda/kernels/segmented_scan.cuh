@@ -25,6 +25,7 @@ struct SegmentedScan {
     u32 warp, lane;
     Standing standing;  // the run that enters the share
     u32 heads_before;   // in this window
+    u32 plain;          // in how many steps no run begins, up to the first in which one does
 
     __device__ __forceinline__ SegmentedScan(SegmentedShared<S>& shared, const SegmentedArguments<S>& arguments)
         : window(shared, arguments), shared(shared), arguments(arguments), warp(window.warp), lane(window.lane) {}
@@ -47,17 +48,19 @@ struct SegmentedScan {
         return ends ? word | 1u << (length - position) : word;
     }
     // Fetches the share's heads, and tells the other warps of them.
-    __device__ __forceinline__ void note_heads() const {
+    __device__ __forceinline__ void note_heads() {
         constexpr u32 WORDS = STEPS * E;
-        u32 last = 0, count = 0;
+        u32 last = 0, count = 0, before = WORDS;
 #pragma unroll
         for (u32 first = 0; first < WORDS; first += LANES) {
             u32 place = warp * WORDS + first + lane, word = 0;
             if (first + lane < WORDS) shared.mask[place] = word = mask_word(window.start / 32 + place);
             u32 with = lanes_where(word != 0), of = with ? highest_bit(with) : 0, bits = shuffle(word, of);
             if (with) last = (warp * WORDS + first + of) * 32 + highest_bit(bits) + 1;
+            if (with && before == WORDS) before = first + lowest_bit(with);
             count += count_bits(word);
         }
+        plain = before / E;
         if (window.numbered()) {
 #pragma unroll
             for (u32 stride = 1; stride < LANES; stride *= 2) count += shuffle_xor(count, stride);
@@ -70,13 +73,9 @@ struct SegmentedScan {
     // The heads of this lane's cell in a step of the share.
     __device__ __forceinline__ u32 heads_at(u32 j) const { return cell_heads<E>(shared.mask + (warp * STEPS + j) * E, lane); }
     __device__ __forceinline__ void find_standing() {
-        u32 last = 0;
+        u32 seen = lane < warp ? shared.last_head[lane] : 0, with = lanes_where(seen != 0);
+        u32 last = with ? shared.last_head[highest_bit(with)] : 0;
         heads_before = 0;
-#pragma unroll
-        for (u32 w = 0; w + 1 < W::WARPS; w++) {
-            u32 seen = w < warp ? shared.last_head[w] : 0;
-            if (seen) last = seen;
-        }
         if (window.numbered())
             for (u32 w = 0; w < warp; w++) heads_before += shared.heads[w];
         u32 first = warp * STEPS, cells = (last - 1) / E;
@@ -94,13 +93,17 @@ struct SegmentedScan {
 
     // ---- totals of rows ----
 
-    // The step before the share, as far as the row goes that enters it.
+    // The run that enters the share, where it enters step `j` of it, if none begins before.
+    __device__ __forceinline__ Standing standing_at(u32 j) const {
+        return {standing.lane, standing.phase, standing.row + j, standing.early};
+    }
+    // The cell of the step before, as far as the row goes that enters such a step; and the Kogge–Stone values there.
     __device__ __forceinline__ Cell cell_before() const {
         return {0, standing.phase, (lane - standing.lane) % LANES, true};
     }
-    __device__ __forceinline__ A value_before(Passing<A>& passing) const {
+    __device__ __forceinline__ A value_before(u32 j, Passing<A>& passing) const {
         A cut = A();
-        return CellValues<S>::template of<PLAIN, false>(shared.stage.read(warp * STEPS, lane), cell_before(), passing, lane, cut);
+        return CellValues<S>::template of<PLAIN, false>(shared.stage.read(warp * STEPS + j, lane), cell_before(), passing, lane, cut);
     }
     // Notes the row that ends in a step.
     __device__ __forceinline__ void note_row(const Cell& here, const Standing& at, u32 step, bool run_ends, const A& value) const {
@@ -112,15 +115,6 @@ struct SegmentedScan {
         shared.row[W::LEAD + step] = value;
         if (ends.segment()) shared.segment_ends[warp] = 1;
     }
-    // That of the run that enters a step in which none begins.
-    __device__ __forceinline__ void reduce_step(u32 j, Standing& at, Passing<A>& passing) const {
-        u32 step = warp * STEPS + j;
-        Standing entering = at;
-        A cut = A();
-        Cell here = Cell::of<PLAIN>(0, 0, at, lane);
-        A value = CellValues<S>::template of<PLAIN, false>(shared.stage.read(1 + step, lane), here, passing, lane, cut);
-        note_row(here, entering, step, false, value);
-    }
     // Rows before the window of the segment that enters it, a row a warp.
     __device__ __forceinline__ void reduce_lead() const {
         const Standing& early = window.early;
@@ -129,8 +123,13 @@ struct SegmentedScan {
         Span<Input> span = window.lead();
         if (!S::REVERSE) span.bytes += early.phase * sizeof(Input);
         span.count -= early.phase;
-        u32 index = place * LANES + early.lane + lane;
-        InputChunk<S> chunk = read_chunk<Input, S::REVERSE, false, FromGlobal>(span, index);
+        InputChunk<S> chunk = {};
+#pragma unroll
+        for (u32 e = 0; e < E; e++) {
+            Input element;
+            memcpy(&element, (const Input*)element_at<Input, S::REVERSE>(span, place * LANES + early.lane + lane, e), sizeof(Input));
+            chunk.put(e, element);
+        }
         A value = S::Fold::template of<false>(chunk, E);
         A total = value_of_lane(kogge_stone<Op>(value, lane, LANES), LANES - 1);
         if (lane == 0) shared.row[place] = total;
@@ -143,7 +142,7 @@ struct SegmentedScan {
         Passing<A> passing = {};
         Standing at = standing;
         u32 runs = heads_before;
-        value_before(passing);
+        value_before(0, passing);
 #pragma unroll 1
         for (u32 j = 0; j < STEPS; j++) {
             u32 heads = heads_at(j), step = warp * STEPS + j;
@@ -191,54 +190,20 @@ struct SegmentedScan {
 
     // ---- values ----
 
-    // What precedes the segment, and the row, of a run.
-    struct Prefix {
-        Maybe<A> segment, row;
-    };
     // What goes along with a way over steps.
     struct Going {
         Standing at;
         Passing<A> passing;
-        Prefix prefix;   // of the run that enters the step
+        RunPrefix<S> prefix;   // of the run that enters the step
         Maybe<A> first;  // what precedes the last run that began
         A passed;        // the fold of the chunk that enters the step
         u32 runs;
     };
     template <bool INIT>
-    __device__ __forceinline__ Going begin() const {
-        Going going = {standing, {}, {{A(), false}, {A(), false}}, {A(), INIT}, A(), heads_before};
+    __device__ __forceinline__ Going begin(u32 j) const {
+        Going going = {standing_at(j), {}, {{A(), false}, {A(), false}}, {A(), INIT}, A(), heads_before};
         if (INIT && arguments.inits.kind != INITS_EACH) going.first = arguments.inits.of(0);
         return going;
-    }
-    // What precedes the run that enters the share.
-    __device__ __forceinline__ Prefix prefix_of_share(bool told) const {
-        u32 step = warp * STEPS, first, segments, from = 0;
-        Maybe<A> before;
-        if (standing.early) {
-            first = window.early_segment();
-            segments = (window.early.row % ROWS_PER_SEGMENT + step) / ROWS_PER_SEGMENT;
-            before = told ? shared.base[0] : window.init_early();
-            if (told && segments >= shared.split) {
-                before = shared.base[1];
-                from = shared.split;
-            }
-        } else {
-            first = step - 1 - standing.row + ROWS_PER_SEGMENT;
-            segments = standing.row / ROWS_PER_SEGMENT;
-            before = {A(), false};
-            if (step > 0) before = window.init_of(heads_before - 1, step * W::ROW - 1);
-        }
-        before = window.join_segments(before, first, from, segments);
-        return {before, window.join_rows(before, standing.row % ROWS_PER_SEGMENT, step)};
-    }
-    // What precedes the next row, once the one that enters a step has ended.
-    __device__ __forceinline__ void pass_row(Prefix& prefix, const Standing& at, u32 step, const A& row, bool told) const {
-        prefix.row = {choose(prefix.row.exists, Op::combine(prefix.row.value, row), row), true};
-        if (!told || at.row % ROWS_PER_SEGMENT < ROWS_PER_SEGMENT - 1) return;
-        u32 segments = (window.early.row % ROWS_PER_SEGMENT + step + 1) / ROWS_PER_SEGMENT;
-        if (at.early && segments == shared.split) prefix.segment = shared.base[1];
-        else prefix.segment = join<Op>(prefix.segment, shared.segment[step]);
-        prefix.row = prefix.segment;
     }
     // What precedes the chunk that begins at a cell's phase, from what precedes its row.
     static __device__ __forceinline__ A before_chunk(const Maybe<A>& row, const Cell& here, const A& value) {
@@ -293,7 +258,7 @@ struct SegmentedScan {
         Maybe<A> entering = going.prefix.row, begun = going.first;
 #pragma unroll
         for (u32 e = 0; INIT && e < E; e++) init[INIT ? e : 0] = going.first.value;
-        pass_row(going.prefix, at, step, value_of_lane(value, at.lane), AGAIN && told);
+        going.prefix.pass_row(window, at.row, at.early, step, value_of_lane(value, at.lane), AGAIN && told);
         if (INIT && WAY != PLAIN && arguments.inits.kind == INITS_EACH) find_inits<INIT>(init, j, here, with, going, begun.value);
         if (WAY == PLAIN || here.entered) begun = lane >= at.lane ? going.prefix.row : entering;
         A running = scan_chunks<WAY, INIT>(out, input, here, before_chunk(begun, here, value), init);
@@ -333,47 +298,34 @@ struct SegmentedScan {
             if (AGAIN || writer.whole) writer.write(index, narrowed<Output>(out), lane, writes, j == first, j + 1 == end);
         }
     }
-    // The first way, if no totals are wanted.
+    // The first way, if no totals are wanted; `plain` steps have been looked at.
     template <bool INIT>
-    __device__ __forceinline__ u32 scan_first() const {
-        Writer writer = this->writer();
-        Going going = begin<INIT>();
-        value_before(going.passing);
-        u32 j = 0;
-#pragma unroll 1
-        for (; j < STEPS && lanes_where(heads_at(j) != 0) == 0; j++) reduce_step(j, going.at, going.passing);
-        bool enters = (shared.mask[warp * STEPS * E] & 1) == 0;
+    __device__ __forceinline__ void scan_first(u32 j, bool enters, Writer& writer) const {
+        Going going = begin<INIT>(j);
+        value_before(j, going.passing);
         scan_steps<INIT, false>(j, STEPS, enters ? j : STEPS, going, writer, false, false);
-        if (!writer.whole) return STEPS;
-        return !enters ? 0 : j < STEPS ? j + 1 : STEPS;
     }
-    // The second way, over so many steps.
+    // The second way, from step `j` on.
     template <bool INIT>
-    __device__ __forceinline__ void scan_again(u32 steps, bool told) const {
-        if (steps == 0) return;
-        Writer writer = this->writer();
-        Going going = begin<INIT>();
-        going.prefix = prefix_of_share(told);
-        // The chunk that enters the share.
+    __device__ __forceinline__ void scan_again(u32 j, u32 end, const RunPrefix<S>& prefix, Writer& writer, bool all, bool told) const {
+        Going going = begin<INIT>(j);
+        going.prefix = prefix;
+        // The chunk that enters the step.
         A out[E];
         const A none[1] = {};
         Cell whole = cell_before();
-        A running = before_chunk(going.prefix.row, whole, value_before(going.passing));
-        if (standing.row == 0 && lane == standing.lane && !going.prefix.row.exists) whole.heads = 1u << whole.phase;
-        running = scan_chunks<ANY_PHASE, false>(out, shared.stage.read(warp * STEPS, lane), whole, running, none);
+        A running = before_chunk(prefix.row, whole, value_before(j, going.passing));
+        if (going.at.row == 0 && lane == standing.lane && !prefix.row.exists) whole.heads = 1u << whole.phase;
+        running = scan_chunks<ANY_PHASE, false>(out, shared.stage.read(warp * STEPS + j, lane), whole, running, none);
         going.passed = value_of_lane(running, LANES - 1);
-        scan_steps<INIT, true>(0, steps, STEPS, going, writer, arguments.inits.totals || !writer.whole, told);
+        scan_steps<INIT, true>(j, end, STEPS, going, writer, all, told);
     }
 
     // ---- all of it ----
 
-    // The first way; gives the number of steps that the second has to take.
-    __device__ __forceinline__ u32 first_way() const {
-        if (arguments.inits.totals) {
-            put_all_totals();
-            return STEPS;
-        }
-        return arguments.inits.kind == INITS_NONE ? scan_first<false>() : scan_first<true>();
+    // Whether some warp has noted that a segment ends.
+    __device__ __forceinline__ bool segments_end() const {
+        return lanes_where(lane < W::WARPS && shared.segment_ends[lane % W::WARPS] != 0) != 0;
     }
     __device__ __forceinline__ void run_window() {
         if (thread_index() == 0) barrier_init(&shared.landed, SEGMENTED_THREADS);
@@ -384,20 +336,34 @@ struct SegmentedScan {
         async_arrive(&shared.landed);
         find_standing();
         barrier_wait(&shared.landed, 0);
-        u32 again = first_way();
+
+        Writer writer = this->writer();
+        bool totals = arguments.inits.totals, none = arguments.inits.kind == INITS_NONE, direct = !totals && writer.whole;
+        bool enters = (shared.mask[warp * STEPS * E] & 1) == 0;
+        if (!direct) plain = 0;
+        PlainSteps<S> steps(window, standing, plain);
+        if (totals) put_all_totals();
+        else {
+            if (plain > 0) steps.reduce();
+            if (plain < STEPS && none) scan_first<false>(plain, enters, writer);
+            if (plain < STEPS && !none) scan_first<true>(plain, enters, writer);
+        }
         reduce_lead();
         sync_block();
         WindowExchange<S> exchange(window);
-        bool awaits = exchange.awaits_others(), told = awaits;
-#pragma unroll
-        for (u32 w = 0; w < W::WARPS; w++) told |= shared.segment_ends[w] != 0;
+        bool awaits = exchange.awaits_others(), told = segments_end() || awaits;
         if (told) {
             if (warp == 0) exchange.tell(awaits);
             sync_block();
         }
-        if (arguments.inits.totals) exchange.total_of_step(thread_index(), told);
-        if (arguments.inits.kind == INITS_NONE) scan_again<false>(again, told);
-        else scan_again<true>(again, told);
+        if (totals) exchange.total_of_step(thread_index(), told);
+
+        if (direct && !enters) return;
+        RunPrefix<S> prefix = RunPrefix<S>::of_share(window, standing, heads_before, told);
+        if (plain > 0) steps.scan(prefix, writer, told);
+        u32 end = direct ? plain + 1 : STEPS;
+        if (plain < STEPS && none) scan_again<false>(plain, end, prefix, writer, !direct, told);
+        if (plain < STEPS && !none) scan_again<true>(plain, end, prefix, writer, !direct, told);
     }
 };
 

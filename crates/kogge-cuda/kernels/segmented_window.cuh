@@ -128,7 +128,10 @@ struct SegmentedWindow {
 
     // `before`, then so many rows, the last of which ends in the step before this.
     __device__ __forceinline__ Maybe<A> join_rows(Maybe<A> before, u32 rows, u32 step) const {
-        for (u32 place = W::LEAD + step - rows; place < W::LEAD + step; place++) before = join<Op>(before, shared.row[place]);
+        const A* row = shared.row + W::LEAD + step - rows;
+#pragma unroll
+        for (u32 i = 0; i < ROWS_PER_SEGMENT; i++)
+            if (i < rows) before = join<Op>(before, row[i]);
         return before;
     }
     // `before`, then segments `from` to `end` of those that end in the window, the first in step `first`.
@@ -138,4 +141,47 @@ struct SegmentedWindow {
     }
     // The step in which the early run's first segment ends.
     __device__ __forceinline__ u32 early_segment() const { return ROWS_PER_SEGMENT - 1 - early.row % ROWS_PER_SEGMENT; }
+};
+
+// What precedes the segment, and the row, of a run.
+template <class S>
+struct RunPrefix {
+    typedef typename S::Op Op;
+    typedef typename Op::Element A;
+    typedef WindowShape<S> W;
+    Maybe<A> segment, row;
+
+    // Of the run that enters a warp's share, in which so many heads lie before in the window. `told` says that
+    // windows have told each other of it.
+    static __device__ __forceinline__ RunPrefix of_share(const SegmentedWindow<S>& window, const Standing& run, u32 heads, bool told) {
+        const SegmentedShared<S>& shared = window.shared;
+        u32 step = window.warp * W::STEPS, first, segments, from = 0;
+        Maybe<A> before;
+        if (run.early) {
+            first = window.early_segment();
+            segments = (window.early.row % ROWS_PER_SEGMENT + step) / ROWS_PER_SEGMENT;
+            before = told ? shared.base[0] : window.init_early();
+            if (told && segments >= shared.split) {
+                before = shared.base[1];
+                from = shared.split;
+            }
+        } else {
+            first = step - 1 - run.row + ROWS_PER_SEGMENT;
+            segments = run.row / ROWS_PER_SEGMENT;
+            before = {A(), false};
+            if (step > 0) before = window.init_of(heads - 1, step * W::ROW - 1);
+        }
+        before = window.join_segments(before, first, from, segments);
+        return {before, window.join_rows(before, run.row % ROWS_PER_SEGMENT, step)};
+    }
+    // That of the next row, once row `number` of the run has ended in a step.
+    __device__ __forceinline__ void pass_row(const SegmentedWindow<S>& window, u32 number, bool early, u32 step, const A& total, bool told) {
+        const SegmentedShared<S>& shared = window.shared;
+        row = {choose(row.exists, Op::combine(row.value, total), total), true};
+        if (!told || number % ROWS_PER_SEGMENT < ROWS_PER_SEGMENT - 1) return;
+        u32 segments = (window.early.row % ROWS_PER_SEGMENT + step + 1) / ROWS_PER_SEGMENT;
+        if (early && segments == shared.split) segment = shared.base[1];
+        else segment = join<Op>(segment, shared.segment[step]);
+        row = segment;
+    }
 };

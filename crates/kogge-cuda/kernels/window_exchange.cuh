@@ -60,16 +60,19 @@ struct WindowExchange {
         u32 done = (u32)(segment % SEGMENTS_PER_TILE), tiles = (u32)(tile % TILES_PER_BLOCK), rest = SEGMENTS_PER_TILE - done;
         bool complete = whole >= rest;
 
-        A earlier = A();
-        if (lane < done) earlier = slots.await(slots.of_segment(tile_start + lane * slots.SEGMENT));
+        // Both are asked for at once; only the segments must be there for this tile to be told.
+        u64 segment_slot = slots.of_segment(lane < done ? tile_start + lane * slots.SEGMENT : window.run);
+        u64 tile_slot = slots.of_tile(lane < tiles ? block_start + lane * slots.TILE : window.run);
+        A earlier, before;
+        bool segment_seen = slots.peek(segment_slot, earlier), tile_seen = slots.peek(tile_slot, before);
+        if (lane < done && !segment_seen) earlier = slots.await(segment_slot);
         Maybe<A> through = {A(), false};
         for (u32 i = 0; i < done; i++) through = join<Op>(through, value_of_lane(earlier, i));
         Maybe<A> in_tile = through;
         through = window.join_segments(through, window.early_segment(), 0, complete ? rest : whole);
         if (complete && lane == 0) slots.publish(slots.of_tile(tile_start), through.value);
 
-        A before = A();
-        if (lane < tiles) before = slots.await(slots.of_tile(block_start + lane * slots.TILE));
+        if (lane < tiles && !tile_seen) before = slots.await(tile_slot);
         A stepped = kogge_stone<Op>(lane == tiles && complete ? through.value : before, lane, tiles + complete);
         bool ends_block = complete && tiles == TILES_PER_BLOCK - 1;
         if (ends_block && lane == LANES - 1) slots.publish(slots.of_block(block_start), stepped);

@@ -16,6 +16,7 @@
 #include "../kernels/segmented_window.cuh"
 #include "../kernels/run_exchange.cuh"
 #include "../kernels/window_exchange.cuh"
+#include "../kernels/plain_steps.cuh"
 #include "../kernels/segmented_scan.cuh"
 
 #include <map>

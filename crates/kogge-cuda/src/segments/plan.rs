@@ -130,7 +130,7 @@ const THREAD_BYTES: usize = 256;
 /// Thread blocks for which a multiprocessor has room at least, if windows can be made small enough.
 const FEWEST: u32 = 3;
 const MOST_STEPS: usize = 8;
-/// Thread blocks on a multiprocessor where elements are small: one's copies hide another's work.
+/// Thread blocks on a multiprocessor, if it has room for them: one's copies hide another's work.
 const RESIDENTS: u32 = 4;
 /// What a multiprocessor keeps for itself of each block's shared memory.
 const RESERVED: u32 = 1024;
@@ -215,9 +215,15 @@ fn accumulator_bytes(problem: &Problem) -> usize {
     problem.accumulator_bytes.max(4)
 }
 
-/// Thread blocks that a multiprocessor has shared memory for, and registers: the larger a value is, the more it takes.
+/// Thread blocks that a multiprocessor has shared memory for, and registers: the more words a lane has of a chunk
+/// as it is combined, the more it takes.
 fn residents(problem: &Problem, shared_bytes: u32, device: Capability) -> u32 {
-    let most = if accumulator_bytes(problem) <= 8 { RESIDENTS } else { 2 };
+    let most = match accumulator_bytes(problem) {
+        ..=4 if problem.order().chunk() <= 4 => RESIDENTS,
+        ..=8 => 3,
+        ..=16 => 2,
+        _ => 1,
+    };
     (device.shared_bytes / (shared_bytes + RESERVED)).clamp(1, most)
 }
 
@@ -226,7 +232,8 @@ fn residents(problem: &Problem, shared_bytes: u32, device: Capability) -> u32 {
 fn shared_bytes(problem: &Problem, steps: usize) -> u32 {
     let (chunk, accumulator) = (chunk_bytes(problem), accumulator_bytes(problem));
     let rows = WARPS * steps;
-    let bytes = 32 * (rows + 1) * chunk + rows * (4 * problem.order().chunk() + 3 * accumulator + 12);
+    let bytes =
+        32 * (rows + 1) * chunk + rows * (4 * problem.order().chunk() + 3 * accumulator + 12);
     (bytes + 10 * accumulator + 12 * WARPS + 256) as u32
 }
 

@@ -7,13 +7,14 @@ use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use kogge_core::{Accumulate, Direction, Element};
 
 const HEADS: &str = include_str!("../../kernels/heads.cuh");
-const KERNELS: [&str; 7] = [
+const KERNELS: [&str; 8] = [
     include_str!("../../kernels/inits.cuh"),
     HEADS,
     include_str!("../../kernels/cells.cuh"),
     include_str!("../../kernels/segmented_window.cuh"),
     include_str!("../../kernels/run_exchange.cuh"),
     include_str!("../../kernels/window_exchange.cuh"),
+    include_str!("../../kernels/plain_steps.cuh"),
     include_str!("../../kernels/segmented_scan.cuh"),
 ];
 
