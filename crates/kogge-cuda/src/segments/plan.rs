@@ -219,9 +219,9 @@ fn accumulator_bytes(problem: &Problem) -> usize {
 /// as it is combined, the more it takes.
 fn residents(problem: &Problem, shared_bytes: u32, device: Capability) -> u32 {
     let most = match accumulator_bytes(problem) {
-        ..=4 if problem.order().chunk() <= 4 => RESIDENTS,
-        ..=8 => 3,
-        ..=16 => 2,
+        0..=4 if problem.order().chunk() <= 4 => RESIDENTS,
+        0..=8 => 3,
+        9..=16 => 2,
         _ => 1,
     };
     (device.shared_bytes / (shared_bytes + RESERVED)).clamp(1, most)
