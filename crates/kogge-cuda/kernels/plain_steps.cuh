@@ -66,24 +66,57 @@ struct PlainSteps {
     // enters the step behind them.
     template <class Writer>
     __device__ __forceinline__ void scan(RunPrefix<S>& prefix, const Writer& writer, bool told) const {
-        // Rows that end with a step's last cell lie in the step before.
-        bool aligned = run.lane == 0 && run.phase == 0;
         A passed = A();
 #pragma unroll
-        for (u32 j = 0; j <= STEPS; j++) {
-            if (j > steps) break;
-            if (j > 0 || !aligned) scan_row(j, prefix.row, passed, writer);
-            if (j == steps) break;
-            u32 step = warp * STEPS + j;
-            prefix.pass_row(window, run.row + j, run.early, step, shared.row[W::LEAD + step], told);
+        for (u32 first = 0; first <= STEPS; first += GROUP)
+            if (first <= steps) scan_group(first, prefix, passed, writer, told);
+    }
+
+  private:
+    // So many rows at once, that the shuffles of one hide the latency of another's; fewer where that takes too many
+    // registers.
+    static constexpr u32 GROUP = sizeof(A) * E <= 16 ? 3 : 1;
+
+    // The rows that end in steps `first` and the next, as far as there are some. One that ends with a step's last cell
+    // lies in the step before: then there is nothing of the first here.
+    template <class Writer>
+    __device__ __forceinline__ void scan_group(u32 first, RunPrefix<S>& prefix, A& passed, const Writer& writer, bool told) const {
+        InputChunk<S> input[GROUP];
+        A value[GROUP], tail, first_tail;
+#pragma unroll
+        for (u32 i = 0; i < GROUP; i++) {
+            u32 j = first + i < STEPS ? first + i : STEPS;
+            input[i] = read(j, 0);
+            value[i] = fold(input[i], j, tail);
+            if (i == 0) first_tail = tail;
+        }
+#pragma unroll
+        for (u32 stride = 1; stride < LANES; stride *= 2) {
+#pragma unroll
+            for (u32 i = 0; i < GROUP; i++)
+                value[i] = take_left<Op>(lane >= stride, value_of_lane_below(value[i], stride), value[i]);
+        }
+        A out[GROUP][E], turned[GROUP];
+#pragma unroll
+        for (u32 i = 0; i < GROUP; i++) {
+            A running = scan_tails(out[i], input[i], value_of_lane(value[i], lane + LANES - 1), prefix.row);
+            // The run's first chunk has nothing before it.
+            if (first == 0 && i == 0) running = choose(lane > 0 || prefix.row.exists, running, first_tail);
+            turned[i] = value_of_lane(running, lane + LANES - 1);
+            u32 j = first + i, step = warp * STEPS + j;
+            if (j < steps) prefix.pass_row(window, run.row + j, run.early, step, shared.row[W::LEAD + step], told);
+        }
+#pragma unroll
+        for (u32 i = 0; i < GROUP; i++) {
+            scan_heads(out[i], input[i], choose(lane > 0, turned[i], passed));
+            passed = turned[i];
+            u32 cell = (first + i) * LANES + run.lane + lane - LANES;
+            if (cell < steps * LANES) writer.write_whole(warp * STEPS * LANES + cell, narrowed<Output>(out[i]));
         }
     }
-    template <class Writer>
-    __device__ __forceinline__ void scan_row(u32 j, const Maybe<A>& prefix, A& passed, const Writer& writer) const {
-        A out[E], tail;
-        InputChunk<S> input = read(j, 0);
-        A stepped = kogge_stone<Op>(fold(input, j, tail), lane, LANES);
-        A before = value_of_lane(stepped, lane + LANES - 1);
+    // The values of the chunk that begins in a cell, as far as they are there, from the Kogge–Stone value of the
+    // lane before; gives the last.
+    __device__ __forceinline__ A scan_tails(A (&out)[E], const InputChunk<S>& input, const A& before, const Maybe<A>& prefix) const {
         A joined = choose(prefix.exists, Op::combine(prefix.value, before), before);
         A running = choose(lane > 0, joined, prefix.value);
 #pragma unroll
@@ -92,17 +125,15 @@ struct PlainSteps {
             out[e] = S::EXCLUSIVE ? running : through;
             running = choose(e < run.phase, running, through);
         }
-        // The run's first chunk has nothing before it.
-        running = choose(lane > 0 || prefix.exists, running, tail);
-        A turned = value_of_lane(running, lane + LANES - 1), rest = choose(lane > 0, turned, passed);
-        passed = turned;
+        return running;
+    }
+    // Those of the chunk that goes over into the cell, from what it was in the lane before.
+    __device__ __forceinline__ void scan_heads(A (&out)[E], const InputChunk<S>& input, A running) const {
 #pragma unroll
         for (u32 e = 0; e + 1 < E; e++) {
-            A through = Op::combine(rest, widened<A, false>(input, e));
-            out[e] = choose(e < run.phase, S::EXCLUSIVE ? rest : through, out[e]);
-            rest = through;
+            A through = Op::combine(running, widened<A, false>(input, e));
+            out[e] = choose(e < run.phase, S::EXCLUSIVE ? running : through, out[e]);
+            running = through;
         }
-        u32 cell = j * LANES + run.lane + lane - LANES;
-        if (cell < steps * LANES) writer.write_whole(warp * STEPS * LANES + cell, narrowed<Output>(out));
     }
 };

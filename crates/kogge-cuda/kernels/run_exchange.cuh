@@ -38,19 +38,30 @@ struct RunSlots {
         return value;
     }
 
-    // The fold of a run's first `count` blocks and of what precedes them. All lanes of the warp.
-    __device__ __forceinline__ A fold_of_blocks(u64 run, u64 count, u32 lane) const {
-        u64 block = run + (count - 1 - (lane < count ? lane : 0)) * BLOCK;
+    // The nearest blocks before, as a lane sees them.
+    struct Blocks {
         A fold, total;
-        u32 nearest, folded = 0, known;
-        do {
-            bool folds_here = peek(of_fold(block), fold) && lane < count;
-            known = lanes_where(peek(of_block(block), total));
-            folded = lanes_where(folds_here);
+        bool folded, known;
+    };
+    // What is known of a run's first `count` blocks.
+    __device__ __forceinline__ Blocks look(u64 run, u64 count, u32 lane) const {
+        u64 block = run + (count - 1 - (lane < count ? lane : 0)) * BLOCK;
+        Blocks seen;
+        seen.folded = peek(of_fold(block), seen.fold) && lane < count;
+        seen.known = peek(of_block(block), seen.total);
+        return seen;
+    }
+    // Their fold and what precedes them, from what was seen of them. All lanes of the warp.
+    __device__ __forceinline__ A fold_of_blocks(Blocks seen, u64 run, u64 count, u32 lane) const {
+        u32 nearest;
+        while (true) {
+            u32 folded = lanes_where(seen.folded), known = lanes_where(seen.known);
             nearest = folded ? lowest_bit(folded) : 0;
-        } while (folded == 0 || (~known & (1u << nearest) - 1) != 0);
-        A before = value_of_lane(fold, nearest);
-        for (u32 i = nearest; i > 0; i--) before = S::Op::combine(before, value_of_lane(total, i - 1));
+            if (folded != 0 && (~known & (1u << nearest) - 1) == 0) break;
+            seen = look(run, count, lane);
+        }
+        A before = value_of_lane(seen.fold, nearest);
+        for (u32 i = nearest; i > 0; i--) before = S::Op::combine(before, value_of_lane(seen.total, i - 1));
         return before;
     }
 };

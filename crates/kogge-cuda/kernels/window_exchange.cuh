@@ -60,14 +60,21 @@ struct WindowExchange {
         u32 done = (u32)(segment % SEGMENTS_PER_TILE), tiles = (u32)(tile % TILES_PER_BLOCK), rest = SEGMENTS_PER_TILE - done;
         bool complete = whole >= rest;
 
-        // Both are asked for at once; only the segments must be there for this tile to be told.
+        // All are asked for at once; only the segments must be there for this tile to be told.
         u64 segment_slot = slots.of_segment(lane < done ? tile_start + lane * slots.SEGMENT : window.run);
         u64 tile_slot = slots.of_tile(lane < tiles ? block_start + lane * slots.TILE : window.run);
         A earlier, before;
         bool segment_seen = slots.peek(segment_slot, earlier), tile_seen = slots.peek(tile_slot, before);
+        typename RunSlots<S>::Blocks seen = slots.look(window.run, block > 0 ? block : 1, lane);
         if (lane < done && !segment_seen) earlier = slots.await(segment_slot);
+        sync_warp();
+        A part[SEGMENTS_PER_TILE - 1];
         Maybe<A> through = {A(), false};
-        for (u32 i = 0; i < done; i++) through = join<Op>(through, value_of_lane(earlier, i));
+#pragma unroll
+        for (u32 i = 0; i < SEGMENTS_PER_TILE - 1; i++) part[i] = value_of_lane(earlier, i);
+#pragma unroll
+        for (u32 i = 0; i < SEGMENTS_PER_TILE - 1; i++)
+            if (i < done) through = join<Op>(through, part[i]);
         Maybe<A> in_tile = through;
         through = window.join_segments(through, window.early_segment(), 0, complete ? rest : whole);
         if (complete && lane == 0) slots.publish(slots.of_tile(tile_start), through.value);
@@ -77,11 +84,13 @@ struct WindowExchange {
         bool ends_block = complete && tiles == TILES_PER_BLOCK - 1;
         if (ends_block && lane == LANES - 1) slots.publish(slots.of_block(block_start), stepped);
         Maybe<A> blocks = window.init_early();
-        if (block > 0) blocks = {slots.fold_of_blocks(window.run, block, lane), true};
+        if (block > 0) blocks = {slots.fold_of_blocks(seen, window.run, block, lane), true};
         Maybe<A> first = blocks, next = join<Op>(blocks, value_of_lane(stepped, tiles));
         if (ends_block && lane == 0) slots.publish(slots.of_fold(block_start), next.value);
         if (tiles > 0) first = join<Op>(blocks, value_of_lane(stepped, (tiles - 1) % LANES));
-        for (u32 i = 0; i < done; i++) first = join<Op>(first, value_of_lane(earlier, i));
+#pragma unroll
+        for (u32 i = 0; i < SEGMENTS_PER_TILE - 1; i++)
+            if (i < done) first = join<Op>(first, part[i]);
         if (lane == 0) {
             shared.base[0] = first;
             shared.base[1] = next;

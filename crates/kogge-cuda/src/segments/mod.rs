@@ -2,10 +2,9 @@
 //!
 //! Three launches: `mark` turns offsets, flags or keys into one bit an element (kernels/heads.cuh), `sum`
 //! works out what precedes each window of positions, and `scan` gives a thread block to each window
-//! (kernels/segmented_scan.cuh). Where a segment starts only the mask knows, so the last kernel costs the
-//! same whatever the segments are like: one that is longer than a segment of the order is handed on from
-//! block to block, and no block waits for one of a higher index. A block reads again what lies just before
-//! its window, so a scan in place saves that before.
+//! (kernels/segmented_scan.cuh). Where a segment starts only the mask knows. One that is longer than a segment
+//! of the order is handed on from block to block, and no block waits for one of a higher index. A block
+//! reads again what lies just before its window, so a scan in place saves that before.
 
 mod plan;
 mod source;
