@@ -42,7 +42,7 @@ fn trials(build: Build, program: &Path) -> Result<(), String> {
 
 #[test]
 fn every_planted_fault_is_caught() {
-    SEGMENTS.catches_all(17);
+    SEGMENTS.catches_all(16);
 }
 
 #[test]
