@@ -29,13 +29,32 @@ impl<O, A> Case<'_, O, A> {
         A: Element,
         O: Operator<A>,
     {
+        self.check_totals::<T, U>(shim, random, lengths, input, None)
+    }
+
+    /// The same with totals or without, if that isn't to be drawn too.
+    pub fn check_totals<T, U>(
+        &self,
+        shim: &mut Shim,
+        random: &mut Random,
+        lengths: &[usize],
+        input: &[T],
+        totals: Option<bool>,
+    ) -> Result<(), String>
+    where
+        T: Accumulate<A>,
+        U: Accumulate<A>,
+        A: Element,
+        O: Operator<A>,
+    {
         let source = Source::any(random, self.offset_bytes);
         // Without offsets there are no empty segments.
         let lengths: Vec<usize> =
             lengths.iter().copied().filter(|&len| len > 0 || source.of_offsets()).collect();
         // A single NaN is what ends a run of keys; elsewhere keys of neighbours differ anyway.
         let (kind, direction) = shim.way(random);
-        let (inits, totals) = (random.below(4), random.below(3) > 0);
+        let (inits, drawn) = (random.below(4), random.below(3) > 0);
+        let totals = totals.unwrap_or(drawn);
         let in_place = size_of::<T>() == size_of::<U>() && random.below(3) == 0;
         let mut offset = |align: usize| match random.below(2) {
             0 => 0,
