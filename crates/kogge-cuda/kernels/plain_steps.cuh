@@ -75,7 +75,7 @@ struct PlainSteps {
   private:
     // So many rows at once, that the shuffles of one hide the latency of another's; fewer where that takes too many
     // registers.
-    static constexpr u32 GROUP = sizeof(A) * E <= 16 ? 3 : 1;
+    static constexpr u32 GROUP = sizeof(A) <= 4 && E <= 4 ? 3 : 1;
 
     // The rows that end in steps `first` and the next, as far as there are some. One that ends with a step's last cell
     // lies in the step before: then there is nothing of the first here.
