@@ -18,7 +18,7 @@ const SOURCES: [SegmentSource; 6] = [
 ];
 
 /// Local memory that a thread may use, in bytes.
-const MOST_STACK: u32 = 160;
+const MOST_STACK: u32 = 176;
 
 /// Compiles an operator's kernels for every device; registers must let the planned thread blocks fit, and
 /// little may spill.
