@@ -22,9 +22,23 @@ struct ColumnFetch {
     template <u32 THREADS>
     __device__ __forceinline__ void ask_together(u8* to, const u8* from, u32 count, u32 index) const {
         constexpr u32 PIECES = PITCH < 16 ? 1 : PITCH / 16;
+        if constexpr (THREADS % PIECES == 0) {
+            // A thread always asks for the same piece, some elements further on.
+            constexpr u32 STEP = THREADS / PIECES;
+            u32 element = index / PIECES;
+            to += index * 16;
+            from += (long long)element * stride + index % PIECES * 16;
 #pragma unroll 8
-        for (u32 i = index; i < count * PIECES; i += THREADS)
-            async_load(to + i * 16, from + (long long)(i / PIECES) * stride + i % PIECES * 16);
+            for (; element < count; element += STEP) {
+                async_load(to, from);
+                to += THREADS * 16;
+                from += STEP * stride;
+            }
+        } else {
+#pragma unroll 8
+            for (u32 i = index; i < count * PIECES; i += THREADS)
+                async_load(to + i * 16, from + (long long)(i / PIECES) * stride + i % PIECES * 16);
+        }
     }
     // `count` elements of this thread's own line; then an arrival.
     __device__ __forceinline__ void ask_alone(u8* to, const u8* from, u32 count, Barrier* full) const {

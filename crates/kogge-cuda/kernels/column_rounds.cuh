@@ -87,27 +87,6 @@ struct ColumnSlots {
     }
 };
 
-template <class S>
-struct FromStage {
-    typedef typename S::Input Input;
-    const u8* row;
-
-    __device__ __forceinline__ void begin_octet() {}
-    __device__ __forceinline__ void end_octet() {}
-    __device__ __forceinline__ void take(u32 octet, u32 i, Input (&value)[Order<Input>::CHUNK]) {
-        read_column_chunk<Input, S::COLUMNS>(row, octet * CHUNKS_PER_OCTET + i, value);
-    }
-};
-
-// The left fold of the first `count` values, after `before`.
-template <class Op, u32 N, class A>
-KOGGE_DEVICE Maybe<A> fold_after(Maybe<A> before, const A (&value)[N], u32 count) {
-#pragma unroll
-    for (u32 i = 0; i < N; i++)
-        if (i < count) before = join<Op>(before, value[i]);
-    return before;
-}
-
 // A row of a line.
 struct ColumnRow {
     u64 strip, row;
@@ -184,12 +163,8 @@ struct ColumnWorker {
         }
     }
 
-    __device__ __forceinline__ A row_total(const ColumnRow& mine) {
-        FromStage<S> source = {shared.at(stage, row, column)};
-        if (mine.elements == Shared::ROW) return whole_row_total<S>(source);
-        Delays<A> delays = {};
-        Nowhere nowhere;
-        return descend_row<S, false>(delays, {A(), false}, mine.elements, source, nowhere);
+    __device__ __forceinline__ StagedRow<S> staged(const ColumnRow& mine) const {
+        return {shared.at(stage, row, column), mine.elements};
     }
 
     // What precedes this thread's row; on the way it publishes what only this thread can know. The threads
@@ -205,7 +180,7 @@ struct ColumnWorker {
 
         Maybe<A> total = NOTHING;
         if (ours) {
-            total = {row_total(mine), true};
+            total = {staged(mine).total(), true};
             slots.publish(slots.row(line, mine.row), total.value);
         }
         sync_warp();
@@ -277,19 +252,7 @@ struct ColumnWorker {
     // The values of this thread's row.
     __device__ __forceinline__ void scan(const ColumnRow& mine, const Maybe<A>& before) {
         u8* to = line_of(mine).output + (long long)(mine.row * Shared::ROW) * arguments.output_stride;
-        constexpr u32 NATURAL = natural_alignment<Output>();
-        if constexpr (alignof(Output) < NATURAL) {
-            if (((u64)to | (u64)arguments.output_stride) % NATURAL != 0) return scan_to<alignof(Output)>(mine, before, to);
-        }
-        scan_to<NATURAL>(mine, before, to);
-    }
-    template <u32 ALIGNMENT>
-    __device__ __forceinline__ void scan_to(const ColumnRow& mine, const Maybe<A>& before, u8* to) {
-        FromStage<S> source = {shared.at(stage, row, column)};
-        Places<Output, ALIGNMENT> sink = {to, arguments.output_stride};
-        Delays<A> delays = {};
-        if (mine.elements == Shared::ROW) descend_row<S, true>(delays, before, Shared::ROW, source, sink);
-        else descend_row<S, false>(delays, before, mine.elements, source, sink);
+        staged(mine).scan(before, to, arguments.output_stride);
     }
 };
 

@@ -37,15 +37,23 @@ struct LineArguments {
 
     // The axis along which neighbours lie.
     __device__ __forceinline__ const OuterAxis& along() const { return axis[axes > 1 ? axes - 1 : 0]; }
-    // Where line `index` lies: lines are counted along the axes, the last the fastest.
+    // Where line `index` lies: lines are counted along the axes, the last the fastest. `EVEN` says that there is
+    // one axis at most: the divisions of more would crowd a kernel that never needs them.
     __device__ __forceinline__ LinePlace place(u64 index) const {
+        if constexpr (S::EVEN) return place_along(index);
+        else return axes <= 1 ? place_along(index) : place_among(index);
+    }
+
+  private:
+    __device__ __forceinline__ LinePlace place_along(u64 index) const {
         LinePlace at = origin;
-        if (axes <= 1) {
-            at.input += (long long)index * axis[0].input;
-            at.output += (long long)index * axis[0].output;
-            at.number += index * (u64)axis[0].number;
-            return at;
-        }
+        at.input += (long long)index * axis[0].input;
+        at.output += (long long)index * axis[0].output;
+        at.number += index * (u64)axis[0].number;
+        return at;
+    }
+    __device__ __forceinline__ LinePlace place_among(u64 index) const {
+        LinePlace at = origin;
 #pragma unroll 1
         for (u32 i = (u32)axes; i-- > 0;) {
             u64 rest = i > 0 ? quotient(index, axis[i].length) : 0;

@@ -114,6 +114,15 @@ KOGGE_DEVICE typename S::Op::Element whole_row_total(Source& source) {
     return row;
 }
 
+// The left fold of the first `count` values, after `before`.
+template <class Op, u32 N, class A>
+KOGGE_DEVICE Maybe<A> fold_after(Maybe<A> before, const A (&value)[N], u32 count) {
+#pragma unroll
+    for (u32 i = 0; i < N; i++)
+        if (i < count) before = join<Op>(before, value[i]);
+    return before;
+}
+
 // For whom only the total counts.
 struct Nowhere {
     template <class A>
@@ -173,6 +182,13 @@ struct Course {
         if (row % ROWS_PER_SEGMENT == 0) end_segment();
         if (row % (ROWS_PER_SEGMENT * SEGMENTS_PER_TILE) == 0) end_tile();
     }
+    // The same for a whole segment, at the start of one.
+    __device__ __forceinline__ void end_rows_of_segment(const A& total) {
+        segment_total = {total, true};
+        end_segment();
+        row += ROWS_PER_SEGMENT;
+        if (row % (ROWS_PER_SEGMENT * SEGMENTS_PER_TILE) == 0) end_tile();
+    }
     // The total of the line, after its last row.
     __device__ __forceinline__ Maybe<A> end() {
         if (segment_total.exists) end_segment();
@@ -194,7 +210,7 @@ struct Course {
     __device__ __forceinline__ void end_tile() {
         u32 tile = (u32)((row / (ROWS_PER_SEGMENT * SEGMENTS_PER_TILE) - 1) % TILES_PER_BLOCK);
         A value = tile_total.value;
-#pragma unroll 1
+#pragma unroll
         for (u32 stride = 1; stride < TILES_PER_BLOCK; stride *= 2) {
             A& place = delay[stride - 1 + tile % stride];
             A step = value;

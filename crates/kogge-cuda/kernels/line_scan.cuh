@@ -205,7 +205,8 @@ KOGGE_DEVICE void store_rows(const LotRows<S>& rows, Route route, u32 lane) {
     for (u32 i = 0; i < pieces; i++) store_elements<Output>(rows.to(i), rows.staged(i), count, lane);
 }
 
-// A warp, from lot to lot.
+// A warp, from lot to lot. `WHOLE` says that every line begins at a multiple of 16 bytes, is whole chunks, and
+// goes through the ring. Such lines have a kernel of their own: beside the other paths it spilled registers.
 template <class S>
 struct LineWarp {
     typedef typename S::Op Op;
@@ -214,19 +215,20 @@ struct LineWarp {
     typedef typename S::Output Output;
     typedef LineRings<S> Rings;
     static constexpr u32 E = Order<Input>::CHUNK;
+    static constexpr bool WHOLE = S::WHOLE;
+    static_assert(!WHOLE || InputChunk<S>::BYTES % 16 == 0, "chunks are vectors");
 
     Rings& rings;
     const LineArguments<S>& arguments;
     const LineShare<S>& share;
     u32 warp, lane;
-    bool whole;                  // every line begins at a multiple of 16 bytes and is whole chunks
     u8* stages;                  // of this warp
     u64 run, lots_per_run;       // lines at even distances, and their lots
     u64 lots, step;              // of all teams, and from one of this team's to its next
     Rotation rotation;
 
-    __device__ __forceinline__ LineWarp(Rings& rings, const LineArguments<S>& arguments, const LineShare<S>& share, u32 warp, u32 lane, bool whole)
-        : rings(rings), arguments(arguments), share(share), warp(warp), lane(lane), whole(whole),
+    __device__ __forceinline__ LineWarp(Rings& rings, const LineArguments<S>& arguments, const LineShare<S>& share, u32 warp, u32 lane)
+        : rings(rings), arguments(arguments), share(share), warp(warp), lane(lane),
           stages((u8*)(&rings + 1) + warp * arguments.stages * arguments.stage_bytes),
           run(arguments.axes <= 1 ? arguments.lines : arguments.along().length),
           lots_per_run((run + share.lines_per_lot - 1) / share.lines_per_lot),
@@ -236,21 +238,21 @@ struct LineWarp {
     __device__ __forceinline__ void scan_all() {
         u64 lot = (u64)block_index() * (Rings::WARPS / share.team) + warp / share.team;
         // Values that go over the elements keep a stage till they are out: it is filled a lot later.
-        u32 ahead = arguments.stages > 0 && !whole ? arguments.stages - 1 : arguments.stages;
+        u32 ahead = arguments.stages > 0 && !WHOLE ? arguments.stages - 1 : arguments.stages;
         for (u32 s = 0; s < ahead; s++) load(lot + s * step, s);
         u32 s = 0, parity = 0, turn = 0;
 #pragma unroll 1
         for (; lot < lots; lot += step, turn ^= 1) {
             LotRows<S> rows = rows_of(lot);
-            if (arguments.stages > 0) {
+            if (WHOLE || arguments.stages > 0) {
                 rows.stage = stage_of(rows.at.input, s);
                 barrier_wait(&rings.full[warp][s], parity);
             }
             InputChunk<S> input[ROWS_PER_SEGMENT];
             read(rows, input);
-            if (!whole) bulk_fence();
+            if (!WHOLE) bulk_fence();
             sync_warp();
-            if (arguments.stages > 0) load(lot + ahead * step, whole ? s : (s > 0 ? s : arguments.stages) - 1);
+            if (WHOLE || arguments.stages > 0) load(lot + ahead * step, WHOLE ? s : (s > 0 ? s : arguments.stages) - 1);
             scan(rows, input, rings.segment[turn]);
             if (++s < arguments.stages) continue;
             s = 0;
@@ -259,6 +261,8 @@ struct LineWarp {
     }
 
   private:
+    // Whether chunks are read and written where they are, as vectors.
+    __device__ __forceinline__ bool in_place() const { return InputChunk<S>::BYTES % 16 == 0 && arguments.whole; }
     __device__ __forceinline__ LotRows<S> rows_of(u64 lot) const {
         u64 outer = arguments.axes <= 1 ? 0 : quotient(lot, lots_per_run), first = (lot - outer * lots_per_run) * share.lines_per_lot;
         LinePlace at = arguments.place(outer * run + first);
@@ -289,14 +293,14 @@ struct LineWarp {
         u32 head = (u32)(-(u64)from % 16);
         if (head > bytes) head = bytes;
         u32 middle = (bytes - head) / 16 * 16, tail = bytes - head - middle;
-        if (!whole) {
+        if (!WHOLE) {
             load_end(to, from, head);
             load_end(to + head + middle, from + head + middle, tail);
         }
         if constexpr (!S::BULK) {
             for (u32 at = head + lane * 16; at < head + middle; at += LANES * 16) async_load(to + at, from + at);
         }
-        if (!whole || !S::BULK) {
+        if (!WHOLE || !S::BULK) {
             async_arrive(full);
             sync_warp();
         }
@@ -318,7 +322,7 @@ struct LineWarp {
     }
 
     __device__ __forceinline__ void read(const LotRows<S>& rows, InputChunk<S> (&input)[ROWS_PER_SEGMENT]) const {
-        if (rows.stage && whole) {
+        if constexpr (WHOLE) {
             read_by(rows, input, [&](u32 line, u32 chunk, u32) {
                 return read_chunk<Input, S::REVERSE, true, FromShared>({rows.staged(line), share.length}, chunk);
             });
@@ -327,7 +331,7 @@ struct LineWarp {
                 const u8* from = rows.staged(line) + rows.place(chunk) * (int)sizeof(Input);
                 return Gather<Input, E>::template load<S::REVERSE>(from, count, rotation);
             });
-        } else if (whole) {
+        } else if (in_place()) {
             read_by(rows, input, [&](u32 line, u32 chunk, u32) {
                 return read_chunk<Input, S::REVERSE, true, FromGlobal>({rows.from(line), share.length}, chunk);
             });
@@ -342,7 +346,7 @@ struct LineWarp {
 #pragma unroll
         for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) {
             input[j] = {};
-            u32 count = rows.count(j);
+            u32 count = WHOLE ? E * rows.exists(j) : rows.count(j);
             if (count > 0) input[j] = chunk_of(share.line_of(j), share.chunk(j), count);
         }
     }
@@ -357,16 +361,16 @@ struct LineWarp {
     __device__ __forceinline__ void scan_chunks(const LotRows<S>& rows, const InputChunk<S> (&input)[ROWS_PER_SEGMENT], A* segment) const {
         A value[ROWS_PER_SEGMENT];
 #pragma unroll
-        for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) value[j] = S::Fold::template of<PLAIN>(input[j], rows.count(j));
+        for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) value[j] = S::Fold::template of<PLAIN>(input[j], WHOLE ? E : rows.count(j));
         kogge_stone_lines<Op>(value, share.index, share.chunks);
         bool alone = share.team == 1;
         LinePrefix<S> prefix = {};
         if (!alone) prefix.before = exchange<S>(segment, rows, fold_rows<S>(value, share.chunks), warp, lane);
-        Route route = whole ? BY_CHUNK : route_of(rows);
+        Route route = WHOLE || in_place() ? BY_CHUNK : route_of(rows);
 #pragma unroll
         for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) {
             bool exists = rows.exists(j);
-            u32 count = rows.count(j);
+            u32 count = WHOLE ? E * exists : rows.count(j);
             if (alone) prefix.begin(rows, j, exists);
             OutputChunk<S> output;
             Maybe<A> after = scan_row<S, true, PLAIN>(prefix.before, input[j], count, value[j], LANES, share.index, output);
@@ -397,13 +401,12 @@ KOGGE_DEVICE void line_scan(const LineArguments<S>& arguments) {
     // By a shuffle, so that the compiler knows it for the same in all lanes.
     u32 warp = shuffle(thread_index() / LANES, 0), lane = thread_index() % LANES;
     LineShare<S> share((u32)arguments.length, warp, lane);
-    bool whole = InputChunk<S>::BYTES % 16 == 0 && arguments.whole;
     if (lane == 0) {
         // A whole lot has one copy by one lane; the ends of others are asked for by all.
-        u32 arrivals = whole && S::BULK ? 1 : 1 + LANES;
+        u32 arrivals = S::WHOLE && S::BULK ? 1 : 1 + LANES;
         for (u32 s = 0; s < arguments.stages; s++) barrier_init(&rings.full[warp][s], arrivals);
         barrier_init_fence();
     }
     sync_block();
-    if (warp < Rings::WARPS / share.team * share.team) LineWarp<S>(rings, arguments, share, warp, lane, whole).scan_all();
+    if (warp < Rings::WARPS / share.team * share.team) LineWarp<S>(rings, arguments, share, warp, lane).scan_all();
 }

@@ -12,7 +12,9 @@
 #include "../kernels/descent.cuh"
 #include "../kernels/column_fetch.cuh"
 #include "../kernels/column_scan.cuh"
+#include "../kernels/column_row.cuh"
 #include "../kernels/column_rounds.cuh"
+#include "../kernels/column_teams.cuh"
 
 #include <map>
 #include <string>
@@ -53,8 +55,10 @@ struct Specimen {
     X(bytes3, OfBytes3, OfBytes3::Element, OfBytes3::Element, OfBytes3::Element, 4, 8)
 #endif
 
+enum : u32 { BY_LANES, IN_ROUNDS, BY_TEAMS };
+
 struct Request {
-    u32 cut, grid, seed;
+    u32 kernel, grid, seed;
     const u8* inits;  // one per line
 };
 
@@ -62,6 +66,13 @@ struct Request {
 template <class S>
 struct Whole : S {
     static constexpr u32 COLUMNS = 2 * LANES;
+};
+
+// The same by teams: one warp to a stage, or two.
+template <class S>
+struct Teams : S {
+    static constexpr u32 COLUMNS = sizeof(typename S::Input) == 4 ? 2 * LANES : LANES;
+    static constexpr u32 STAGES = 3, AHEAD = 1;
 };
 
 // The arguments of any specimen, but for the initial values.
@@ -80,7 +91,11 @@ ColumnArguments<S> arguments_of(const Common& common, const u8* inits, u64 init_
 
 template <class S>
 void run(const Request& q, const Common& common, u64 init_kind, u8* totals) {
-    if (q.cut) {
+    if (q.kernel == BY_TEAMS) {
+        auto a = arguments_of<Teams<S>>(common, q.inits, init_kind, totals);
+        shim::launch(q.grid, TeamRing<Teams<S>>::THREADS, sizeof(TeamRing<Teams<S>>), q.seed,
+                     [](const void* a) { column_teams<Teams<S>>(*(const ColumnArguments<Teams<S>>*)a); }, &a);
+    } else if (q.kernel == IN_ROUNDS) {
         auto a = arguments_of<S>(common, q.inits, init_kind, totals);
         shim::launch(q.grid, ColumnShared<S>::THREADS, sizeof(ColumnShared<S>), q.seed,
                      [](const void* a) { column_rounds<S>(*(const ColumnArguments<S>*)a); }, &a);
@@ -145,9 +160,10 @@ int main() {
             std::memset(workspace->at, 0, workspace->size);
         }
         // As the plan counts them: lines that a strip hasn't got have slots too.
-        u64 rows = (a.length + e.row - 1) / e.row, lines = (a.lines + e.columns - 1) / e.columns * e.columns;
+        u64 columns = q.kernel == BY_TEAMS ? 2 * LANES : e.columns;
+        u64 rows = (a.length + e.row - 1) / e.row, lines = (a.lines + columns - 1) / columns * columns;
         u64 slots = rows + (rows + 7) / 8 + 2 * ((rows + 63) / 64);
-        if (q.cut && slots * lines + q.grid > SLOTS) shim::fail("more slots than the workspace has");
+        if (q.kernel != BY_LANES && slots * lines + q.grid > SLOTS) shim::fail("more slots than the workspace has");
         q.inits = inits.at;
         a.input = input.at + input_first;
         u8* written = in_place ? input.at : output.at;

@@ -32,6 +32,29 @@ struct LineRequest {
     u8* workspace;
 };
 
+// The same, of lines that are whole chunks.
+template <class S>
+struct Whole : S {
+    static constexpr bool WHOLE = true;
+};
+
+// The same, of lines at even distances.
+template <class S>
+struct Even : S {
+    static constexpr bool EVEN = true;
+};
+
+template <class S>
+void run_rounds(const LineRequest& q, const LineArguments<S>& a) {
+    shim::launch(q.grid, Ring<S>::THREADS, sizeof(Ring<S>), q.seed,
+                 [](const void* a) { long_line_scan<S>(*(const LineArguments<S>*)a); }, &a);
+}
+template <class S>
+void run_lots(const LineRequest& q, const LineArguments<S>& a) {
+    shim::launch(q.grid, LineRings<S>::THREADS, sizeof(LineRings<S>) + LineRings<S>::WARPS * a.stages * a.stage_bytes, q.seed,
+                 [](const void* a) { line_scan<S>(*(const LineArguments<S>*)a); }, &a);
+}
+
 template <class S>
 void run_lines(const LineRequest& q) {
     LineArguments<S> a = {};
@@ -42,17 +65,25 @@ void run_lines(const LineRequest& q) {
     std::memcpy(a.axis, q.axis, sizeof(a.axis));
     a.inits.kind = q.inits, a.inits.memory = q.init, a.inits.totals = q.totals;
     if (q.inits == INITS_BY_VALUE) std::memcpy(&a.inits.value, q.init, sizeof(a.inits.value));
-    if (q.rounds)
-        shim::launch(q.grid, Ring<S>::THREADS, sizeof(Ring<S>), q.seed,
-                     [](const void* a) { long_line_scan<S>(*(const LineArguments<S>*)a); }, &a);
-    else {
+    if (q.rounds) {
+        if constexpr (sizeof(typename S::Input) == 8) {
+            LineArguments<Even<S>> even;
+            std::memcpy((void*)&even, &a, sizeof(a));
+            if (a.axes <= 1) return run_rounds(q, even);
+        }
+        run_rounds(q, a);
+    } else {
         typedef LineRings<S> Rings;
         LineShare<S> share((u32)q.length, 0, 0);
         u64 range = (share.lines_per_lot - 1) * q.axis[q.axes > 1 ? q.axes - 1 : 0].input + share.length * sizeof(typename S::Input);
         a.stages = range > 32 << 10 ? 0 : q.stages;
         a.stage_bytes = (u32)(range + 16 + 2 * Rings::PAD + 15) / 16 * 16;
-        shim::launch(q.grid, Rings::THREADS, sizeof(Rings) + Rings::WARPS * a.stages * a.stage_bytes, q.seed,
-                     [](const void* a) { line_scan<S>(*(const LineArguments<S>*)a); }, &a);
+        if constexpr (InputChunk<S>::BYTES % 16 == 0) {
+            LineArguments<Whole<S>> whole;
+            std::memcpy((void*)&whole, &a, sizeof(a));
+            if (a.whole && a.stages > 0) return run_lots(q, whole);
+        }
+        run_lots(q, a);
     }
 }
 

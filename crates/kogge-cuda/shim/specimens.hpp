@@ -9,7 +9,7 @@ struct Specimen {
     typedef I Input;
     typedef U Output;
     typedef Stored Accumulator;
-    static constexpr bool EXCLUSIVE = EXCLUSIVE_, REVERSE = REVERSE_, BULK = BULK_;
+    static constexpr bool EXCLUSIVE = EXCLUSIVE_, REVERSE = REVERSE_, BULK = BULK_, WHOLE = false, EVEN = false;
     static constexpr u32 STAGES = STAGES_, GROUPS = GROUPS_, REDUCERS = REDUCERS_, AHEAD = AHEAD_, WARPS = 8 * GROUPS_;
     template <bool P, class X = void>
     struct Choose {

@@ -17,6 +17,14 @@ pub struct Tuning {
     /// Whether blocks that wait for each other are launched as a cooperative grid, all resident or none,
     /// even where one block has a single tile and so waits for lower blocks only.
     pub always_cooperative: bool,
+    /// Blocks of the team of a strip of lines, at most: each reads what all of them have published.
+    pub strip_blocks: u32,
+    /// Stages of a team's blocks, at least.
+    pub strip_stages: u32,
+    /// Lanes of a hundred that must have a line, or lines go another way.
+    pub strip_use: u32,
+    /// Rows that a block of a team reduces before it looks at the totals of others.
+    pub strip_ahead: u32,
     /// Warps a multiprocessor, a lane a line, below which lines that lie side by side are cut.
     pub column_warps: u32,
     /// Lines of a thread block of the kernel that gives a lane a line, at most; a power of two.
@@ -44,6 +52,10 @@ impl Default for Tuning {
             reducers: 4,
             ahead: 1,
             always_cooperative: false,
+            strip_blocks: 8,
+            strip_stages: 3,
+            strip_use: 90,
+            strip_ahead: 1,
             column_warps: 6,
             column_lines: 256,
             column_blocks: 2,

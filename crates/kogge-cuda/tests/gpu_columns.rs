@@ -1,5 +1,5 @@
-//! On a GPU: scans along an axis that isn't contiguous give each line the reference's bits: a lane a line and
-//! cut, at strides of any sign, with an initial value and a total for each, again and again on one workspace.
+//! On a GPU: scans along an axis that isn't contiguous give each line the reference's bits: a lane a line, by
+//! teams and cut, at strides of any sign, with an initial value and a total for each, again and again on one workspace.
 
 mod common;
 
@@ -10,14 +10,16 @@ use kogge_core::ops::{Affine, Compose, MatMul, Matrix2, Max, Sum};
 use kogge_core::{Accumulate, Direction, Element, Kind, Order, bytemuck, f16};
 use kogge_cuda::{Axis, Capability, Device, Inits, LineShape, Tuning, Workspace, cudarc};
 
-/// The device as it is, as if it were older and smaller, and with every line whole.
-fn devices() -> [Device; 3] {
+/// The device as it is, as if it were older and smaller, without teams, and with every line whole.
+fn devices() -> [Device; 4] {
     let device = Device::open(0).expect("a GPU");
     let capability = device.capability();
     let older = Capability { compute: (8, 0), shared_bytes: 101_376, multiprocessors: 7 };
     assert!(capability.shared_bytes >= older.shared_bytes && capability.multiprocessors >= 7);
-    let whole = Tuning { column_warps: 0, ..Tuning::default() };
-    [device.clone(), device.clone().with_capability(older), device.with_tuning(whole)]
+    let cut = Tuning { strip_blocks: 0, ..Tuning::default() };
+    let whole = Tuning { column_warps: 0, ..cut };
+    let [older, cut] = [device.clone().with_capability(older), device.clone().with_tuning(cut)];
+    [device.clone(), older, cut, device.with_tuning(whole)]
 }
 
 /// Arrays scanned along an axis that isn't contiguous.

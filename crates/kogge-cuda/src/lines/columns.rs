@@ -1,6 +1,6 @@
-//! Lines that don't lie in consecutive elements; most often they lie side by side. Where there are enough
-//! to fill the machine, a lane takes a line; else lines are cut, and thread blocks exchange what they have
-//! found.
+//! Lines that don't lie in consecutive elements; most often they lie side by side. Short ones take a lane each.
+//! Others go by strips of neighbours, each with a team of thread blocks that tell each other the totals of rows;
+//! where there are too few for that, they are cut in smaller units.
 
 use super::shape::{Lines, MOST_OUTER};
 use crate::inits::{InitArguments, Inits};
@@ -20,6 +20,17 @@ use std::sync::Arc;
 pub enum ColumnKernel {
     /// A lane a line.
     Whole,
+    /// Strips of neighbouring lines, each with as many resident thread blocks, which take its rows in turn.
+    Teams {
+        /// Lines of a strip.
+        columns: u32,
+        /// Rows of a strip that a block has in shared memory.
+        stages: u32,
+        /// Rows that a block reduces before it looks at the totals of others.
+        ahead: u32,
+        /// Whether the copy engine fills the stages (sm_90 and newer), else asynchronous loads.
+        bulk: bool,
+    },
     /// Resident thread blocks that take parts of lines in turn.
     Rounds {
         /// Neighbouring lines that a thread block takes together.
@@ -50,6 +61,9 @@ impl fmt::Display for ColumnPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kernel {
             ColumnKernel::Whole => write!(f, "columns, a lane each")?,
+            ColumnKernel::Teams { columns, stages, .. } => {
+                write!(f, "columns by teams, strips of {columns} lines, {stages} stages")?;
+            }
             ColumnKernel::Rounds { columns, rows } => {
                 write!(f, "columns in rounds, {columns} lines by {rows} rows")?;
             }
@@ -77,6 +91,13 @@ pub(crate) fn plan(
     }
     let warps = lines.div_ceil(LANES.into());
     let enough = u64::from(tuning.column_warps * device.multiprocessors);
+    // Enough lines are faster by teams if elements have four bytes, and a lane each if not.
+    if problem.len > problem.order().row() as u64
+        && (warps < enough || problem.element_bytes == 4)
+        && let Some(team) = Team::new(lines, problem, device, tuning)
+    {
+        return Ok(team.plan(lines, problem, device, tuning));
+    }
     if problem.len > problem.order().row() as u64
         && warps < enough
         && let Some(cut) = Cut::new(lines, problem, device, tuning)
@@ -117,8 +138,114 @@ fn whole(
     })
 }
 
-/// Stages of the rings of both kernels.
+/// Stages of the rings of the other kernels.
 const STAGES: u64 = 3;
+
+/// The strips of lines: `TeamRing` of kernels/column_teams.cuh.
+#[derive(Clone, Copy)]
+struct Team {
+    columns: u32,
+    stages: u32,
+    shared_bytes: u32,
+    /// Blocks of a strip.
+    blocks: u64,
+}
+
+impl Team {
+    /// Named barriers that a block has for the workers of its stages.
+    const MOST_STAGES: u64 = 15;
+    /// Segments that the look-ahead takes in at once, at most.
+    const MOST_SEGMENTS: u64 = 12;
+
+    /// Threads of a block, that each has the registers which so large accumulators need.
+    fn most_threads(accumulator: u64) -> u64 {
+        if accumulator <= 4 { 512 } else { 384 }
+    }
+
+    /// Strips of the wanted width, or half of it where that doesn't fit; or none.
+    fn new(lines: u64, problem: &Problem, device: Capability, tuning: &Tuning) -> Option<Self> {
+        // Less than 128 bytes side by side are too narrow for the memory.
+        let wanted = if problem.element_bytes < 4 { 128 } else { 64 };
+        let widths = [wanted, wanted / 2];
+        let team = |columns| Self::of(columns, lines, problem, device, tuning);
+        widths.into_iter().filter_map(team).find(|team| team.blocks <= tuning.strip_blocks.into())
+    }
+
+    /// Strips of so many lines, if shared memory holds their stages.
+    fn of(
+        columns: u32,
+        lines: u64,
+        problem: &Problem,
+        device: Capability,
+        tuning: &Tuning,
+    ) -> Option<Self> {
+        let order = problem.order();
+        let row = (order.row() as u64)
+            .checked_mul(u64::from(columns) * problem.element_bytes as u64)?
+            .next_multiple_of(128);
+        let accumulator = problem.accumulator_bytes.max(4) as u64;
+        // Barriers, totals and what precedes, and a flag; beside the stages, the totals of segments.
+        let stage = row + 3 * 8 + 2 * accumulator * u64::from(columns) + 1;
+        let segments = Self::MOST_SEGMENTS * accumulator * u64::from(columns) + 256;
+        let stages = (u64::from(device.shared_bytes).saturating_sub(segments) / stage)
+            .min(Self::MOST_STAGES)
+            .min(Self::most_threads(accumulator) / u64::from(columns) - 1);
+        if stages < tuning.strip_stages.into() {
+            return None;
+        }
+        let shared_bytes = (stages * stage + segments).next_multiple_of(128) as u32;
+        let strips = lines.div_ceil(columns.into());
+        let rows = problem.len.div_ceil(order.row() as u64);
+        let machine = u64::from(device.multiprocessors);
+        let blocks = (machine / strips).clamp(1, rows);
+        // Lanes that have a line, of all that the machine has while it goes from strip to strip.
+        let lanes = u128::from(strips.div_ceil(machine) * machine) * u128::from(columns);
+        let busy =
+            u128::from(lines) * u128::from(blocks) * 100 >= lanes * u128::from(tuning.strip_use);
+        if !busy {
+            return None;
+        }
+        Some(Self { columns, stages: stages as u32, shared_bytes, blocks })
+    }
+
+    fn plan(
+        self,
+        lines: u64,
+        problem: &Problem,
+        device: Capability,
+        tuning: &Tuning,
+    ) -> ColumnPlan {
+        let Self { columns, stages, shared_bytes, blocks } = self;
+        let strips = lines.div_ceil(columns.into());
+        let grid = (strips * blocks).min(device.multiprocessors.into());
+        let rows = problem.len.div_ceil(problem.order().row() as u64);
+        // Lines share a slot if two totals fit into it.
+        let (slot, shared) = match problem.accumulator_bytes as u64 {
+            0..=4 => (16, 2),
+            bytes => (bytes.div_ceil(8) * 16, 1),
+        };
+        let parts = rows + problem.len.div_ceil(problem.order().segment() as u64);
+        let across = strips * u64::from(columns / shared);
+        let slots = across.saturating_mul(parts).saturating_add(grid);
+        let cooperative = blocks > 1;
+        ColumnPlan {
+            kernel: ColumnKernel::Teams {
+                columns,
+                stages,
+                ahead: tuning.strip_ahead.min(stages - 1),
+                bulk: device.compute >= (9, 0),
+            },
+            grid: grid as u32,
+            threads: (stages + 1) * columns,
+            shared_bytes,
+            cooperative,
+            workspace_bytes: match cooperative {
+                true => slots.saturating_mul(slot).saturating_add(WORKSPACE_HEAD),
+                false => 0,
+            },
+        }
+    }
+}
 
 /// The unit in which lines are cut: `ColumnShared` of kernels/column_rounds.cuh.
 #[derive(Clone, Copy)]
@@ -184,11 +311,20 @@ const WHOLE: [&str; 5] = [
     include_str!("../../kernels/column_fetch.cuh"),
     include_str!("../../kernels/column_scan.cuh"),
 ];
-const ROUNDS: [&str; 5] = [
+const TEAMS: [&str; 6] = [
     include_str!("../../kernels/inits.cuh"),
     include_str!("../../kernels/columns.cuh"),
     include_str!("../../kernels/descent.cuh"),
     include_str!("../../kernels/column_fetch.cuh"),
+    include_str!("../../kernels/column_row.cuh"),
+    include_str!("../../kernels/column_teams.cuh"),
+];
+const ROUNDS: [&str; 6] = [
+    include_str!("../../kernels/inits.cuh"),
+    include_str!("../../kernels/columns.cuh"),
+    include_str!("../../kernels/descent.cuh"),
+    include_str!("../../kernels/column_fetch.cuh"),
+    include_str!("../../kernels/column_row.cuh"),
     include_str!("../../kernels/column_rounds.cuh"),
 ];
 
@@ -211,6 +347,9 @@ where
     let specification = Specification { direction: Direction::Forward, ..specification };
     let constants = match plan.kernel {
         ColumnKernel::Whole => format!("COLUMNS = {}", plan.threads),
+        ColumnKernel::Teams { columns, stages, ahead, .. } => {
+            format!("COLUMNS = {columns}, STAGES = {stages}, AHEAD = {ahead}")
+        }
         ColumnKernel::Rounds { columns, rows } => {
             format!("COLUMNS = {columns}, ROWS = {rows}")
         }
@@ -232,6 +371,14 @@ where
     };
     let program = match plan.kernel {
         ColumnKernel::Whole => common,
+        ColumnKernel::Teams { bulk, .. } => Program {
+            kernels: &TEAMS,
+            bulk,
+            shared: "TeamRing",
+            bounds: "TeamRing<Scan>::THREADS, 1",
+            entry: "column_teams",
+            ..common
+        },
         ColumnKernel::Rounds { .. } => Program {
             kernels: &ROUNDS,
             shared: "ColumnShared",
@@ -413,19 +560,27 @@ mod tests {
     }
 
     #[test]
-    fn many_lines_take_a_lane_each_and_few_are_cut() {
-        for (lines, len, bytes) in
-            [(65_536, 4096, 4), (1 << 20, 256, 8), (1 << 24, 16, 4), (1, 128, 4), (3, 0, 4)]
-        {
+    fn short_lines_take_a_lane_each_and_long_ones_go_by_teams() {
+        for (lines, len, bytes) in [(1 << 24, 16, 4), (1, 128, 4), (3, 0, 4)] {
             let plan = plan_of(lines, len, bytes, H100);
             assert_eq!(plan.kernel, ColumnKernel::Whole, "{lines} × {len} of {bytes} bytes");
         }
+        let team = |lines, len| {
+            let plan = plan_of(lines, len, 4, H100);
+            match plan.kernel {
+                ColumnKernel::Teams { columns, .. } => (columns, plan.grid, plan.cooperative),
+                kernel => panic!("{lines} × {len}: {kernel:?}"),
+            }
+        };
+        assert_eq!(team(4096, 65_536), (64, 128, true));
+        assert_eq!(team(65_536, 4096), (64, 132, false));
         let cut = |lines, len| match plan_of(lines, len, 4, H100).kernel {
             ColumnKernel::Rounds { columns, rows } => (columns, rows),
-            ColumnKernel::Whole => panic!("{lines} × {len} in whole lines"),
+            kernel => panic!("{lines} × {len}: {kernel:?}"),
         };
+        assert_eq!(plan_of(1 << 16, 4096, 8, H100).kernel, ColumnKernel::Whole);
         assert_eq!(cut(256, 1 << 20), (128, 1));
-        assert_eq!(cut(4096, 65_536), (128, 1));
+        assert_eq!(cut(6000, 65_536), (128, 1));
         assert_eq!(cut(144, 1 << 20), (32, 4));
         assert_eq!(cut(3, 1 << 24), (4, 32));
         assert_eq!(cut(1, 1 << 24), (1, 64));

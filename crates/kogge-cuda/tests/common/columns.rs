@@ -11,6 +11,28 @@ pub struct Case<'a, O> {
     pub columns: usize,
 }
 
+/// Which kernel, and its grid where it matters.
+#[derive(Clone, Copy, Debug)]
+pub enum Kernel {
+    /// A lane a line.
+    Lanes,
+    /// Lines cut in units.
+    Rounds(u32),
+    /// Strips of lines, each with a team of blocks.
+    Teams(u32),
+}
+
+impl Kernel {
+    /// Lines side by side that it takes together, of elements `T`; `unit` of a unit.
+    fn columns<T>(self, unit: usize) -> usize {
+        match self {
+            Self::Teams(_) if size_of::<T>() == 4 => 64,
+            Self::Teams(_) => 32,
+            _ => unit,
+        }
+    }
+}
+
 /// An axis: indices, strides of input and output in elements, stride of the lines' numbers.
 #[derive(Clone, Copy, Debug)]
 struct Axis {
@@ -108,13 +130,12 @@ impl Array {
 
 impl<O> Case<'_, O> {
     /// Scans an array of some random shape in some random way; says what is wrong with it, if anything.
-    /// `cut` is the grid of the kernel that cuts lines, or none for some grid of the one of a lane a line.
     #[expect(clippy::too_many_arguments)]
     pub fn check<T, U, A>(
         &self,
         shim: &mut Shim,
         random: &mut Random,
-        cut: Option<u32>,
+        kernel: Kernel,
         len: usize,
         lines: usize,
         make: &impl Fn(&mut Random) -> T,
@@ -129,7 +150,8 @@ impl<O> Case<'_, O> {
         let (kind, direction) = shim.way(random);
         let in_place = size_of::<T>() == size_of::<U>() && random.below(3) == 0;
         let init_kind = random.below(4);
-        let array = Array::new(random, len, lines, self.columns, in_place);
+        let columns = kernel.columns::<T>(self.columns);
+        let array = Array::new(random, len, lines, columns, in_place);
         let lines = array.lines();
         let input: Vec<T> = (0..array.elements[0]).map(|_| make(random)).collect();
         let inits: Vec<A> = lines.iter().map(|_| make_init(random)).collect();
@@ -155,7 +177,7 @@ impl<O> Case<'_, O> {
 
         let header = self.header::<T, U>(
             random,
-            cut,
+            kernel,
             &array,
             lines.len(),
             kind,
@@ -179,7 +201,7 @@ impl<O> Case<'_, O> {
     fn header<T, U>(
         &self,
         random: &mut Random,
-        cut: Option<u32>,
+        kernel: Kernel,
         array: &Array,
         lines: usize,
         kind: Kind,
@@ -201,10 +223,14 @@ impl<O> Case<'_, O> {
             if random.below(2) == 0 { 0 } else { random.below(16 / align.min(16)) * align }
         };
         let offsets = [offset(align_of::<T>()), offset(align_of::<U>())];
-        let grid = cut.unwrap_or(1 + random.below(3) as u32);
+        let (kernel, grid) = match kernel {
+            Kernel::Lanes => (0, 1 + random.below(3) as u32),
+            Kernel::Rounds(grid) => (1, grid),
+            Kernel::Teams(grid) => (2, grid),
+        };
         let mut numbers = vec![
             i64::from(kind == Kind::Exclusive),
-            i64::from(cut.is_some()),
+            kernel,
             i64::from(grid),
             random.below(1 << 30) as i64,
             line.len as i64,

@@ -2,6 +2,7 @@
 
 use crate::common::Random;
 use crate::common::columns::Case;
+use crate::common::columns::Kernel::{self, Lanes, Rounds, Teams};
 use crate::common::faults::Trial;
 use crate::common::shim::{BracketsI32, BracketsI64, Build, Shim};
 use kogge_core::{Accumulate, Element, Operator, Order};
@@ -36,20 +37,21 @@ where
     O: Operator<A>,
 {
     let order = Order::of::<A>();
-    let mut check = |len: usize, lines: usize, grid: Option<u32>| {
-        case.check::<A, A, A>(shim, random, grid, len, lines, &make, &make)
+    let mut check = |len: usize, lines: usize, kernel: Kernel| {
+        case.check::<A, A, A>(shim, random, kernel, len, lines, &make, &make)
     };
     // Every stage more than once, and the end of a line within a row.
-    check(order.segment() * 9 - 5 - turn, 20, Some(1 + turn as u32 % 3))?;
-    check(order.tile() * 3 - turn, 2, Some(1 + turn as u32 % 4))?;
-    check(order.row() * 2 - 1, 40, None)?;
-    check(order.tile() * 2 + 7, 2, None)?;
+    check(order.segment() * 9 - 5 - turn, 20, Rounds(1 + turn as u32 % 3))?;
+    check(order.tile() * 3 - turn, 2, Rounds(1 + turn as u32 % 4))?;
+    check(order.row() * 70 - turn, 40, Teams(1 + turn as u32 % 4))?;
+    check(order.row() * 2 - 1, 40, Lanes)?;
+    check(order.tile() * 2 + 7, 2, Lanes)?;
     Ok(())
 }
 
 #[test]
 fn every_planted_fault_is_caught() {
-    COLUMNS.catches_all(12);
+    COLUMNS.catches_all(16);
 }
 
 #[test]

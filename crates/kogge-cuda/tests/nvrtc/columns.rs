@@ -6,7 +6,7 @@ use kogge_core::ops::{Affine, Compose, MatMul, Matrix2, Sum};
 use kogge_core::{Accumulate, Direction, Element, Kind, f16};
 use kogge_cuda::{LinePlan, LineShape, Specification};
 
-/// Rows by columns: a lane a line; cut in units of sixteen lines; cut in units of a line's tile.
+/// Rows by columns: a lane a line; by teams; cut in units of a line's tile.
 const SHAPES: [[u64; 2]; 3] = [[32, 1 << 16], [1 << 20, 256], [1 << 24, 1]];
 
 /// Compiles the kernels for elements `T`, and checks what a thread takes: at most `stack` bytes of local

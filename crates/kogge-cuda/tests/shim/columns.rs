@@ -1,7 +1,8 @@
-//! Columns: at strides of any sign, whole lines and cut ones, on few blocks and many.
+//! Columns: at strides of any sign, by a lane a line, cut in units and by teams, on few blocks and many.
 
 use crate::common::Random;
 use crate::common::columns::Case;
+use crate::common::columns::Kernel::{self, Lanes, Rounds, Teams};
 use crate::common::depth::Depth::{self, Sample, Whole};
 use crate::common::shim::{
     BracketsI32, BracketsI64, BracketsU32, Bytes3, OfBytes3, OfTriple, Shim, Triple, skipped,
@@ -11,7 +12,7 @@ use crate::programs::Program;
 use kogge_core::ops::{Affine, Compose, MatMul, Matrix2, Max, Sum};
 use kogge_core::{Accumulate, Element, Operator, Order, bf16, f16};
 
-/// Boundary lengths, by a lane a line and cut; then lines of several tiles and blocks.
+/// Boundary lengths, by every kernel; then lines of several tiles and blocks.
 fn sweep<T, U, A, O>(
     depth: Depth,
     case: &Case<'_, O>,
@@ -29,21 +30,31 @@ fn sweep<T, U, A, O>(
     let order = Order::of::<T>();
     let mut random = Random(case.name.bytes().map(u64::from).sum());
     let mut shim = Shim::start(Program::Columns.path());
-    let mut check = |len, lines, grid, random: &mut Random| {
-        case.check::<T, U, A>(&mut shim, random, grid, len, lines, &make, &init).unwrap();
+    let mut check = |len, lines, kernel: Kernel, random: &mut Random| {
+        case.check::<T, U, A>(&mut shim, random, kernel, len, lines, &make, &init).unwrap();
     };
     for len in depth.lengths(&mut random, order, order.tile() * 2) {
         let lines = 1 + random.below(if len > order.segment() { 5 } else { 40 });
-        check(len, lines, None, &mut random);
+        check(len, lines, Lanes, &mut random);
         if len > 0 {
-            let grid = Some(1 + random.below(5) as u32);
-            check(len, lines, grid, &mut random);
+            let grid = 1 + random.below(5) as u32;
+            // Teams take many lines at once, which the reference goes down one by one.
+            let teams = len <= order.segment() * 2 && random.below(2) == 0;
+            let kernel = if teams { Teams(grid) } else { Rounds(grid) };
+            check(len, lines, kernel, &mut random);
         }
     }
-    let long = [(9, None), (9, Some(3)), (34, Some(16)), (34, None), (70, Some(3))];
-    for (tiles, grid) in depth.some(&mut random, &long, 2) {
+    let long = [
+        (9, Lanes),
+        (9, Rounds(3)),
+        (34, Rounds(16)),
+        (34, Lanes),
+        (33, Teams(7)),
+        (70, Rounds(3)),
+    ];
+    for (tiles, kernel) in depth.some(&mut random, &long, 3) {
         let len = order.tile() * tiles - random.below(order.tile());
-        check(len, 1 + random.below(3), grid, &mut random);
+        check(len, 1 + random.below(3), kernel, &mut random);
     }
 }
 
