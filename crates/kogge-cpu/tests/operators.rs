@@ -1,7 +1,8 @@
-//! Every built-in operator on every element it is defined for, at every level.
+//! Every built-in operator on every element it is defined for.
 //!
-//! The operators are called through a pointer, so that there is one copy of the engine for each
-//! element type; those whose vector code is worth a look of its own are inlined as well.
+//! The operators are called through a pointer and by compact code, so that there is one small copy
+//! of the engine for each element type; those whose vector code is worth a look of its own are
+//! inlined as well, at every level.
 
 mod common;
 
@@ -10,7 +11,9 @@ use kogge_core::ops::{
     Affine, All, Any, ArgMax, ArgMin, BitAnd, BitOr, BitXor, Compose, Flagged, Indexed, LastValid,
     LogAddExp, MatMul, Matrix2, Max, Min, Product, Segmented, Sum,
 };
-use kogge_core::{Accumulate, Direction, Element, Kind, Operator, Order, bf16, f16, from_fn};
+use kogge_core::{
+    Accumulate, Compact, Direction, Element, Kind, Operator, Order, bf16, f16, from_fn,
+};
 use kogge_cpu::{Level, Request};
 use std::fmt::Debug;
 
@@ -39,14 +42,14 @@ where
     }
 }
 
-/// An operator through a pointer.
+/// An operator through a pointer, by compact code.
 fn erased<A>(name: &str, operator: impl Operator<A>, mut make: impl FnMut(usize) -> A)
 where
     A: Element<Accumulator = A> + Debug,
 {
     let combine: &(dyn Fn(A, A) -> A + Sync) = &|x, y| operator.combine(x, y);
     let init = make(7);
-    sweep::<A, A, A, _>(name, &from_fn(operator.identity(), combine), init, make);
+    sweep::<A, A, A, _>(name, &Compact(from_fn(operator.identity(), combine)), init, make);
 }
 
 macro_rules! each {

@@ -4,7 +4,7 @@
 //! control flow there is, and all built-in operators. A [`Case`] knows its source in each language,
 //! makes operands that hurt, computes what Rust gives for them, and judges what a device gave. The
 //! tests do the rest: `host` compiles the CUDA C++ with the system's compiler, `nvrtc` with NVIDIA's,
-//! `vulkan` runs the WGSL on the first Vulkan device, and `messages` holds what the macros refuse.
+//! `vulkan` runs the WGSL on the first Vulkan device.
 
 pub mod cases;
 mod operands;
@@ -17,7 +17,8 @@ use kogge_core::{Element, bytemuck};
 
 type WriteCuda = dyn Fn(&str) -> Result<String, Error> + Sync + Send;
 type WriteWgsl = dyn Fn(wgsl::Options<'_>) -> Result<wgsl::Source, Error> + Sync + Send;
-type Combine = dyn Fn(&[u8], &[u8]) -> Vec<u8> + Sync + Send;
+/// Combines the bytes of two elements into those of a third.
+type Combine = dyn Fn(&[u8], &[u8], &mut [u8]) + Sync + Send;
 
 /// One operator on one type, with its type gone.
 pub struct Case {
@@ -49,15 +50,10 @@ impl Case {
             wgsl_tolerance: Tolerance::NONE,
             cuda: Box::new(move |name| cuda::source(&operator, name)),
             wgsl: Box::new(move |options| wgsl::source(&operator, options)),
-            combine: Box::new(move |left, right| {
-                let pairs =
-                    left.chunks_exact(size_of::<A>()).zip(right.chunks_exact(size_of::<A>()));
+            combine: Box::new(move |left, right, result| {
                 let read = |bytes| bytemuck::pod_read_unaligned::<A>(bytes);
-                pairs
-                    .flat_map(|(left, right)| {
-                        bytemuck::bytes_of(&operator.combine(read(left), read(right))).to_vec()
-                    })
-                    .collect()
+                let combined = operator.combine(read(left), read(right));
+                result.copy_from_slice(bytemuck::bytes_of(&combined));
             }),
             identity: bytemuck::bytes_of(&operator.identity()).to_vec(),
         }
@@ -86,7 +82,13 @@ impl Case {
 
     /// What Rust gives for these pairs of elements.
     pub fn expected(&self, operands: &Operands) -> Vec<u8> {
-        (self.combine)(&operands.left, &operands.right)
+        let mut results = vec![0; operands.left.len()];
+        let (left, right) = (&operands.left, &operands.right);
+        let pairs = left.chunks_exact(self.bytes()).zip(right.chunks_exact(self.bytes()));
+        for (result, (left, right)) in results.chunks_exact_mut(self.bytes()).zip(pairs) {
+            (self.combine)(left, right, result);
+        }
+        results
     }
 
     /// The identity's bytes.
