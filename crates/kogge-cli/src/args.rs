@@ -1,12 +1,11 @@
 //! The command line.
 
 use crate::bench::BenchArgs;
-use crate::dtype::Dtype;
 use crate::error::EXIT_CODES;
 use crate::format::Format;
 use crate::lab::LabArgs;
-use crate::op::Op;
 use clap::{Args, Parser, Subcommand};
+use kogge_erased::{Dtype, Op};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 

@@ -4,9 +4,9 @@
 //! Everything else must be exact: an element that the new type cannot hold is reported with its
 //! place. To `bool`, non-zero is true.
 
-use crate::dtype::{Dtype, with_type};
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use half::{bf16, f16};
+use kogge_erased::{Dtype, with_type};
 
 /// The value as another type, and whether that type can hold it.
 trait Cast<D> {

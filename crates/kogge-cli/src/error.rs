@@ -142,6 +142,12 @@ impl fmt::Display for Error {
     }
 }
 
+impl From<kogge_erased::Mismatch> for Error {
+    fn from(mismatch: kogge_erased::Mismatch) -> Self {
+        Self::mismatch(mismatch.to_string()).hint(mismatch.hint)
+    }
+}
+
 impl From<kogge::Error> for Error {
     fn from(error: kogge::Error) -> Self {
         Self::mismatch(error.to_string())

@@ -1,16 +1,16 @@
 //! One `kogge scan`: the arguments, and what follows from them whatever the format.
 
 use crate::args::ScanArgs;
-use crate::dtype::Dtype;
-use crate::engine::Spec;
 use crate::error::{Error, Fault, Result};
 use crate::format::Format;
 use crate::input::Input;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::summary::Scanned;
+use crate::text::read_element;
 use crate::{array, table};
 use kogge::{Direction, Kind};
+use kogge_erased::{Dtype, Op, Spec};
 use serde_json::json;
 use std::io::Write;
 use std::path::Path;
@@ -102,7 +102,11 @@ impl Job<'_> {
         let types = args.op.types(file, args.dtype, args.accumulate)?;
         let kind = if args.exclusive { Kind::Exclusive } else { Kind::Inclusive };
         let direction = if args.reverse { Direction::Reverse } else { Direction::Forward };
-        Spec::new(args.op, types, kind, direction, args.init.as_deref())
+        let init = match &args.init {
+            Some(text) => Some(parse_init(args.op, types.accumulator, text)?),
+            None => None,
+        };
+        Ok(Spec::new(args.op, types, kind, direction, init))
     }
 
     /// The output, after everything about the input has been checked.
@@ -152,4 +156,17 @@ impl Job<'_> {
         writeln!(std::io::stdout(), "{line}")
             .map_err(|error| Error::write("standard output", &error))
     }
+}
+
+/// The bytes of an `--init`.
+fn parse_init(op: Op, accumulator: Dtype, text: &str) -> Result<Vec<u8>> {
+    if !op.takes_init() {
+        return Err(Error::usage(format!("{} takes no --init", op.name())));
+    }
+    let mut init = vec![0; accumulator.size()];
+    if read_element(accumulator, text, &mut init) {
+        return Ok(init);
+    }
+    Err(Error::usage(format!("--init '{text}' is not a number of the type {accumulator}"))
+        .hint("--dtype or --accumulate choose another type"))
 }

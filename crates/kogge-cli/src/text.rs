@@ -1,7 +1,7 @@
 //! Numbers as text: read exactly, written as the shortest text that reads back as the same number.
 
-use crate::dtype::{Dtype, with_type};
 use half::{bf16, f16};
+use kogge_erased::{Dtype, with_type};
 use std::io::Write;
 use std::str::FromStr;
 

@@ -2,7 +2,7 @@
 //! element types, operators, requests, plans, SIMD levels and thread pools.
 //!
 //! ```text
-//! cargo run --release -p kogge-cpu --example soak -- [--minutes 10] [--seed 1]
+//! cargo run --release -p kogge-cpu --features soak --example soak -- [--minutes 10] [--seed 1]
 //! ```
 //!
 //! Ends with status 0 and a summary when the time is up, or with the first difference. A case is

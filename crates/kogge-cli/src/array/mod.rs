@@ -10,12 +10,13 @@ pub use open::open;
 pub use read::{ArrayReader, ArraySource};
 pub use walk::Window;
 
-use crate::engine::Spec;
 use crate::error::{Error, Result};
 use crate::format::npy::Header;
 use crate::job::Job;
 use crate::pipeline;
 use crate::summary::Scanned;
+use crate::text::json_element;
+use kogge_erased::Spec;
 use stage::{Piece, Stage};
 use std::sync::mpsc::{Receiver, channel};
 use walk::{Layout, Limits};
@@ -37,8 +38,8 @@ pub fn scan(job: &Job, mut reader: ArrayReader) -> Result<()> {
         reader = reader.into_positioned()?;
     }
     let spec = job.spec(reader.header.dtype)?;
-    if spec.op.arity() > 1 {
-        return Err(Error::mismatch(format!("{} takes two columns of a table", spec.op.name()))
+    if spec.op().arity() > 1 {
+        return Err(Error::mismatch(format!("{} takes two columns of a table", spec.op().name()))
             .hint("write a and b as two columns of a CSV, Parquet or Arrow file"));
     }
     let (layout, shape) = layout(&reader.header, job.args.axis)?;
@@ -51,7 +52,7 @@ pub fn scan(job: &Job, mut reader: ArrayReader) -> Result<()> {
     let endless = reader.is_endless();
     let flat = shape.len() == 1;
     let fortran_order = reader.header.fortran_order && !flat;
-    let mut header = Header::new(spec.types.output, shape, fortran_order);
+    let mut header = Header::new(spec.types().output, shape, fortran_order);
 
     let output = job.create_output()?;
     let mut writer = ArrayWriter::new(&output, job.output_format, &header, sequential, endless)?;
@@ -90,12 +91,13 @@ pub fn scan(job: &Job, mut reader: ArrayReader) -> Result<()> {
         header.shape = vec![read];
     }
     writer.finish(&output, endless.then_some(&header))?;
-    let total = (layout.outer * layout.inner == 1).then(|| spec.json(&stage.total()));
+    let total = (layout.outer * layout.inner == 1)
+        .then(|| json_element(spec.types().output, &stage.total()));
     let scanned = Scanned {
         columns: Vec::new(),
         name: None,
         input_dtype: reader.header.dtype.to_string(),
-        dtype: spec.types.output.to_string(),
+        dtype: spec.types().output.to_string(),
         total,
         shape: Some(header.shape),
     };

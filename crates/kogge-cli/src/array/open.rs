@@ -1,11 +1,11 @@
 //! Opening an array, and checking that all of it is there.
 
 use super::read::{ArrayReader, ArraySource};
-use crate::dtype::Dtype;
 use crate::error::{Error, Result};
 use crate::format::npy::Header;
 use crate::format::{Format, raw};
 use crate::input::Input;
+use kogge_erased::Dtype;
 
 /// Opens a `.npy` file, or a raw one with elements of the type `raw_dtype`.
 ///

@@ -4,9 +4,8 @@ use super::read::ArrayReader;
 use super::walk::{Layout, Way, Window};
 use crate::buffer::Buffer;
 use crate::convert::{convert, swap_bytes};
-use crate::dtype::Dtype;
-use crate::engine::{ColumnsScan, LineScan, Spec};
 use crate::error::{Error, Result};
+use kogge_erased::{ColumnsScan, Dtype, LineScan, Spec};
 
 /// A window and its elements: the file's, then the scanned ones.
 #[derive(Default)]
@@ -61,7 +60,7 @@ impl<'a> Stage<'a> {
                 let slab = n * inner;
                 let shape = [piece.window.len() / slab, n, inner].map(|axis| axis as usize);
                 self.through_spare(&mut piece, |stage, input, output| {
-                    stage.line.scan_slabs(shape, input, output)
+                    Ok(stage.line.scan_slabs(shape, input, output)?)
                 })?;
             }
             Way::Columns(_) => {
@@ -69,7 +68,7 @@ impl<'a> Stage<'a> {
                 self.start_columns(&window);
                 self.through_spare(&mut piece, |stage, input, output| {
                     let (_, columns) = stage.columns.as_mut().expect("started before");
-                    columns.scan_rows(window.index, input, output)
+                    Ok(columns.scan_rows(window.index, input, output)?)
                 })?;
             }
         }
@@ -81,7 +80,7 @@ impl<'a> Stage<'a> {
         if self.swapped {
             swap_bytes(self.file.size(), piece.data.bytes_mut());
         }
-        let element = self.spec.types.element;
+        let element = self.spec.types().element;
         if self.file == element {
             return Ok(());
         }
@@ -105,10 +104,10 @@ impl<'a> Stage<'a> {
             self.line.restart();
         }
         if self.spec.in_place() {
-            return self.line.scan_in_place(&[], piece.data.bytes_mut());
+            return Ok(self.line.scan_in_place(&[], piece.data.bytes_mut())?);
         }
         self.through_spare(piece, |stage, input, output| {
-            stage.line.scan_into(index, &[], input, output)
+            Ok(stage.line.scan_into(index, &[], input, output)?)
         })
     }
 

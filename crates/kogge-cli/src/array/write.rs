@@ -1,12 +1,12 @@
 //! Windows of an array, written to a file or a pipe.
 
 use super::walk::Window;
-use crate::dtype::Dtype;
 use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::format::npy::Header;
 use crate::output::{Output, Writer};
 use crate::text::write_element;
+use kogge_erased::Dtype;
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 

@@ -6,7 +6,6 @@
 
 use super::Format;
 use super::arrow::Cells;
-use crate::dtype::Dtype;
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::job::Job;
@@ -21,6 +20,7 @@ use crate::text::{Text, read_bool, read_element, write_element};
 use arrow_array::ArrayRef;
 use arrow_schema::DataType;
 use csv::{ByteRecord, ReaderBuilder};
+use kogge_erased::Dtype;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 

@@ -3,8 +3,8 @@
 //! The format is numpy's `numpy.lib.format`: a magic string, a version, the length of the header,
 //! and the header, which is a Python dictionary literal of `descr`, `fortran_order` and `shape`.
 
-use crate::dtype::Dtype;
 use crate::error::{Error, Result};
+use kogge_erased::Dtype;
 use std::io::Read;
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";

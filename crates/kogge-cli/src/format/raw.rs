@@ -1,8 +1,8 @@
 //! Raw elements: little-endian, one after the other, nothing else.
 
 use super::npy::Header;
-use crate::dtype::Dtype;
 use crate::error::{Error, Result};
+use kogge_erased::Dtype;
 
 /// What a raw file of this many bytes holds.
 ///

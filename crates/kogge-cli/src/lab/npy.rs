@@ -5,8 +5,8 @@ use std::io::{BufReader, Read};
 
 use kogge_lab::{Diagnostic, ScalarType, Values};
 
-use crate::dtype::Dtype;
 use crate::format::npy::Header;
+use kogge_erased::Dtype;
 
 /// Reads a file's elements, in the order in which they lie, as `ty`.
 ///

@@ -1,11 +1,11 @@
 //! Some rows of a table, as they travel from the reader to the writer.
 
 use super::column::Column;
-use crate::dtype::Dtype;
 use crate::error::Result;
 use crate::output::Output;
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, SchemaRef};
+use kogge_erased::Dtype;
 
 /// Consecutive rows of a table.
 pub struct Batch {

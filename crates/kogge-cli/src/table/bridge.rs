@@ -3,7 +3,6 @@
 use super::batch::{Lines, Source, TextHead};
 use super::column::Column;
 use crate::buffer::Buffer;
-use crate::dtype::Dtype;
 use crate::error::{Error, Fault, Result};
 use crate::format::csv::split;
 use crate::text::read_element;
@@ -15,6 +14,7 @@ use arrow_array::{
 use arrow_buffer::{BooleanBuffer, NullBuffer, ScalarBuffer};
 use arrow_cast::cast;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use kogge_erased::Dtype;
 use std::sync::Arc;
 
 /// Runs an expression with the Arrow type for a [`Dtype`] that has one.

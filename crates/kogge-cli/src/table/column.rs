@@ -1,7 +1,7 @@
 //! A column in memory: elements of one type, some of which may be missing.
 
 use crate::buffer::Buffer;
-use crate::dtype::Dtype;
+use kogge_erased::Dtype;
 
 /// Elements and which of them are there.
 #[derive(Clone)]

@@ -9,7 +9,6 @@ mod scan;
 pub mod select;
 
 use crate::array::{self, ArrayReader};
-use crate::engine::Spec;
 use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::format::arrow::{ArrowTable, ArrowWriter};
@@ -17,15 +16,16 @@ use crate::format::csv::{CsvTable, CsvWriter};
 use crate::format::parquet::{self, ParquetTable};
 use crate::input::Input;
 use crate::job::Job;
-use crate::op::Op;
 use crate::output::Output;
 use crate::pipeline;
 use crate::summary::Scanned;
+use crate::text::json_element;
 use arrays::{ArrayTable, ColumnWriter};
 use arrow_schema::{DataType, Field, Schema};
 use batch::{Batch, Head, Rest, Source, Table, TableReader, TableWriter, Whole};
 use bridge::{data_type, text_schema};
 use column::Column;
+use kogge_erased::{Op, Spec};
 use scan::ColumnScan;
 use std::sync::Arc;
 
@@ -151,7 +151,7 @@ impl Results {
             return Ok(Box::new(CsvWriter::new(output, format, whole, columns)?));
         }
         if format.is_array() {
-            let types: Vec<_> = self.specs().map(|spec| spec.types.output).collect();
+            let types: Vec<_> = self.specs().map(|spec| spec.types().output).collect();
             return Ok(Box::new(ColumnWriter::new(output, format, &types)?));
         }
         let (schema, text) = match whole {
@@ -164,7 +164,7 @@ impl Results {
         let mut fields: Vec<Field> =
             schema.fields().iter().map(|field| field.as_ref().clone()).collect();
         for ((spec, meaning), name) in self.specs().zip(meanings).zip(&self.names) {
-            let dtype = spec.types.output;
+            let dtype = spec.types().output;
             let none =
                 || Error::mismatch(format!("tables have no {dtype}")).hint("try --dtype f32");
             let data_type = meaning.or_else(|| data_type(dtype)).ok_or_else(none)?;
@@ -188,8 +188,8 @@ impl Results {
             columns: sources.iter().map(|source| source.name.clone()).collect(),
             name: Some(name.clone()),
             input_dtype: sources[0].dtype.to_string(),
-            dtype: scan.spec().types.output.to_string(),
-            total: (!by).then(|| scan.spec().json(&scan.total())),
+            dtype: scan.spec().types().output.to_string(),
+            total: (!by).then(|| json_element(scan.spec().types().output, &scan.total())),
             shape: None,
         };
         self.scans.iter().zip(&self.sources).zip(&self.names).map(scanned).collect()
@@ -198,8 +198,8 @@ impl Results {
 
 /// What a scanned column means in Arrow: dates stay dates, places are numbers.
 fn meaning(spec: &Spec, source: &Source) -> Option<DataType> {
-    let places = matches!(spec.op, Op::ArgMin | Op::ArgMax);
-    source.meaning.clone().filter(|_| spec.types.output == source.dtype && !places)
+    let places = matches!(spec.op(), Op::ArgMin | Op::ArgMax);
+    source.meaning.clone().filter(|_| spec.types().output == source.dtype && !places)
 }
 
 fn default_name(op: Op, sources: &[Source]) -> String {

@@ -6,8 +6,8 @@
 use super::column::Column;
 use crate::buffer::Buffer;
 use crate::convert::convert;
-use crate::engine::{LineScan, Spec};
 use crate::error::{Error, Result};
+use kogge_erased::{LineScan, Spec};
 use std::ops::Range;
 
 /// The scan of one column, or of the two that an affine recurrence takes.
@@ -48,7 +48,7 @@ impl ColumnScan {
             Some(valid) => self.scan_stretches(input, valid, starts, first)?,
         };
         let valid = valid.filter(|valid| valid.contains(&false));
-        Ok(Column { dtype: self.spec.types.output, data, valid })
+        Ok(Column { dtype: self.spec.types().output, data, valid })
     }
 
     /// Scans elements all of which are there.
@@ -98,7 +98,7 @@ impl ColumnScan {
 
     /// The elements to be scanned: converted, and side by side if there are several columns.
     fn pack(&self, inputs: &[Column], first: u64) -> Result<Buffer> {
-        let element = self.spec.types.element;
+        let element = self.spec.types().element;
         let mut converted = Vec::with_capacity(inputs.len());
         for input in inputs {
             let mut data = Buffer::zeroed(input.rows() * element.size());
@@ -234,10 +234,10 @@ impl Run<'_> {
         let (from, to) = (self.spec.input_size(), self.spec.output_size());
         let input = rows.start * from..rows.end * from;
         if self.spec.in_place() {
-            return self.line.scan_in_place(&[], &mut self.input.bytes_mut()[input]);
+            return Ok(self.line.scan_in_place(&[], &mut self.input.bytes_mut()[input])?);
         }
         let output = &mut self.output.bytes_mut()[rows.start * to..rows.end * to];
-        self.line.scan_into(first, &[], &self.input.bytes()[input], output)
+        Ok(self.line.scan_into(first, &[], &self.input.bytes()[input], output)?)
     }
 
     fn missing(&mut self, rows: Range<usize>) {

@@ -1,7 +1,7 @@
 //! The types of elements, at run time.
 //!
-//! Names are Rust's and numpy's: `f32`, `float32` and `f4` are one. [`with_type!`] goes from a
-//! value to the Rust type.
+//! Names are Rust's and numpy's: `f32`, `float32` and `f4` are one. [`with_type!`](crate::with_type)
+//! goes from a value to the Rust type.
 
 use std::fmt;
 use std::str::FromStr;
@@ -120,23 +120,30 @@ impl FromStr for Dtype {
     }
 }
 
-/// Runs an expression with a Rust type for the [`Dtype`]; `Bool` is `u8`.
+/// Runs an expression with a Rust type for the [`Dtype`](crate::Dtype); `Bool` is `u8`.
+///
+/// ```
+/// use kogge_erased::{Dtype, with_type};
+///
+/// assert_eq!(with_type!(Dtype::BF16, T => size_of::<T>()), 2);
+/// ```
+#[macro_export]
 macro_rules! with_type {
     ($dtype:expr, $T:ident => $body:expr) => {{
-        use $crate::dtype::Dtype;
+        use $crate::Dtype;
         match $dtype {
-            Dtype::Bool | Dtype::U8 => $crate::dtype::with_type!(@ u8, $T, $body),
-            Dtype::I8 => $crate::dtype::with_type!(@ i8, $T, $body),
-            Dtype::I16 => $crate::dtype::with_type!(@ i16, $T, $body),
-            Dtype::I32 => $crate::dtype::with_type!(@ i32, $T, $body),
-            Dtype::I64 => $crate::dtype::with_type!(@ i64, $T, $body),
-            Dtype::U16 => $crate::dtype::with_type!(@ u16, $T, $body),
-            Dtype::U32 => $crate::dtype::with_type!(@ u32, $T, $body),
-            Dtype::U64 => $crate::dtype::with_type!(@ u64, $T, $body),
-            Dtype::F16 => $crate::dtype::with_type!(@ half::f16, $T, $body),
-            Dtype::BF16 => $crate::dtype::with_type!(@ half::bf16, $T, $body),
-            Dtype::F32 => $crate::dtype::with_type!(@ f32, $T, $body),
-            Dtype::F64 => $crate::dtype::with_type!(@ f64, $T, $body),
+            Dtype::Bool | Dtype::U8 => $crate::with_type!(@ u8, $T, $body),
+            Dtype::I8 => $crate::with_type!(@ i8, $T, $body),
+            Dtype::I16 => $crate::with_type!(@ i16, $T, $body),
+            Dtype::I32 => $crate::with_type!(@ i32, $T, $body),
+            Dtype::I64 => $crate::with_type!(@ i64, $T, $body),
+            Dtype::U16 => $crate::with_type!(@ u16, $T, $body),
+            Dtype::U32 => $crate::with_type!(@ u32, $T, $body),
+            Dtype::U64 => $crate::with_type!(@ u64, $T, $body),
+            Dtype::F16 => $crate::with_type!(@ $crate::f16, $T, $body),
+            Dtype::BF16 => $crate::with_type!(@ $crate::bf16, $T, $body),
+            Dtype::F32 => $crate::with_type!(@ f32, $T, $body),
+            Dtype::F64 => $crate::with_type!(@ f64, $T, $body),
         }
     }};
     (@ $type:ty, $T:ident, $body:expr) => {{
@@ -144,8 +151,6 @@ macro_rules! with_type {
         $body
     }};
 }
-pub(crate) use with_type;
-
 #[cfg(test)]
 mod tests {
     use super::*;

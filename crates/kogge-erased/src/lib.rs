@@ -1,32 +1,45 @@
 //! Scans with their types erased: bytes in, bytes out, by the library's engine.
 //!
-//! A [`Spec`] says what is to be done in the words of the command line. [`Spec::line`] scans one
-//! sequence that comes in pieces, [`Spec::columns`] many side by side. Both give the bits of one
-//! call over the whole, wherever the pieces are cut.
+//! For programs that learn from their input what they scan, such as the `kogge` command. A [`Spec`]
+//! says what is to be done. [`Spec::line`] scans one sequence that comes in pieces, [`Spec::columns`]
+//! many side by side. Both give the bits of one call over the whole, wherever the pieces are cut.
+//!
+//! The engine is compiled here for some hundred pairs of operator and type, and nowhere else.
+//!
+//! ```
+//! use kogge_erased::{Direction, Dtype, Kind, Op, Spec, bytemuck};
+//!
+//! // Running totals of 16-bit integers: in 64 bits, as numpy has it.
+//! let types = Op::Sum.types(Dtype::I16, None, None)?;
+//! assert_eq!(types.element, Dtype::I64);
+//! let mut scan = Spec::new(Op::Sum, types, Kind::Inclusive, Direction::Forward, None).line();
+//! let mut data = [3i64, 1, 4];
+//! scan.scan_in_place(&[], bytemuck::bytes_of_mut(&mut data))?;
+//! assert_eq!(data, [3, 4, 8]);
+//! scan.scan_in_place(&[], bytemuck::bytes_of_mut(&mut data))?;
+//! assert_eq!(data, [11, 15, 23]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod columns;
 mod dispatch;
+mod dtype;
 mod line;
+mod op;
 mod recipe;
 mod share;
 
-use crate::dtype::Dtype;
-use crate::error::{Error, Result};
-use crate::op::{Op, Types};
-use crate::text::{json_element, read_element};
-use kogge::{Direction, Kind};
+pub use dtype::Dtype;
+pub use kogge::{Direction, Error, Kind, bf16, bytemuck, f16};
+pub use op::{Mismatch, Op, Types};
 
 /// A scan to be done, whatever the data.
 #[derive(Clone, Debug)]
 pub struct Spec {
-    /// The operator.
-    pub op: Op,
-    /// What is read, accumulated in, and written.
-    pub types: Types,
-    /// Inclusive or exclusive.
-    pub kind: Kind,
-    /// From the start or from the end.
-    pub direction: Direction,
+    op: Op,
+    types: Types,
+    kind: Kind,
+    direction: Direction,
     /// The initial value, as the bytes of one accumulator.
     init: Option<Vec<u8>>,
 }
@@ -37,7 +50,7 @@ pub struct Spec {
 /// of a piece's `starts`, which rise and may be equal, a new run begins, which is scanned by itself.
 pub trait LineScan: Send {
     /// Scans the next piece in place. Only where [`Spec::in_place`].
-    fn scan_in_place(&mut self, starts: &[usize], data: &mut [u8]) -> Result<()>;
+    fn scan_in_place(&mut self, starts: &[usize], data: &mut [u8]) -> Result<(), Error>;
 
     /// Scans the next piece; `first` is the index of its first element.
     fn scan_into(
@@ -46,11 +59,16 @@ pub trait LineScan: Send {
         starts: &[usize],
         input: &[u8],
         output: &mut [u8],
-    ) -> Result<()>;
+    ) -> Result<(), Error>;
 
     /// Scans whole lines at once: arrays of the shape `[outer, n, inner]`, each along its second
     /// axis, each line by itself. Leaves the sequence as it was.
-    fn scan_slabs(&mut self, shape: [usize; 3], input: &[u8], output: &mut [u8]) -> Result<()>;
+    fn scan_slabs(
+        &mut self,
+        shape: [usize; 3],
+        input: &[u8],
+        output: &mut [u8],
+    ) -> Result<(), Error>;
 
     /// The value where an element is missing, if the operator has one; `output` takes one.
     fn fill(&self, output: &mut [u8]) -> bool;
@@ -66,30 +84,45 @@ pub trait LineScan: Send {
 pub trait ColumnsScan: Send {
     /// Scans the next rows; `first` is the place of the first of them along the lines. Of a reversed
     /// scan the last rows come first.
-    fn scan_rows(&mut self, first: u64, input: &[u8], output: &mut [u8]) -> Result<()>;
+    fn scan_rows(&mut self, first: u64, input: &[u8], output: &mut [u8]) -> Result<(), Error>;
 
     /// Forgets everything; the next row starts new lines.
     fn restart(&mut self);
 }
 
 impl Spec {
-    /// The scan that the command line asks for.
+    /// The scan by `op` on types that [`Op::types`] gave for it; `init` is the bytes of an initial
+    /// accumulator.
     ///
-    /// # Errors
+    /// An exclusive sum of floats starts at 0.0 without one, not at the identity −0.0, which would
+    /// be shown; a recurrence at 0.
     ///
-    /// If `init` isn't a number of the accumulator's type, or the operator takes none.
+    /// # Panics
+    ///
+    /// If `init` isn't as long as an accumulator, or the operator [takes none](Op::takes_init).
     pub fn new(
         op: Op,
         types: Types,
         kind: Kind,
         direction: Direction,
-        init: Option<&str>,
-    ) -> Result<Self> {
-        let init = match init {
-            Some(text) => Some(parse_init(op, types.accumulator, text)?),
-            None => implied_init(op, types.accumulator, kind),
-        };
-        Ok(Self { op, types, kind, direction, init })
+        init: Option<Vec<u8>>,
+    ) -> Self {
+        if let Some(init) = &init {
+            assert!(op.takes_init(), "{} takes no initial value", op.name());
+            assert_eq!(init.len(), types.accumulator.size(), "bytes of an accumulator");
+        }
+        let init = init.or_else(|| implied_init(op, types.accumulator, kind));
+        Self { op, types, kind, direction, init }
+    }
+
+    /// The operator.
+    pub fn op(&self) -> Op {
+        self.op
+    }
+
+    /// What is scanned, accumulated in, and written.
+    pub fn types(&self) -> Types {
+        self.types
     }
 
     /// Bytes of what one output element is made from.
@@ -136,27 +169,8 @@ impl Spec {
     pub fn state_size(&self) -> usize {
         dispatch::recipe(self).state_size()
     }
-
-    /// An output element as JSON.
-    pub fn json(&self, element: &[u8]) -> serde_json::Value {
-        json_element(self.types.output, element)
-    }
 }
 
-fn parse_init(op: Op, accumulator: Dtype, text: &str) -> Result<Vec<u8>> {
-    if matches!(op, Op::ArgMin | Op::ArgMax) {
-        return Err(Error::usage(format!("{} takes no --init", op.name())));
-    }
-    let mut init = vec![0; accumulator.size()];
-    if read_element(accumulator, text, &mut init) {
-        return Ok(init);
-    }
-    Err(Error::usage(format!("--init '{text}' is not a number of the type {accumulator}"))
-        .hint("--dtype or --accumulate choose another type"))
-}
-
-/// An exclusive sum of floats starts at 0.0, not at the identity -0.0, which would be shown; a
-/// recurrence starts at 0.
 fn implied_init(op: Op, accumulator: Dtype, kind: Kind) -> Option<Vec<u8>> {
     let shown = kind == Kind::Exclusive && accumulator.is_float();
     (shown && matches!(op, Op::Sum | Op::Affine)).then(|| vec![0; accumulator.size()])

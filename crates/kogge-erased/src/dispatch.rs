@@ -8,15 +8,12 @@
 //! have the bits of unsigned ones; `all` and `any` are the minimum and the maximum of truth values;
 //! argmin and argmax compare in the widest type of a kind.
 
-use super::columns::Columns;
-use super::line::Line;
-use super::recipe::{LastPresent, Place, Plain, Recipe, Recurrence};
-use super::{ColumnsScan, LineScan, Spec};
-use crate::dtype::Dtype;
-use crate::op::Op;
-use half::{bf16, f16};
-use kogge::Compact;
+use crate::columns::Columns;
+use crate::line::Line;
+use crate::recipe::{LastPresent, Place, Plain, Recipe, Recurrence};
+use crate::{ColumnsScan, Dtype, LineScan, Op, Spec};
 use kogge::ops::*;
+use kogge::{Compact, bf16, f16};
 use std::marker::PhantomData;
 
 /// A recipe, its types erased.

@@ -1,56 +1,59 @@
-//! The operators of the command, and the types that each reads, accumulates in and writes.
+//! The operators, and the types that each reads, accumulates in and writes.
 
-use crate::dtype::Dtype;
-use crate::error::{Error, Result};
-use clap::ValueEnum;
+use crate::Dtype;
 
-/// An operator by its name on the command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+/// An operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Op {
     /// Running total; integers wrap around
-    #[value(alias = "cumsum", alias = "add")]
+    #[cfg_attr(feature = "clap", value(alias = "cumsum", alias = "add"))]
     Sum,
     /// Running product; integers wrap around
-    #[value(alias = "cumprod", alias = "prod")]
+    #[cfg_attr(feature = "clap", value(alias = "cumprod", alias = "prod"))]
     Product,
     /// Smallest so far; NaN propagates
-    #[value(alias = "cummin", alias = "minimum")]
+    #[cfg_attr(feature = "clap", value(alias = "cummin", alias = "minimum"))]
     Min,
     /// Largest so far; NaN propagates
-    #[value(alias = "cummax", alias = "maximum")]
+    #[cfg_attr(feature = "clap", value(alias = "cummax", alias = "maximum"))]
     Max,
     /// Bitwise and of integers
-    #[value(name = "bitand", alias = "bit-and")]
+    #[cfg_attr(feature = "clap", value(name = "bitand", alias = "bit-and"))]
     BitAnd,
     /// Bitwise or of integers
-    #[value(name = "bitor", alias = "bit-or")]
+    #[cfg_attr(feature = "clap", value(name = "bitor", alias = "bit-or"))]
     BitOr,
     /// Bitwise exclusive or of integers
-    #[value(name = "bitxor", alias = "bit-xor")]
+    #[cfg_attr(feature = "clap", value(name = "bitxor", alias = "bit-xor"))]
     BitXor,
     /// Whether all so far are non-zero
     All,
     /// Whether any so far is non-zero
     Any,
     /// ln(e^a + e^b): sums of probabilities kept as logarithms
-    #[value(name = "logaddexp", alias = "logsumexp", alias = "log-add-exp")]
+    #[cfg_attr(
+        feature = "clap",
+        value(name = "logaddexp", alias = "logsumexp", alias = "log-add-exp")
+    )]
     LogAddExp,
     /// Forward fill: the last value that is neither null nor NaN
-    #[value(alias = "ffill", alias = "forward-fill")]
+    #[cfg_attr(feature = "clap", value(alias = "ffill", alias = "forward-fill"))]
     LastValid,
     /// Row of the smallest so far (the first of equals), counted from 0; -1 before the first
-    #[value(name = "argmin")]
+    #[cfg_attr(feature = "clap", value(name = "argmin"))]
     ArgMin,
     /// Row of the largest so far (the first of equals), counted from 0; -1 before the first
-    #[value(name = "argmax")]
+    #[cfg_attr(feature = "clap", value(name = "argmax"))]
     ArgMax,
     /// Recurrence y = a*y + b over two columns, a then b; y starts at --init, or 0
-    #[value(alias = "recurrence")]
+    #[cfg_attr(feature = "clap", value(alias = "recurrence"))]
     Affine,
 }
 
-/// The types of a scan.
+/// The types of a scan, as [`Op::types`] gives them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Types {
     /// What is scanned; the input is converted to it first. Its size fixes the order of combination.
     pub element: Dtype,
@@ -60,11 +63,40 @@ pub struct Types {
     pub output: Dtype,
 }
 
+/// Types that an operator doesn't have, and what to ask for instead.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Mismatch {
+    message: String,
+    /// What to do, in the words of the `kogge` command.
+    pub hint: String,
+}
+
+impl Mismatch {
+    fn new(message: String, hint: impl Into<String>) -> Self {
+        Self { message, hint: hint.into() }
+    }
+}
+
 impl Op {
-    /// The name on the command line.
-    pub fn name(self) -> String {
-        let value = self.to_possible_value().expect("no operator is hidden");
-        value.get_name().to_owned()
+    /// The name, as a command line has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sum => "sum",
+            Self::Product => "product",
+            Self::Min => "min",
+            Self::Max => "max",
+            Self::BitAnd => "bitand",
+            Self::BitOr => "bitor",
+            Self::BitXor => "bitxor",
+            Self::All => "all",
+            Self::Any => "any",
+            Self::LogAddExp => "logaddexp",
+            Self::LastValid => "last-valid",
+            Self::ArgMin => "argmin",
+            Self::ArgMax => "argmax",
+            Self::Affine => "affine",
+        }
     }
 
     /// What a scanned column's name ends in.
@@ -72,23 +104,28 @@ impl Op {
         self.name().replace('-', "_")
     }
 
+    /// Whether a scan may have an initial value.
+    pub fn takes_init(self) -> bool {
+        !matches!(self, Self::ArgMin | Self::ArgMax)
+    }
+
     /// Input columns that one output column takes.
     pub fn arity(self) -> usize {
         if self == Self::Affine { 2 } else { 1 }
     }
 
-    /// The types of a scan of a file that holds `file`, where `--dtype` and `--accumulate` may ask
-    /// for others.
+    /// The types of a scan of a file that holds `file`, where `dtype` and `accumulate` may ask for
+    /// others.
     ///
     /// # Errors
     ///
-    /// If the operator doesn't have such a type.
+    /// [`Mismatch`] if the operator doesn't have such a type.
     pub fn types(
         self,
         file: Dtype,
         dtype: Option<Dtype>,
         accumulate: Option<Dtype>,
-    ) -> Result<Types> {
+    ) -> Result<Types, Mismatch> {
         let mut element = dtype.unwrap_or_else(|| self.natural(file));
         self.check(element)?;
         if matches!(self, Self::ArgMin | Self::ArgMax) {
@@ -113,7 +150,7 @@ impl Op {
         }
     }
 
-    fn check(self, element: Dtype) -> Result<()> {
+    fn check(self, element: Dtype) -> Result<(), Mismatch> {
         let (fits, advice) = match self {
             Self::BitAnd | Self::BitOr | Self::BitXor => {
                 (!element.is_float(), "bitwise operators take integers; try --dtype i64")
@@ -130,11 +167,10 @@ impl Op {
         if fits {
             return Ok(());
         }
-        Err(Error::mismatch(format!("the operator {} does not take {element}", self.name()))
-            .hint(advice))
+        Err(Mismatch::new(format!("the operator {} does not take {element}", self.name()), advice))
     }
 
-    fn accumulator(self, element: Dtype, asked: Option<Dtype>) -> Result<Dtype> {
+    fn accumulator(self, element: Dtype, asked: Option<Dtype>) -> Result<Dtype, Mismatch> {
         use Dtype::{BF16, Bool, F16, F32, F64};
         let natural = match element {
             F16 | BF16 => F32,
@@ -147,15 +183,17 @@ impl Op {
             _ => asked.size() >= element.size(),
         };
         if !fits {
-            return Err(Error::mismatch(format!("{element} cannot be accumulated in {asked}"))
-                .hint("an accumulator is a wider type of the same kind; --dtype converts first"));
+            return Err(Mismatch::new(
+                format!("{element} cannot be accumulated in {asked}"),
+                "an accumulator is a wider type of the same kind; --dtype converts first",
+            ));
         }
         // Affine recurrences have no wider form, and integers need none.
         match (self, element.is_float()) {
-            (Self::Affine, true) if asked != natural => Err(Error::mismatch(format!(
-                "affine recurrences of {element} accumulate in {natural}"
-            ))
-            .hint(format!("use --dtype {asked}"))),
+            (Self::Affine, true) if asked != natural => Err(Mismatch::new(
+                format!("affine recurrences of {element} accumulate in {natural}"),
+                format!("use --dtype {asked}"),
+            )),
             (_, true) => Ok(asked),
             (_, false) => Ok(natural),
         }
@@ -194,5 +232,15 @@ mod tests {
         assert!(Op::Affine.types(Dtype::F32, None, Some(Dtype::F64)).is_err());
         let types = Op::Sum.types(Dtype::F16, None, Some(Dtype::F64)).unwrap();
         assert_eq!((types.accumulator, types.output), (Dtype::F64, Dtype::F16));
+    }
+
+    /// A command line and messages must call an operator the same.
+    #[cfg(feature = "clap")]
+    #[test]
+    fn names_are_those_of_the_command_line() {
+        use clap::ValueEnum;
+        for op in Op::value_variants() {
+            assert_eq!(op.to_possible_value().unwrap().get_name(), op.name());
+        }
     }
 }

@@ -4,11 +4,10 @@
 //! goes through a [`Stream`], which knows the state between them; the whole runs in the middle are
 //! segments.
 
-use super::columns::exact;
-use super::recipe::Recipe;
-use super::share::{self, TASK};
-use super::{LineScan, Spec};
-use crate::error::Result;
+use crate::columns::exact;
+use crate::recipe::Recipe;
+use crate::share::{self, TASK};
+use crate::{Error, LineScan, Spec};
 use bytemuck::{Zeroable, bytes_of, cast_slice, cast_slice_mut};
 use kogge::{Accumulate, Layout, Scan, Stream, by_offsets};
 
@@ -86,7 +85,7 @@ impl<R: Recipe> Line<R> {
         self.stream.push_in_place(data);
     }
 
-    fn runs(&mut self, starts: &[usize], data: &mut [R::Element]) -> Result<()> {
+    fn runs(&mut self, starts: &[usize], data: &mut [R::Element]) -> Result<(), Error> {
         let (Some(&first), Some(&last)) = (starts.first(), starts.last()) else {
             self.push(data);
             return Ok(());
@@ -108,8 +107,8 @@ impl<R: Recipe> Line<R> {
         input: &[R::Input],
         output: &mut [R::Output],
         index: &(dyn Fn(usize) -> u64 + Sync),
-        scan: impl FnOnce(&mut Self, &mut [R::Element]) -> Result<()>,
-    ) -> Result<()> {
+        scan: impl FnOnce(&mut Self, &mut [R::Element]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let mut elements = std::mem::take(&mut self.elements);
         pack::<R>(input, &mut elements, index);
         scan(self, &mut elements)?;
@@ -120,7 +119,7 @@ impl<R: Recipe> Line<R> {
 }
 
 impl<R: Recipe> LineScan for Line<R> {
-    fn scan_in_place(&mut self, starts: &[usize], data: &mut [u8]) -> Result<()> {
+    fn scan_in_place(&mut self, starts: &[usize], data: &mut [u8]) -> Result<(), Error> {
         assert!(R::PLAIN, "only plain recipes have an output of the input's type");
         self.runs(starts, cast_slice_mut(data))
     }
@@ -131,7 +130,7 @@ impl<R: Recipe> LineScan for Line<R> {
         starts: &[usize],
         input: &[u8],
         output: &mut [u8],
-    ) -> Result<()> {
+    ) -> Result<(), Error> {
         let (input, output) = (cast_slice(input), cast_slice_mut(output));
         let len = input.len();
         let size = if share::alone(exact::<R>()) { BLOCK } else { len.max(1) };
@@ -149,7 +148,12 @@ impl<R: Recipe> LineScan for Line<R> {
         Ok(())
     }
 
-    fn scan_slabs(&mut self, shape: [usize; 3], input: &[u8], output: &mut [u8]) -> Result<()> {
+    fn scan_slabs(
+        &mut self,
+        shape: [usize; 3],
+        input: &[u8],
+        output: &mut [u8],
+    ) -> Result<(), Error> {
         let layout = Layout::row_major(&shape);
         if R::PLAIN {
             let output: &mut [R::Element] = cast_slice_mut(output);

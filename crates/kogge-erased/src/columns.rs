@@ -5,11 +5,10 @@
 //! the fixed one: the engine scans the rows of a piece, from the totals of the piece before. Any
 //! other needs a [`Stepper`] a line, which keeps the fixed order, element by element.
 
-use super::line::{pack, scan_of, unpack};
-use super::recipe::Recipe;
-use super::share::{self, TASK};
-use super::{ColumnsScan, Spec};
-use crate::error::Result;
+use crate::line::{pack, scan_of, unpack};
+use crate::recipe::Recipe;
+use crate::share::{self, TASK};
+use crate::{ColumnsScan, Error, Spec};
 use bytemuck::{Zeroable, cast_slice, cast_slice_mut};
 use kogge::{Accumulate, Kind, Layout, Operator, Order, Scan, Stepper};
 
@@ -74,7 +73,7 @@ impl<R: Recipe> Columns<R> {
     }
 
     /// Scans rows of elements in place.
-    fn scan(&mut self, rows: &mut [R::Element]) -> Result<()> {
+    fn scan(&mut self, rows: &mut [R::Element]) -> Result<(), Error> {
         match &mut self.state {
             State::Totals(before) => {
                 let layout = Layout::row_major(&[rows.len() / self.width, self.width]);
@@ -129,7 +128,7 @@ fn step_all<R: Recipe>(
 }
 
 impl<R: Recipe> ColumnsScan for Columns<R> {
-    fn scan_rows(&mut self, first: u64, input: &[u8], output: &mut [u8]) -> Result<()> {
+    fn scan_rows(&mut self, first: u64, input: &[u8], output: &mut [u8]) -> Result<(), Error> {
         if R::PLAIN {
             output.copy_from_slice(input);
             return self.scan(cast_slice_mut(output));
