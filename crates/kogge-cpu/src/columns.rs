@@ -6,6 +6,7 @@
 
 use crate::algorithm::strip::{Group, LANES, Lanes, Place, Strip, Tile};
 use crate::arch::stream;
+use crate::array::array;
 use crate::engine::Request;
 use crate::parts::Parts;
 use crate::pool;
@@ -184,7 +185,7 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
         let groups = lines.strip.groups();
         room.groups.resize_with(groups, Group::new);
         let inits: [Option<[A; LANES]>; GROUPS] =
-            std::array::from_fn(|g| if g < groups { self.init(lines, g) } else { None });
+            array(|g| if g < groups { self.init(lines, g) } else { None });
         room.prefixes.clear();
         let order = Order::of::<T>();
         if lines.len > order.tile() {

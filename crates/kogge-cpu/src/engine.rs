@@ -1,6 +1,6 @@
 //! The engine's two entrances: from one slice into another, and in place.
 
-use crate::algorithm::format::{Format, halves};
+use crate::algorithm::format::{Format, as_long_as_halves, halves};
 use crate::algorithm::io::{Converted, Direct, Halves, Io};
 use crate::algorithm::tile::Scan;
 use crate::algorithm::{exact, parallel, sequential};
@@ -217,17 +217,20 @@ where
         };
     }
     let forward = request.direction == Direction::Forward;
-    if const { !O::COMPACT } && forward && halves::<f16, T, U, A>() {
+    if const { !O::COMPACT && as_long_as_halves::<T, U, A>() } && forward {
         // SAFETY: passed on.
-        return unsafe {
-            run_halves::<f16, _, _, _, _>(request, start, from, to, len, plan, in_place)
-        };
-    }
-    if const { !O::COMPACT } && forward && halves::<bf16, T, U, A>() {
-        // SAFETY: passed on.
-        return unsafe {
-            run_halves::<bf16, _, _, _, _>(request, start, from, to, len, plan, in_place)
-        };
+        unsafe {
+            if halves::<f16, T, U, A>() {
+                return run_halves::<f16, _, _, _, _>(
+                    request, start, from, to, len, plan, in_place,
+                );
+            }
+            if halves::<bf16, T, U, A>() {
+                return run_halves::<bf16, _, _, _, _>(
+                    request, start, from, to, len, plan, in_place,
+                );
+            }
+        }
     }
     let direction = request.direction;
     let io = Converted { from, to, len, direction, accumulator: PhantomData };

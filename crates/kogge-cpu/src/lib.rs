@@ -11,6 +11,7 @@
 
 mod algorithm;
 mod arch;
+mod array;
 mod columns;
 mod engine;
 mod lines;

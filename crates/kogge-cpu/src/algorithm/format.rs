@@ -260,6 +260,12 @@ unsafe fn zip<H: Words>(
     }
 }
 
+/// Whether elements and values have the sizes of halves accumulated in `f32`: what can be asked before
+/// code is made for them.
+pub(crate) const fn as_long_as_halves<T, U, A>() -> bool {
+    size_of::<T>() == 2 && size_of::<U>() == 2 && size_of::<A>() == 4
+}
+
 /// Whether elements and values are these halves, accumulated in `f32`.
 pub(crate) fn halves<F: Half, T: Element, U: Element, A: Element>() -> bool {
     let [element, value] = [TypeId::of::<T>(), TypeId::of::<U>()];

@@ -5,6 +5,7 @@
 //! operator's arithmetic has one.
 
 use crate::arch::Words;
+use crate::array::{array, map};
 use kogge_core::{Element, Operator};
 use std::mem::MaybeUninit;
 
@@ -26,7 +27,7 @@ pub(super) unsafe fn combine<H: Words, A: Element, O: Operator<A>, const W: usiz
     right: Vectors<H, W>,
 ) -> Vectors<H, W> {
     // SAFETY: the caller vouches for the features.
-    let (left, right) = unsafe { (left.map(|v| H::opaque(v)), right.map(|v| H::opaque(v))) };
+    let (left, right) = unsafe { (map(left, |v| H::opaque(v)), map(right, |v| H::opaque(v))) };
     let mut combined = MaybeUninit::<Vectors<H, W>>::uninit();
     for lane in 0..H::LANES {
         // SAFETY: `lane` is a lane of each; every word of every vector is written.
@@ -36,7 +37,7 @@ pub(super) unsafe fn combine<H: Words, A: Element, O: Operator<A>, const W: usiz
         }
     }
     // SAFETY: all lanes were written above; the caller vouches for the features.
-    unsafe { combined.assume_init().map(|v| H::opaque(v)) }
+    unsafe { map(combined.assume_init(), |v| H::opaque(v)) }
 }
 
 /// The accumulator in a lane.
@@ -53,7 +54,7 @@ pub(super) unsafe fn get<H: Words, A: Element, const W: usize>(
     // SAFETY: `Vector` is a plain array of LANES words, so word `w` of the lane is in bounds; the
     // array of W words has the size of `A`, and any bits are an `A`, which is `Pod`.
     unsafe {
-        let value: [H::Word; W] = std::array::from_fn(|w| *words.add(w * H::LANES + lane));
+        let value: [H::Word; W] = array(|w| *words.add(w * H::LANES + lane));
         (&raw const value).cast::<A>().read_unaligned()
     }
 }
@@ -73,8 +74,8 @@ unsafe fn put<H: Words, A: Element, const W: usize>(
     // SAFETY: `A` is W words of plain data; word `w` of the lane is in bounds of the plain arrays.
     unsafe {
         let value = (&raw const value).cast::<[H::Word; W]>().read_unaligned();
-        for (w, word) in value.into_iter().enumerate() {
-            words.add(w * H::LANES + lane).write(word);
+        for w in 0..W {
+            words.add(w * H::LANES + lane).write(value[w]);
         }
     }
 }
@@ -87,7 +88,9 @@ unsafe fn put<H: Words, A: Element, const W: usize>(
 #[inline(always)]
 pub(super) unsafe fn splat<H: Words, A: Element, const W: usize>(value: A) -> Vectors<H, W> {
     // SAFETY: `A` is W words of plain data; the caller vouches for the features.
-    unsafe { (&raw const value).cast::<[H::Word; W]>().read_unaligned().map(|word| H::splat(word)) }
+    unsafe {
+        map((&raw const value).cast::<[H::Word; W]>().read_unaligned(), |word| H::splat(word))
+    }
 }
 
 /// The `g`-th register of each column.
@@ -96,7 +99,7 @@ pub(super) fn vectors<H: Words, const W: usize>(
     columns: &Columns<H, W>,
     g: usize,
 ) -> Vectors<H, W> {
-    std::array::from_fn(|w| columns[w].as_ref()[g])
+    array(|w| columns[w].as_ref()[g])
 }
 
 /// Sets the `g`-th register of each column.

@@ -7,7 +7,7 @@
 use super::arrays;
 use super::format::Whole;
 use super::rows::{self, Rows};
-use super::tile::{Shape, join, shape};
+use super::tile::{Shape, by_shape, join, shape};
 use crate::arch::Words;
 use kogge_core::{Element, Kind, Operator, Order};
 use std::mem::MaybeUninit;
@@ -87,7 +87,7 @@ where
         if part.len <= one_by_one {
             return left_fold(operator, kind, order, part, before);
         }
-        match const { shape::<Whole, T, A, O>() } {
+        by_shape! { shape::<Whole, T, A, O>();
             Shape::Narrow(1) => vector::<W32, A, O, 1>(operator, kind, order, part, before),
             Shape::Narrow(2) => vector::<W32, A, O, 2>(operator, kind, order, part, before),
             Shape::Narrow(_) => vector::<W32, A, O, 4>(operator, kind, order, part, before),
@@ -97,7 +97,7 @@ where
             Shape::Array => {
                 let Part { from, to, len, .. } = part;
                 Some(arrays::scan_row(operator, order, kind, from, to, len, before))
-            }
+            },
         }
     }
 }

@@ -22,6 +22,7 @@ use super::lanes::{Columns, Vectors, combine, get, last, set_vectors, splat, vec
 use super::tile::Folds;
 use crate::arch::Words;
 use crate::arch::stream::{LINE, ROW, Stream, prefetch_row};
+use crate::array::{array, map};
 use kogge_core::{Element, Kind, Operator};
 use std::marker::PhantomData;
 
@@ -339,7 +340,7 @@ pub(super) unsafe fn reduce<F: Format, H: Words, A: Element, O: Operator<A>, con
         let [first, second] = unsafe {
             let (first, second) =
                 (from.add(row * words), from.add((row + 1).min(rows - 1) * words));
-            let [first, second] = [first, second].map(|row| {
+            let [first, second] = map([first, second], |row| {
                 chunk_totals::<H, A, O, W, _>(operator, &F::split::<H>(row), 32 / H::LANES)
             });
             row_totals::<H, A, O, W>(operator, first, second)
@@ -379,8 +380,8 @@ unsafe fn row_totals<H: Words, A: Element, O: Operator<A>, const W: usize>(
             let half = (count / 2).max(1);
             for g in 0..half {
                 let (low, high) = (tree[2 * g % count], tree[(2 * g + 1) % count]);
-                let pairs: [_; W] = std::array::from_fn(|w| H::halve(low[w], high[w]));
-                let (even, odd) = (pairs.map(|pair| pair.0), pairs.map(|pair| pair.1));
+                let pairs: [_; W] = array(|w| H::halve(low[w], high[w]));
+                let (even, odd) = (map(pairs, |pair| pair.0), map(pairs, |pair| pair.1));
                 tree[g] = combine::<H, A, O, W>(operator, even, odd);
             }
             count = half;
@@ -458,7 +459,7 @@ where
             total = unsafe { combine::<H, A, O, W>(operator, total, next) };
         }
         // SAFETY: features by contract.
-        set_vectors::<H, W>(&mut totals, g, total.map(|v| unsafe { H::to_natural(v) }));
+        set_vectors::<H, W>(&mut totals, g, map(total, |v| unsafe { H::to_natural(v) }));
     }
     totals
 }
@@ -466,7 +467,7 @@ where
 /// The columns that hold element `e` of each chunk.
 #[inline(always)]
 fn element<H: Words, const W: usize, R: AsRef<[H::Column]>>(row: &R, e: usize) -> Columns<H, W> {
-    std::array::from_fn(|w| row.as_ref()[e * W + w])
+    array(|w| row.as_ref()[e * W + w])
 }
 
 /// The Kogge–Stone values of 32 chunk totals.
@@ -511,13 +512,9 @@ unsafe fn stride<H: Words, A: Element, O: Operator<A>, const W: usize, const S: 
                 combine::<H, A, O, W>(operator, left, here)
             } else {
                 let low = vectors::<H, W>(&totals, g.saturating_sub(1));
-                let left = std::array::from_fn(|w| H::slide::<S>(low[w], here[w]));
+                let left = array(|w| H::slide::<S>(low[w], here[w]));
                 let value = combine::<H, A, O, W>(operator, left, here);
-                if g == 0 {
-                    std::array::from_fn(|w| H::blend::<S>(here[w], value[w]))
-                } else {
-                    value
-                }
+                if g == 0 { array(|w| H::blend::<S>(here[w], value[w])) } else { value }
             }
         };
         set_vectors::<H, W>(&mut next, g, value);
@@ -550,19 +547,18 @@ where
         unsafe {
             let here = vectors::<H, W>(chunks, g);
             let low = vectors::<H, W>(chunks, g.saturating_sub(1));
-            let left: Vectors<H, W> = std::array::from_fn(|w| H::slide::<1>(low[w], here[w]));
-            let mut value = match before {
+            let left: Vectors<H, W> = array(|w| H::slide::<1>(low[w], here[w]));
+            let value = match before {
                 Some(before) => {
                     let before = splat::<H, A, W>(before);
                     let value = combine::<H, A, O, W>(operator, before, left);
                     if g == 0 { blend_first::<H, W>(before, value) } else { value }
                 }
                 None => left,
-            }
-            .map(|v| H::from_natural(v));
+            };
+            let mut value = map(value, |v| H::from_natural(v));
             for e in 0..row.as_ref().len() / W {
-                let here: Vectors<H, W> =
-                    std::array::from_fn(|w| row.as_ref()[e * W + w].as_ref()[g]);
+                let here: Vectors<H, W> = array(|w| row.as_ref()[e * W + w].as_ref()[g]);
                 let mut through = combine::<H, A, O, W>(operator, value, here);
                 if before.is_none() && g == 0 && e == 0 {
                     // Nothing precedes the very first element.
@@ -594,5 +590,5 @@ unsafe fn blend_first<H: Words, const W: usize>(
     others: Vectors<H, W>,
 ) -> Vectors<H, W> {
     // SAFETY: features by contract.
-    std::array::from_fn(|w| unsafe { H::blend::<1>(first[w], others[w]) })
+    array(|w| unsafe { H::blend::<1>(first[w], others[w]) })
 }

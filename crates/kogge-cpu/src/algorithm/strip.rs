@@ -8,6 +8,7 @@
 
 use crate::arch::stream::prefetch;
 use crate::arch::{Words, Work};
+use crate::array::map;
 use kogge_core::{Accumulate, Element, Kind, Operator, Order};
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -377,7 +378,7 @@ impl<P> Chunk<P> {
                 // SAFETY: passed on; place `i` of each line.
                 unsafe {
                     if FULL && lines.stream() {
-                        let values: Values<U> = Values(value.0.map(U::narrow));
+                        let values: Values<U> = Values(map(value.0, U::narrow));
                         stream_group::<H, U>(&values, lines.to(group, i, 0));
                     } else {
                         for n in 0..count {

@@ -357,6 +357,15 @@ pub(super) const fn shape<F: Format, T, A: Element, O: Operator<A>>() -> Shape {
     }
 }
 
+/// A `match` of which each type compiles its own arm alone: the arms of one on a constant [`Shape`]
+/// would all be compiled, and most of an engine thrown away again.
+macro_rules! by_shape {
+    ($shape:expr; $($pattern:pat => $arm:expr,)+) => {
+        $(if const { matches!($shape, $pattern) } { $arm } else)+ { unreachable!() }
+    };
+}
+pub(super) use by_shape;
+
 impl Shape {
     /// Whether full rows go by vector.
     const fn by_rows(self) -> bool {
@@ -409,7 +418,7 @@ where
         let rows = Rows { from, to, count: whole / order.row(), before, ahead, stream };
         // SAFETY: `whole` elements lie within `len`; the size of `A` is what the arm says.
         (folds, ahead_fold) = unsafe {
-            match const { shape::<F, T, A, O>() } {
+            by_shape! { shape::<F, T, A, O>();
                 Shape::Narrow(1) => rows::scan::<F, W32, A, O, 1>(operator, kind, rows),
                 Shape::Narrow(2) => rows::scan::<F, W32, A, O, 2>(operator, kind, rows),
                 Shape::Narrow(_) => rows::scan::<F, W32, A, O, 4>(operator, kind, rows),
@@ -418,8 +427,7 @@ where
                 Shape::Exact => {
                     let blocks = whole / exact::BLOCK;
                     exact::scan(operator, kind, from, to, blocks, before)
-                }
-                Shape::Array => unreachable!(),
+                },
             }
         };
     }
@@ -472,14 +480,13 @@ where
         let full = whole / order.row();
         // SAFETY: `whole` elements lie within `len`; the size of `A` is what the arm says.
         fold = Some(unsafe {
-            match const { shape::<F, T, A, O>() } {
+            by_shape! { shape::<F, T, A, O>();
                 Shape::Narrow(1) => rows::reduce::<F, W32, A, O, 1>(operator, from, full),
                 Shape::Narrow(2) => rows::reduce::<F, W32, A, O, 2>(operator, from, full),
                 Shape::Narrow(_) => rows::reduce::<F, W32, A, O, 4>(operator, from, full),
                 Shape::Wide(1) => rows::reduce::<F, W64, A, O, 1>(operator, from, full),
                 Shape::Wide(_) => rows::reduce::<F, W64, A, O, 2>(operator, from, full),
                 Shape::Exact => exact::reduce(operator, from, whole / exact::BLOCK),
-                Shape::Array => unreachable!(),
             }
         });
     }

@@ -4,6 +4,7 @@
 //! a column's even chunks lie in the low halves and its odd ones in the high halves.
 
 use super::{Words, Work};
+use crate::array::{array, map};
 use core::arch::asm;
 use core::arch::x86_64::*;
 
@@ -115,7 +116,7 @@ unsafe impl Words for W32 {
         unsafe {
             let mut columns = [[_mm256_setzero_si256(); 4]; 4];
             for g in 0..4 {
-                let loaded = [0, 1, 2, 3].map(|i| load(row, 4 * g + i));
+                let loaded = array(|i| load(row, 4 * g + i));
                 for (column, vector) in columns.iter_mut().zip(transpose4(loaded)) {
                     column[g] = vector;
                 }
@@ -129,7 +130,7 @@ unsafe impl Words for W32 {
         // SAFETY: the caller vouches for 512 writable bytes, which is 16 vectors, and for AVX2.
         unsafe {
             for g in 0..4 {
-                let vectors = transpose4(columns.map(|column| column[g]));
+                let vectors = transpose4(map(columns, |column| column[g]));
                 for (i, vector) in vectors.into_iter().enumerate() {
                     store(row, 4 * g + i, vector);
                 }
@@ -142,7 +143,7 @@ unsafe impl Words for W32 {
         // SAFETY: the caller vouches for 512 writable, aligned bytes, which is 16 vectors, and for AVX2.
         unsafe {
             for g in 0..4 {
-                let vectors = transpose4(columns.map(|column| column[g]));
+                let vectors = transpose4(map(columns, |column| column[g]));
                 for (i, vector) in vectors.into_iter().enumerate() {
                     stream(row, 4 * g + i, vector);
                 }

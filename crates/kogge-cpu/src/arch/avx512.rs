@@ -7,6 +7,7 @@
 //! into two-source permutes, which take an index register and, on Zen 4, twice the time.
 
 use super::{Words, Work};
+use crate::array::{array, map};
 use core::arch::asm;
 use core::arch::x86_64::*;
 
@@ -148,7 +149,7 @@ unsafe impl Words for W32 {
         unsafe {
             let mut columns = [[_mm512_setzero_si512(); 2]; 4];
             for g in 0..2 {
-                let loaded = [0, 1, 2, 3].map(|i| load(row, 4 * g + i));
+                let loaded = array(|i| load(row, 4 * g + i));
                 for (column, vector) in columns.iter_mut().zip(transpose4(loaded)) {
                     column[g] = vector;
                 }
@@ -162,7 +163,7 @@ unsafe impl Words for W32 {
         // SAFETY: the caller vouches for 512 writable bytes, which is 8 vectors, and for AVX-512.
         unsafe {
             for g in 0..2 {
-                let vectors = transpose4(columns.map(|column| column[g]));
+                let vectors = transpose4(map(columns, |column| column[g]));
                 for (i, vector) in vectors.into_iter().enumerate() {
                     store(row, 4 * g + i, vector);
                 }
@@ -175,7 +176,7 @@ unsafe impl Words for W32 {
         // SAFETY: the caller vouches for 512 writable, aligned bytes, which is 8 vectors, and for AVX-512.
         unsafe {
             for g in 0..2 {
-                let vectors = transpose4(columns.map(|column| column[g]));
+                let vectors = transpose4(map(columns, |column| column[g]));
                 for (i, vector) in vectors.into_iter().enumerate() {
                     stream(row, 4 * g + i, vector);
                 }

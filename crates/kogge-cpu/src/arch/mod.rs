@@ -16,6 +16,7 @@ pub(crate) mod ordered;
 mod portable;
 pub(crate) mod stream;
 
+use crate::array::array;
 use bytemuck::Pod;
 use kogge_core::f16;
 pub(crate) use ordered::Ordered;
@@ -126,7 +127,7 @@ pub(crate) unsafe trait Words: Copy {
         for lane in 0..size_of::<Self::Vector>() / 4 {
             // SAFETY: a vector is a plain array of words.
             unsafe {
-                let [even, odd] = [0, 1].map(|i| {
+                let [even, odd] = array(|i: usize| {
                     let bits = *(&raw const values[i]).cast::<u32>().add(lane);
                     u32::from(f16::from_f32(f32::from_bits(bits)).to_bits())
                 });

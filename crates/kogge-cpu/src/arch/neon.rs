@@ -1,6 +1,7 @@
 //! NEON: 16-byte vectors, one chunk to each, so transposed lanes are already in chunk order.
 
 use super::{Words, Work};
+use crate::array::{array, map};
 use core::arch::aarch64::*;
 use core::arch::asm;
 
@@ -56,7 +57,7 @@ unsafe impl Words for W32 {
         unsafe {
             let mut columns = [[vdupq_n_u32(0); 8]; 4];
             for g in 0..8 {
-                let loaded = [0, 1, 2, 3].map(|i| vld1q_u32(row.add(16 * g + 4 * i)));
+                let loaded = array(|i| vld1q_u32(row.add(16 * g + 4 * i)));
                 for (column, vector) in columns.iter_mut().zip(transpose4(loaded)) {
                     column[g] = vector;
                 }
@@ -70,7 +71,7 @@ unsafe impl Words for W32 {
         // SAFETY: the caller vouches for 512 writable bytes, which is 32 vectors, and for NEON.
         unsafe {
             for g in 0..8 {
-                let vectors = transpose4(columns.map(|column| column[g]));
+                let vectors = transpose4(map(columns, |column| column[g]));
                 for (i, vector) in vectors.into_iter().enumerate() {
                     vst1q_u32(row.add(16 * g + 4 * i), vector);
                 }

@@ -1,6 +1,7 @@
 //! No intrinsics: vectors are arrays of four words. Runs everywhere, Miri included.
 
 use super::Words;
+use crate::array::array;
 
 /// 4-byte words.
 #[derive(Clone, Copy)]
@@ -65,12 +66,12 @@ macro_rules! words {
 
             #[inline(always)]
             unsafe fn slide<const S: usize>(low: Self::Vector, high: Self::Vector) -> Self::Vector {
-                std::array::from_fn(|i| if i < S { low[i + 4 - S] } else { high[i - S] })
+                array(|i| if i < S { low[i + 4 - S] } else { high[i - S] })
             }
 
             #[inline(always)]
             unsafe fn blend<const S: usize>(low: Self::Vector, high: Self::Vector) -> Self::Vector {
-                std::array::from_fn(|i| if i < S { low[i] } else { high[i] })
+                array(|i| if i < S { low[i] } else { high[i] })
             }
 
             #[inline(always)]

@@ -1,0 +1,27 @@
+//! Short arrays made value by value, for kernels.
+//!
+//! `std::array::from_fn` and `map` guard what is there already against a panic in what comes next,
+//! in half a dozen functions for each use; two fifths of the code that a scan had to compile were
+//! theirs. Values of kernels are `Copy` and need no guard.
+
+/// `[f(0), …, f(N - 1)]`.
+#[inline(always)]
+pub(crate) fn array<const N: usize, T: Copy>(mut f: impl FnMut(usize) -> T) -> [T; N] {
+    const { assert!(N > 0) };
+    let mut values = [f(0); N];
+    let mut i = 1;
+    while i < N {
+        values[i] = f(i);
+        i += 1;
+    }
+    values
+}
+
+/// `[f(values[0]), …, f(values[N - 1])]`.
+#[inline(always)]
+pub(crate) fn map<const N: usize, T: Copy, U: Copy>(
+    values: [T; N],
+    mut f: impl FnMut(T) -> U,
+) -> [U; N] {
+    array(|i| f(values[i]))
+}
