@@ -157,13 +157,13 @@ impl<R: Recipe> LineScan for Line<R> {
         let layout = Layout::row_major(&shape);
         if R::PLAIN {
             let output: &mut [R::Element] = cast_slice_mut(output);
-            return Ok(self.scan.axis_into(cast_slice(input), &layout, output, &layout, 1)?);
+            return self.scan.axis_into(cast_slice(input), &layout, output, &layout, 1);
         }
         let [_, n, inner] = shape;
         let (input, output) = (cast_slice(input), cast_slice_mut(output));
         let along = |i| (i / inner % n) as u64;
         self.packed(input, output, &along, |this, elements| {
-            Ok(this.scan.axis_in_place(elements, &layout, 1)?)
+            this.scan.axis_in_place(elements, &layout, 1)
         })
     }
 
