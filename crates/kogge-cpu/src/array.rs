@@ -4,17 +4,21 @@
 //! in half a dozen functions for each use; two fifths of the code that a scan had to compile were
 //! theirs. Values of kernels are `Copy` and need no guard.
 
+use std::mem::MaybeUninit;
+
 /// `[f(0), …, f(N - 1)]`.
 #[inline(always)]
 pub(crate) fn array<const N: usize, T: Copy>(mut f: impl FnMut(usize) -> T) -> [T; N] {
-    const { assert!(N > 0) };
-    let mut values = [f(0); N];
-    let mut i = 1;
+    let mut values = MaybeUninit::<[T; N]>::uninit();
+    let first = values.as_mut_ptr().cast::<T>();
+    let mut i = 0;
     while i < N {
-        values[i] = f(i);
+        // SAFETY: value `i` of `N`.
+        unsafe { first.add(i).write(f(i)) };
         i += 1;
     }
-    values
+    // SAFETY: all `N` values were written.
+    unsafe { values.assume_init() }
 }
 
 /// `[f(values[0]), …, f(values[N - 1])]`.

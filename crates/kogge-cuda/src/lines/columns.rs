@@ -28,8 +28,6 @@ pub enum ColumnKernel {
         stages: u32,
         /// Rows that a block reduces before it looks at the totals of others.
         ahead: u32,
-        /// Whether the copy engine fills the stages (sm_90 and newer), else asynchronous loads.
-        bulk: bool,
     },
     /// Resident thread blocks that take parts of lines in turn.
     Rounds {
@@ -233,7 +231,6 @@ impl Team {
                 columns,
                 stages,
                 ahead: tuning.strip_ahead.min(stages - 1),
-                bulk: device.compute >= (9, 0),
             },
             grid: grid as u32,
             threads: (stages + 1) * columns,
@@ -347,7 +344,7 @@ where
     let specification = Specification { direction: Direction::Forward, ..specification };
     let constants = match plan.kernel {
         ColumnKernel::Whole => format!("COLUMNS = {}", plan.threads),
-        ColumnKernel::Teams { columns, stages, ahead, .. } => {
+        ColumnKernel::Teams { columns, stages, ahead } => {
             format!("COLUMNS = {columns}, STAGES = {stages}, AHEAD = {ahead}")
         }
         ColumnKernel::Rounds { columns, rows } => {
@@ -371,9 +368,8 @@ where
     };
     let program = match plan.kernel {
         ColumnKernel::Whole => common,
-        ColumnKernel::Teams { bulk, .. } => Program {
+        ColumnKernel::Teams { .. } => Program {
             kernels: &TEAMS,
-            bulk,
             shared: "TeamRing",
             bounds: "TeamRing<Scan>::THREADS, 1",
             entry: "column_teams",
