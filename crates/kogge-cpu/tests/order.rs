@@ -9,7 +9,8 @@ use kogge_core::{Accumulate, Direction, Element, Kind, Operator, Order, bf16, f1
 use kogge_cpu::{Level, Request, scan_into};
 use std::fmt::Debug;
 
-/// All lengths on one thread, and the long ones by many.
+/// All lengths on one thread, and the long ones by many. Those of about a block are tried at one level
+/// each, since all levels make blocks of tiles in the same way.
 fn sweep<T, A, O>(name: &str, operator: &O, init: A, mut make: impl FnMut(usize) -> T)
 where
     T: Accumulate<A> + Debug,
@@ -27,7 +28,11 @@ where
         let init = [None, Some(init)][variant / 8 % 2];
         let request = Request { kind, direction, init, ..Request::new(operator) };
         let case = Case::<T, T, A>::new(name, &input[..length], &request);
-        for level in Level::available() {
+        let mut levels = Level::available();
+        if length > 10 * order.tile() {
+            levels = vec![levels[variant / 16 % levels.len()]];
+        }
+        for level in levels {
             for &plan in plans(order, length) {
                 case.check(&Request { level, plan: Some(plan), ..request });
             }
