@@ -92,7 +92,7 @@ unsafe fn stream<T>(row: *mut T, i: usize, vector: __m256i) {
 
 #[target_feature(enable = "avx2")]
 #[inline]
-fn opaque(mut vector: __m256i) -> __m256i {
+pub(super) fn opaque(mut vector: __m256i) -> __m256i {
     // SAFETY: no instruction at all; the register comes back as it was.
     unsafe {
         asm!("/* {0} */", inout(ymm_reg) vector, options(pure, nomem, nostack, preserves_flags))

@@ -1,7 +1,7 @@
 //! AVX2: two lanes of 16 bytes.
 
 use super::Ordered;
-use core::arch::asm;
+use crate::arch::avx2::opaque;
 use core::arch::x86_64::*;
 
 /// Vectors of AVX2.
@@ -19,16 +19,6 @@ pub(super) fn last_of_lanes<const S: usize>(vector: __m256i) -> __m256i {
         8 => _mm256_shuffle_epi32::<0b11_10_11_10>(vector),
         _ => unreachable!(),
     }
-}
-
-#[target_feature(enable = "avx2")]
-#[inline]
-fn opaque(mut vector: __m256i) -> __m256i {
-    // SAFETY: no instruction at all; the register comes back as it was.
-    unsafe {
-        asm!("/* {0} */", inout(ymm_reg) vector, options(pure, nomem, nostack, preserves_flags))
-    }
-    vector
 }
 
 // SAFETY: `__m256i` is 32 plain bytes.
