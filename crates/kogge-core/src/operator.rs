@@ -38,6 +38,10 @@ pub trait Operator<A: Element>: Sync {
     /// order and begin with the identity. `false` is always right.
     const COMMUTATIVE: bool = false;
 
+    /// Whether `combine` waits for no other thread: takes no lock and runs nothing on a thread pool.
+    /// Engines may then have threads wait for one that is combining. `false` is always right.
+    const NONBLOCKING: bool = false;
+
     /// Whether little code is worth more than speed; see [`Compact`].
     const COMPACT: bool = false;
 
@@ -54,6 +58,7 @@ pub trait Operator<A: Element>: Sync {
 impl<A: Element, O: Operator<A>> Operator<A> for &O {
     const EXACT: bool = O::EXACT;
     const COMMUTATIVE: bool = O::COMMUTATIVE;
+    const NONBLOCKING: bool = O::NONBLOCKING;
     const COMPACT: bool = O::COMPACT;
     #[inline(always)]
     fn identity(&self) -> A {
@@ -80,6 +85,7 @@ pub struct Compact<O>(pub O);
 
 impl<A: Element, O: Operator<A>> Operator<A> for Compact<O> {
     const EXACT: bool = O::EXACT;
+    const NONBLOCKING: bool = O::NONBLOCKING;
     const COMPACT: bool = true;
     #[inline(always)]
     fn identity(&self) -> A {

@@ -32,6 +32,7 @@ pub(crate) struct Across<'a, O>(pub(crate) &'a O);
 
 impl<A: Element<Accumulator = A>, O: Operator<A>> Operator<[A; LANES]> for Across<'_, O> {
     const EXACT: bool = O::EXACT;
+    const NONBLOCKING: bool = O::NONBLOCKING;
 
     fn identity(&self) -> [A; LANES] {
         [self.0.identity(); LANES]

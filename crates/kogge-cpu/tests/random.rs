@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Random, bracket, check};
+use common::{Nonblocking, Random, bracket, check};
 use kogge_core::ops::Sum;
 use kogge_core::{Accumulate, Direction, Element, Kind, Operator, bf16, from_fn};
 use kogge_cpu::{Level, Plan, Request};
@@ -67,19 +67,19 @@ proptest! {
 
     #[test]
     fn brackets_of_one_byte(ask in asks()) {
-        let operator = from_fn(0u8, |x: u8, y: u8| bracket(x as u64, y as u64) as u8);
+        let operator = Nonblocking(from_fn(0u8, |x: u8, y: u8| bracket(x as u64, y as u64) as u8));
         ask.check::<u8, u8, u8, _>(&operator, 5, |random| random.next() as u8);
     }
 
     #[test]
     fn brackets_of_four_bytes(ask in asks()) {
-        let operator = from_fn(0u32, |x: u32, y: u32| bracket(x as u64, y as u64) as u32);
+        let operator = Nonblocking(from_fn(0u32, |x: u32, y: u32| bracket(x as u64, y as u64) as u32));
         ask.check::<u32, u32, u32, _>(&operator, 5, |random| random.next() as u32);
     }
 
     #[test]
     fn brackets_of_eight_bytes(ask in asks()) {
-        let operator = from_fn(0u64, bracket);
+        let operator = Nonblocking(from_fn(0u64, bracket));
         ask.check::<u64, u64, u64, _>(&operator, 5, Random::next);
     }
 

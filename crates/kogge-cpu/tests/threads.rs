@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Case, MANY, MANY_STREAM, ONE, Random, STREAM, bracket, check};
+use common::{Case, MANY, MANY_STREAM, Nonblocking, ONE, Random, STREAM, bracket, check};
 use kogge_core::{Direction, Kind, Operator, Order, from_fn};
 use kogge_cpu::{Plan, Request, scan_in_place, scan_into};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -34,7 +34,11 @@ const NAME: &str = "the caller's";
 
 #[test]
 fn any_number_of_threads_in_any_pool() {
-    let operator = brackets();
+    any_number_of_threads(brackets());
+    any_number_of_threads(Nonblocking(brackets()));
+}
+
+fn any_number_of_threads(operator: impl Operator<Wide>) {
     let tiles = if cfg!(miri) { 2 } else { 70 };
     let input = wide(tiles * TILE + 77);
     let request = Request { init: Some([1, 2, 3]), ..Request::new(&operator) };
@@ -243,37 +247,45 @@ fn a_helper_inside_keeps_the_input_as_it_is() {
 /// and leaves the pool usable.
 #[test]
 fn panics_reach_the_caller() {
-    let len = if cfg!(miri) { TILE + 40 } else { 9 * TILE + 7 };
-    let plans = [ONE, STREAM, MANY, MANY_STREAM];
-    let pool = pool(3);
     // After how many combinations: in the first fold, in a later one, and while values are written.
     let after: &[usize] = if cfg!(miri) { &[2_000] } else { &[0, 1_000, 5 * TILE, 12 * TILE] };
-    for plan in plans {
-        for &after in after {
+    let pool = pool(3);
+    for &after in after {
+        let left = AtomicUsize::new(after);
+        let operator = from_fn([0; 3], |x: Wide, y: Wide| {
+            let count = |n: usize| n.checked_sub(1);
+            let left = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, count);
+            assert!(left.is_ok(), "planted");
+            std::array::from_fn(|i| bracket(x[i], y[i]))
+        });
+        let plant = || left.store(after, Ordering::Relaxed);
+        panics(&pool, &operator, plant);
+        panics(&pool, &Nonblocking(&operator), plant);
+    }
+    let operator = brackets();
+    let request = Request { plan: Some(MANY), kind: Kind::Exclusive, ..Request::new(&operator) };
+    pool.install(|| check::<Wide, Wide, Wide, _>("afterwards", &wide(len()), &request));
+
+    fn len() -> usize {
+        if cfg!(miri) { TILE + 40 } else { 9 * TILE + 7 }
+    }
+
+    fn panics<O: Operator<Wide>>(pool: &ThreadPool, operator: &O, plant: impl Fn()) {
+        for plan in [ONE, STREAM, MANY, MANY_STREAM] {
             for direction in [Direction::Forward, Direction::Reverse] {
-                let left = AtomicUsize::new(after);
-                let operator = from_fn([0; 3], |x: Wide, y: Wide| {
-                    let count = |n: usize| n.checked_sub(1);
-                    let left = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, count);
-                    assert!(left.is_ok(), "planted");
-                    std::array::from_fn(|i| bracket(x[i], y[i]))
-                });
-                let plan = Some(plan);
-                let request = Request { plan, direction, ..Request::new(&operator) };
-                let mut data = wide(len);
+                let request = Request { plan: Some(plan), direction, ..Request::new(operator) };
+                let mut data = wide(len());
                 let input = data.clone();
-                let name = format!("{plan:?} after {after} {direction:?}");
+                let name = format!("{plan:?} {direction:?}");
+                plant();
                 let scan = || pool.install(|| scan_in_place(&request, &mut data));
                 assert!(catch_unwind(AssertUnwindSafe(scan)).is_err(), "in place, {name}");
-                left.store(after, Ordering::Relaxed);
+                plant();
                 let scan = || pool.install(|| scan_into(&request, &input, &mut data));
                 assert!(catch_unwind(AssertUnwindSafe(scan)).is_err(), "out of place, {name}");
             }
         }
     }
-    let operator = brackets();
-    let request = Request { plan: Some(MANY), kind: Kind::Exclusive, ..Request::new(&operator) };
-    pool.install(|| check::<Wide, Wide, Wide, _>("afterwards", &wide(len), &request));
 }
 
 /// One thread panics while it owns a piece that others wait for: they do without it.
@@ -287,12 +299,18 @@ fn one_panic_leaves_nobody_waiting() {
             }
             join(left, right)
         });
-        let mut data = spans(if cfg!(miri) { 3 * TILE } else { 8 * TILE });
-        let request = Request { plan: Some(MANY), ..Request::new(&operator) };
-        let scan = || pool(3).install(|| scan_in_place(&request, &mut data));
-        assert!(catch_unwind(AssertUnwindSafe(scan)).is_err());
+        one_panic(&operator);
+        once.store(0, Ordering::Relaxed);
+        one_panic(&Nonblocking(&operator));
         if cfg!(miri) {
             return;
         }
     }
+}
+
+fn one_panic<O: Operator<Wide>>(operator: &O) {
+    let mut data = spans(if cfg!(miri) { 3 * TILE } else { 8 * TILE });
+    let request = Request { plan: Some(MANY), ..Request::new(operator) };
+    let scan = || pool(3).install(|| scan_in_place(&request, &mut data));
+    assert!(catch_unwind(AssertUnwindSafe(scan)).is_err());
 }

@@ -135,6 +135,7 @@ macro_rules! last_present {
     ($($type:ty),+) => {$(
         impl Operator<$type> for LastPresent {
             const EXACT: bool = true;
+            const NONBLOCKING: bool = true;
             fn identity(&self) -> $type {
                 0
             }

@@ -139,6 +139,10 @@ fn write(
     let (left_pattern, right_pattern, element) = (&left.pattern, &right.pattern, &left.ty);
     let (identity, exact) = (&arguments.identity, &arguments.exact);
     let commutative = &arguments.commutative;
+    // The operator language has nothing to wait with.
+    let nonblocking = inner.map_or(quote!(true), |Inner { operator, element, .. }| {
+        quote!(<#operator as #krate::Operator<#element>>::NONBLOCKING)
+    });
     let (body, data) = (translation.rust, translation.data);
     let generics = &function.sig.generics;
     let (parameters, _, clause) = generics.split_for_impl();
@@ -155,6 +159,7 @@ fn write(
         impl #parameters #krate::Operator<#element> for #target #clause {
             const EXACT: bool = #exact;
             const COMMUTATIVE: bool = #commutative;
+            const NONBLOCKING: bool = #nonblocking;
             #[inline(always)]
             fn identity(&self) -> #element {
                 #in_scope

@@ -4,9 +4,10 @@
 //! them, in order, so there is no chain in which one thread waits for the result of another's
 //! waiting. A total that is late is computed by whoever needs it: the input is still there.
 //!
-//! In place it might be gone: the thread that owns a piece overwrites it. So helpers register with
-//! the piece before they read it, and its owner publishes all totals of the piece before it closes
-//! the piece to helpers and waits for those inside.
+//! In place it might be gone: the thread that owns a tile overwrites it. So helpers go through the
+//! tile's gate before they read it, and its owner closes the gate and waits for those inside before
+//! it writes. Who finds the gate closed finds the total too; or waits for it, where the owner
+//! learns it from the scan itself, which waits for nobody.
 
 use crate::sync::{AtomicU32, Ordering, UnsafeCell, spin};
 use std::mem::MaybeUninit;
@@ -14,6 +15,7 @@ use std::mem::MaybeUninit;
 const EMPTY: u32 = 0;
 const FILLING: u32 = 1;
 const READY: u32 = 2;
+const ABANDONED: u32 = 3;
 
 /// A value written once, read by any thread afterwards.
 pub(crate) struct Slot<A> {
@@ -50,37 +52,73 @@ impl<A: Copy> Slot<A> {
         // SAFETY: READY was stored after the value, and nobody writes it again.
         Some(self.value.with(|slot| unsafe { (*slot).assume_init() }))
     }
+
+    /// Says that the value will never come, unless another thread is putting it in.
+    fn abandon(&self) {
+        // Otherwise the value is there, or about to be.
+        let _ = self.state.compare_exchange(EMPTY, ABANDONED, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// The value, once it is there; `None` if it never comes.
+    fn wait(&self) -> Option<A> {
+        while matches!(self.state.load(Ordering::Acquire), EMPTY | FILLING) {
+            spin();
+        }
+        self.get()
+    }
+}
+
+/// The total of a tile that is being scanned without having been folded. Whoever waits for it goes
+/// on if it is dropped without a total, as in a panic of the operator.
+pub(crate) struct Owed<'a, A: Copy>(pub(crate) &'a Slot<A>);
+
+impl<A: Copy> Owed<'_, A> {
+    /// Publishes the total.
+    pub(crate) fn pay(self, total: A) {
+        self.0.publish(total);
+    }
+}
+
+impl<A: Copy> Drop for Owed<'_, A> {
+    fn drop(&mut self) {
+        self.0.abandon();
+    }
 }
 
 const CLOSED: u32 = 1 << 31;
 
-/// A piece of the input that its owner will overwrite, and others may want to read before.
-pub(crate) struct Piece {
+/// The gate of a tile that its owner will overwrite, and others may want to read before.
+pub(crate) struct Gate {
     /// Helpers inside, and CLOSED.
     state: AtomicU32,
 }
 
-impl Piece {
-    /// An open piece.
+impl Gate {
+    /// An open gate.
     pub(crate) fn new() -> Self {
         Self { state: AtomicU32::new(0) }
     }
 
-    /// Enters as a helper; `None` once the piece is closed, when all its totals are published.
+    /// Enters as a helper; `None` once the gate is closed.
     pub(crate) fn enter(&self) -> Option<Helper<'_>> {
         let helper = Helper(self);
         // On failure the guard takes the registration back.
         (self.state.fetch_add(1, Ordering::Acquire) & CLOSED == 0).then_some(helper)
     }
 
-    /// Closes the piece, whose totals the owner has published or found claimed, and waits until no
-    /// helper is inside. Helpers never wait, so this ends.
-    pub(crate) fn close<A: Copy>(&self, totals: &[Slot<A>]) {
-        // A helper may have claimed a slot and not filled it yet; who finds the piece closed must
-        // find its totals.
-        while totals.iter().any(|slot| slot.get().is_none()) {
+    /// Closes the gate of a tile whose total its owner has published or found claimed: who finds it
+    /// closed finds the total too.
+    pub(crate) fn close_folded<A: Copy>(&self, total: &Slot<A>) {
+        // A helper may have claimed the slot and not filled it yet.
+        while total.get().is_none() {
             spin();
         }
+        self.close();
+    }
+
+    /// Closes the gate to helpers, and waits until none is inside. Those inside never wait, so this
+    /// ends.
+    pub(crate) fn close(&self) {
         self.state.fetch_or(CLOSED, Ordering::AcqRel);
         while self.state.load(Ordering::Acquire) != CLOSED {
             spin();
@@ -88,26 +126,26 @@ impl Piece {
     }
 }
 
-/// A total that is late: computed from the input, unless the piece it is in is closed by now, when
-/// the total is in its slot.
+/// A total that is late: computed from the input, unless its gate is closed by now, when its owner
+/// publishes it. `None` if the owner panicked.
 ///
-/// `piece` is `None` where nobody overwrites the input. `compute` may read the piece's input.
+/// `gate` is `None` where nobody overwrites the input. `compute` may read the tile's input.
 pub(crate) fn late<A: Copy>(
     slot: &Slot<A>,
-    piece: Option<&Piece>,
+    gate: Option<&Gate>,
     compute: impl FnOnce() -> A,
-) -> A {
-    let helper = piece.map(Piece::enter);
+) -> Option<A> {
+    let helper = gate.map(Gate::enter);
     if let Some(None) = helper {
-        return slot.get().expect("published before the piece was closed");
+        return slot.wait();
     }
     let total = compute();
     slot.publish(total);
-    total
+    Some(total)
 }
 
-/// A helper inside a piece; leaves when dropped, a panic included.
-pub(crate) struct Helper<'a>(&'a Piece);
+/// A helper inside a gate; leaves when dropped, a panic included.
+pub(crate) struct Helper<'a>(&'a Gate);
 
 impl Drop for Helper<'_> {
     fn drop(&mut self) {

@@ -5,20 +5,22 @@
 //! the fixed order, and scans the piece from cache. The next piece is taken before the scan and
 //! folded row by row beside it, so that reading never pauses, nor does storing.
 //!
-//! Out of place one thread, the leader, doesn't fold: it scans a piece as soon as all before it are
-//! known, and its totals are those of the scan. The others fold ahead of themselves, so when the
-//! leader has done a piece, what lies between it and the next has been folded. Its pieces are longer
-//! for it.
+//! One thread, the leader, doesn't fold: it scans a piece as soon as all before it are known, and its
+//! totals are those of the scan. The others fold ahead of themselves, so when the leader has done a
+//! piece, what lies between it and the next has been folded. Its pieces are longer for it, by as
+//! much as lets it come just in time: they grow where it comes too early, and shrink where it
+//! doesn't.
 //!
 //! There is no chain: nobody passes a prefix on. Each thread spends some work on totals that others
 //! have combined as well, a few combinations for 32 KiB of input, and in return gets the same
 //! bits for any number of threads. A thread that isn't scheduled costs its share and no more, since
-//! a total that is late is computed by whoever needs it.
+//! a total that is late is computed by whoever needs it. But the tile that the leader is at in place
+//! has to be waited for; so in place only operators that wait for nobody are led.
 
 use super::free::free;
-use super::handover::{Piece, Slot, late};
+use super::handover::{Gate, Owed, Slot, late};
 use super::io::Io;
-use super::tile::Scan;
+use super::tile::{Beside, Scan};
 use crate::arch::stream;
 use crate::pool;
 use kogge_core::{Element, Operator, Prefix};
@@ -30,9 +32,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 /// times what folding a tile takes.
 const PATIENCE: usize = 1 << 10;
 
-/// The leader's pieces are so many times as long as the others': with two threads on a Zen 4, 1.75 to
-/// 2.25 was the best for sums of floats (1.25 gained little, 3 less).
-const LEAD: usize = 2;
+/// The leader's pieces are at most so many times as long as the others'. (For sums of floats 1.5 to
+/// 2.25 are the best, on a Zen 3 and a Zen 4.)
+const LEAD: usize = 4;
+
+/// The leader's pieces shrink after so many for which it didn't come too early.
+const TIMELY: usize = 4;
 
 /// What the threads of one scan share.
 struct Shared<'a, I, A, O> {
@@ -46,8 +51,8 @@ struct Shared<'a, I, A, O> {
     led: AtomicBool,
     /// One slot for the total of each tile.
     totals: Vec<Slot<A>>,
-    /// One entry a piece where the output overwrites the input, else empty.
-    pieces: Vec<Piece>,
+    /// One gate a tile where the output overwrites the input, else empty.
+    gates: Vec<Gate>,
 }
 
 /// Scans on up to `threads` threads of the current rayon pool what follows the tiles of a prefix,
@@ -65,15 +70,17 @@ pub(crate) unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
 ) {
     // So that places of pieces that don't exist can't overflow.
     let tiles_per_piece = tiles_per_piece.min(scan.tiles());
-    let pieces = if in_place { scan.tiles().div_ceil(tiles_per_piece) } else { 0 };
+    let gates = if in_place { scan.tiles() } else { 0 };
     let shared = Shared {
         scan,
         tiles_per_piece,
         prefix,
         next: AtomicUsize::new(0),
-        led: AtomicBool::new(in_place || const { free::<I::Format, A, O>() }),
+        led: AtomicBool::new(
+            const { free::<I::Format, A, O>() } || (in_place && const { !O::NONBLOCKING }),
+        ),
         totals: (0..scan.tiles()).map(|_| Slot::new()).collect(),
-        pieces: (0..pieces).map(|_| Piece::new()).collect(),
+        gates: (0..gates).map(|_| Gate::new()).collect(),
     };
     // SAFETY: passed on; pieces keep the threads apart.
     pool::together(threads, &|| unsafe { shared.work() });
@@ -92,74 +99,92 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
     unsafe fn work(&self) {
         let mut stage = self.scan.stage();
         let mut prefix = self.prefix.clone();
+        // Whether it ended early doesn't matter: the panic that ended it goes on.
         // SAFETY: passed on.
-        unsafe {
+        let _ = unsafe {
             if self.led.swap(true, Ordering::Relaxed) {
-                self.follow(&mut prefix, &mut stage);
+                self.follow(&mut prefix, &mut stage)
             } else {
-                self.lead(&mut prefix, &mut stage);
+                self.lead(&mut prefix, &mut stage)
             }
-        }
+        };
         stream::fence();
     }
 
-    /// Scans pieces, each folded beside the one before.
+    /// Scans pieces, each folded beside the one before. `None` as for [`catch_up`](Self::catch_up).
     ///
     /// # Safety
     ///
     /// As for [`run`].
-    unsafe fn follow(&self, prefix: &mut Prefix<A>, stage: &mut [MaybeUninit<A>]) {
+    unsafe fn follow(&self, prefix: &mut Prefix<A>, stage: &mut [MaybeUninit<A>]) -> Option<()> {
         let mut piece = self.take(self.tiles_per_piece);
         // SAFETY: pieces were taken by this thread, so nobody else writes them.
         unsafe {
             self.fold(piece.clone(), stage);
             while !piece.is_empty() {
-                self.catch_up(prefix, piece.start, stage);
+                self.catch_up(prefix, piece.start, stage)?;
                 let next = self.take(self.tiles_per_piece);
-                if let Some(open) = self.pieces.get(piece.start / self.tiles_per_piece) {
-                    open.close(&self.totals[piece.clone()]);
-                }
                 self.scan_piece(piece, next.clone(), prefix, stage);
                 piece = next;
             }
         }
+        Some(())
     }
 
-    /// Scans pieces without folding them first.
+    /// Scans pieces without folding them first. `None` as for [`catch_up`](Self::catch_up).
     ///
     /// # Safety
     ///
-    /// As for [`run`]; nothing may be in place.
-    unsafe fn lead(&self, prefix: &mut Prefix<A>, stage: &mut [MaybeUninit<A>]) {
+    /// As for [`run`].
+    unsafe fn lead(&self, prefix: &mut Prefix<A>, stage: &mut [MaybeUninit<A>]) -> Option<()> {
+        let (mut tiles, mut timely) = (LEAD * self.tiles_per_piece / 2, 0);
         loop {
-            let piece = self.take(LEAD * self.tiles_per_piece);
+            let piece = self.take(tiles);
             if piece.is_empty() {
-                return;
+                return Some(());
+            }
+            if piece.start > 0 && self.totals[piece.start - 1].get().is_none() {
+                (tiles, timely) = ((tiles + 1).min(LEAD * self.tiles_per_piece), 0);
+            } else {
+                timely += 1;
+                tiles -= usize::from(tiles > 1 && timely % TIMELY == 0);
             }
             // SAFETY: the piece was taken by this thread, so nobody else writes it.
-            unsafe { self.catch_up(prefix, piece.start, stage) };
+            unsafe { self.catch_up(prefix, piece.start, stage) }?;
             for tile in piece {
                 let (places, before) = (self.scan.tile(tile), prefix.before(self.scan.operator));
-                // SAFETY: as above; nothing lies ahead.
-                let (total, _) = unsafe { self.scan.scan_tile(places, before, 0..0, stage) };
-                self.totals[tile].publish(total);
+                if let Some(gate) = self.gates.get(tile) {
+                    gate.close();
+                }
+                let owed = Owed(&self.totals[tile]);
+                // SAFETY: as above.
+                let (total, _) =
+                    unsafe { self.scan.scan_tile(places, before, Beside::Prefetch, stage) };
+                owed.pay(total);
                 prefix.push(self.scan.operator, total);
             }
         }
     }
 
-    /// Takes in the totals of the tiles before one.
+    /// Takes in the totals of the tiles before one. `None` if another thread panicked, which ends the
+    /// scan.
     ///
     /// # Safety
     ///
     /// As for [`run`].
-    unsafe fn catch_up(&self, prefix: &mut Prefix<A>, tile: usize, stage: &mut [MaybeUninit<A>]) {
+    unsafe fn catch_up(
+        &self,
+        prefix: &mut Prefix<A>,
+        tile: usize,
+        stage: &mut [MaybeUninit<A>],
+    ) -> Option<()> {
         let first = self.prefix.tiles();
         while prefix.tiles() < first + tile {
             // SAFETY: passed on.
             let total = unsafe { self.total(prefix.tiles() - first, stage) };
-            prefix.push(self.scan.operator, total);
+            prefix.push(self.scan.operator, total?);
         }
+        Some(())
     }
 
     /// Takes up to so many tiles, the next ones; none if there are none.
@@ -189,16 +214,15 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
     /// # Safety
     ///
     /// As for [`run`].
-    unsafe fn total(&self, tile: usize, stage: &mut [MaybeUninit<A>]) -> A {
+    unsafe fn total(&self, tile: usize, stage: &mut [MaybeUninit<A>]) -> Option<A> {
         for _ in 0..PATIENCE {
             if let Some(total) = self.totals[tile].get() {
-                return total;
+                return Some(total);
             }
             std::hint::spin_loop();
         }
-        let piece = self.pieces.get(tile / self.tiles_per_piece);
-        // SAFETY: out of place nobody writes the input; in place `late` keeps the piece open.
-        late(&self.totals[tile], piece, || unsafe {
+        // SAFETY: out of place nobody writes the input; in place `late` keeps the gate open.
+        late(&self.totals[tile], self.gates.get(tile), || unsafe {
             self.scan.reduce_tile(self.scan.tile(tile), stage)
         })
     }
@@ -208,7 +232,7 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
     ///
     /// # Safety
     ///
-    /// Both pieces must be this thread's, the first closed to helpers if it is overwritten.
+    /// Both pieces must be this thread's.
     unsafe fn scan_piece(
         &self,
         tiles: Range<usize>,
@@ -218,10 +242,13 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
     ) {
         for tile in tiles {
             let ahead = next.next().filter(|&tile| self.totals[tile].get().is_none());
-            let places = ahead.map_or(0..0, |tile| self.scan.tile(tile));
+            let beside = ahead.map_or(Beside::Nothing, |tile| Beside::Fold(self.scan.tile(tile)));
+            if let Some(gate) = self.gates.get(tile) {
+                gate.close_folded(&self.totals[tile]);
+            }
             // SAFETY: passed on.
             let folded =
-                unsafe { self.scan.scan_next(prefix, self.scan.tile(tile), places, stage) };
+                unsafe { self.scan.scan_next(prefix, self.scan.tile(tile), beside, stage) };
             if let (Some(tile), Some(total)) = (ahead, folded) {
                 self.totals[tile].publish(total);
             }

@@ -7,7 +7,7 @@
 use super::arrays;
 use super::format::Whole;
 use super::rows::{self, Rows};
-use super::tile::{Shape, by_shape, join, shape};
+use super::tile::{Beside, Shape, by_shape, join, shape};
 use crate::arch::Words;
 use kogge_core::{Element, Kind, Operator, Order};
 use std::mem::MaybeUninit;
@@ -148,7 +148,8 @@ unsafe fn vector<H: Words, A: Element, O: Operator<A>, const W: usize>(
     unsafe {
         if full > 0 {
             let Part { from, to, .. } = part;
-            let rows = Rows { from, to, count: full, before, ahead: None, stream: false };
+            let rows =
+                Rows { from, to, count: full, before, beside: Beside::Nothing, stream: false };
             let (folds, _) = rows::scan::<Whole, H, A, O, W>(operator, kind, rows);
             (fold, before) = (folds.fold(), folds.before());
         }

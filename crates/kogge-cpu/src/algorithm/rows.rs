@@ -13,15 +13,15 @@
 //! All is inlined, into one function for each SIMD level; but not in debug builds, where every value
 //! of an inlined function has a place of its own on the stack, megabytes in all.
 //!
-//! Row by row with the scan another run of rows can be folded, those that will be scanned next: so
-//! memory is read evenly while stores drain. (Bursts of more than 1 KiB, of loads, prefetches or
-//! stores, cost a fifth of the bandwidth and more.)
+//! Row by row with the scan another run of rows can be folded, those that will be scanned next, or
+//! the rows themselves be prefetched: so memory is read evenly while stores drain. (Bursts of more
+//! than 1 KiB, of loads, prefetches or stores, cost a fifth of the bandwidth and more.)
 
 use super::format::Format;
 use super::lanes::{Columns, Vectors, combine, get, last, set_vectors, splat, vectors};
-use super::tile::Folds;
+use super::tile::{Beside, Folds};
 use crate::arch::Words;
-use crate::arch::stream::{LINE, ROW, Stream, prefetch_row};
+use crate::arch::stream::{LINE, ROW, Stream, prefetch_row, translate_ahead};
 use crate::array::{array, map};
 use kogge_core::{Element, Kind, Operator};
 use std::marker::PhantomData;
@@ -29,7 +29,7 @@ use std::marker::PhantomData;
 /// Bytes of a row.
 pub(super) const ROW_BYTES: usize = ROW;
 
-/// Bytes from where rows ahead are folded to where they are prefetched.
+/// Bytes from where rows are read to where they are prefetched.
 pub(super) const PREFETCH: usize = 8 * ROW;
 
 /// Full rows to be scanned.
@@ -43,19 +43,19 @@ pub(super) struct Rows<A> {
     pub count: usize,
     /// What precedes them.
     pub before: Option<A>,
-    /// As many rows to be folded beside.
-    pub ahead: Option<*const A>,
+    /// What is done beside: as many rows folded.
+    pub beside: Beside<*const A>,
     /// Whether values go past the caches.
     pub stream: bool,
 }
 
-/// Scans full rows. Gives their folds, and the fold of the rows ahead.
+/// Scans full rows. Gives their folds, and the fold of those folded beside.
 ///
 /// # Safety
 ///
-/// `A` must be `W` words of `H` and at most 16 bytes in size; the rows must be readable at `from`
-/// and `ahead` and writable at `to`; `count` is not 0, and even if there are rows ahead; the CPU
-/// features of `H` must be present.
+/// `A` must be `W` words of `H` and at most 16 bytes in size; the rows must be readable at `from`,
+/// and where others are folded, and writable at `to`; `count` is not 0, and even if others are
+/// folded; the CPU features of `H` must be present.
 #[inline(always)]
 pub(super) unsafe fn scan<F: Format, H: Words, A: Element, O: Operator<A>, const W: usize>(
     operator: &O,
@@ -80,6 +80,8 @@ struct Scanning<'a, F, H: Words, A, O, const W: usize, const EXCLUSIVE: bool> {
     left: usize,
     folds: Folds<A>,
     out: Out<H>,
+    /// Whether rows to be prepared are prefetched.
+    prefetch: bool,
     ahead: Ahead<H, A, W>,
     format: PhantomData<F>,
 }
@@ -99,8 +101,9 @@ where
             left: rows.count,
             folds: Folds::new(rows.before),
             out: Out { to: rows.to.cast(), stream: rows.stream, sent: Stream::new() },
+            prefetch: matches!(rows.beside, Beside::Prefetch),
             ahead: Ahead {
-                next: rows.ahead.map(|ahead| ahead.cast()),
+                next: rows.beside.folded().map(|ahead| ahead.cast()),
                 pending: None,
                 folds: Folds::new(None),
             },
@@ -159,6 +162,9 @@ where
         let from = self.from;
         self.from = from.wrapping_add(ROW / size_of::<H::Word>());
         self.left -= 1;
+        if self.prefetch {
+            prefetch_row(from.cast::<u8>().wrapping_add(PREFETCH));
+        }
         // SAFETY: by contract.
         unsafe {
             let row = F::split::<H>(from);
@@ -291,6 +297,9 @@ impl<H: Words> Out<H> {
     unsafe fn next<F: Format>(&mut self, values: F::Row<H>) {
         // SAFETY: by contract; where rows begin on lines, so do their vectors.
         unsafe {
+            if self.stream {
+                translate_ahead(self.to.cast());
+            }
             if !self.stream {
                 F::join::<H>(values, self.to);
             } else if self.aligned() {

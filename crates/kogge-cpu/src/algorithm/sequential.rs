@@ -4,7 +4,7 @@
 //! Zen 4, prefetches 4 to 32 KiB ahead made it slower).
 
 use super::io::Io;
-use super::tile::Scan;
+use super::tile::{Beside, Scan};
 use crate::arch::stream;
 use kogge_core::{Element, Operator, Prefix};
 
@@ -21,8 +21,9 @@ pub(crate) unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
         0 => init,
         1 => {
             let mut stage = scan.stage();
-            // SAFETY: passed on. Nothing lies ahead.
-            let (tile, _) = unsafe { scan.scan_tile(scan.tile(0), init, 0..0, &mut stage) };
+            // SAFETY: passed on.
+            let (tile, _) =
+                unsafe { scan.scan_tile(scan.tile(0), init, Beside::Nothing, &mut stage) };
             stream::fence();
             Some(scan.through(init, tile))
         }
@@ -47,7 +48,7 @@ pub(crate) unsafe fn resume<I: Io<A>, A: Element, O: Operator<A>>(
     let mut stage = scan.stage();
     for tile in 0..scan.tiles() {
         // SAFETY: passed on.
-        unsafe { scan.scan_next(prefix, scan.tile(tile), 0..0, &mut stage) };
+        unsafe { scan.scan_next(prefix, scan.tile(tile), Beside::Nothing, &mut stage) };
     }
     stream::fence();
 }

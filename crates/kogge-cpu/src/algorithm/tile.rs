@@ -46,8 +46,8 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
         stage
     }
 
-    /// Scans the tile after a prefix, which takes it in, and gives the fold of another tile, as
-    /// [`scan_tile`](Self::scan_tile) does.
+    /// Scans the tile after a prefix, which takes it in, and gives what
+    /// [`scan_tile`](Self::scan_tile) gives of another one.
     ///
     /// # Safety
     ///
@@ -56,12 +56,12 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
         &self,
         prefix: &mut Prefix<A>,
         places: Range<usize>,
-        ahead: Range<usize>,
+        beside: Beside<Range<usize>>,
         stage: &mut [MaybeUninit<A>],
     ) -> Option<A> {
         // SAFETY: passed on.
         let (fold, ahead) =
-            unsafe { self.scan_tile(places, prefix.before(self.operator), ahead, stage) };
+            unsafe { self.scan_tile(places, prefix.before(self.operator), beside, stage) };
         if const { free::<I::Format, A, O>() } {
             prefix.replace(fold);
         } else {
@@ -76,40 +76,41 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
     }
 
     /// Scans the places of a tile and gives their fold; where the order is free, that of all before
-    /// them too. In turn with its segments those of another tile, `ahead`, are folded, so that
-    /// reading memory goes on while stores drain; the second value is their fold, `None` if `ahead`
-    /// is empty.
+    /// them too. The second value is the fold of another tile, if that was asked for.
     ///
     /// # Safety
     ///
     /// No other thread may read or write these places of the output meanwhile, nor write those of
-    /// the input, nor those `ahead`.
+    /// the input, nor those folded beside.
     pub(super) unsafe fn scan_tile(
         &self,
         places: Range<usize>,
         mut before: Option<A>,
-        ahead: Range<usize>,
+        beside: Beside<Range<usize>>,
         stage: &mut [MaybeUninit<A>],
     ) -> (A, Option<A>) {
         let whole = |places: &Range<usize>| places.len() == Self::ORDER.tile();
         let vectors =
             const { shape::<I::Format, I::Element, A, O>().by_rows() || free::<I::Format, A, O>() };
         if const { !I::STAGED } && vectors && whole(&places) {
-            let beside = whole(&ahead).then_some(ahead.start);
+            let (beside, after) = match beside {
+                Beside::Fold(ahead) if whole(&ahead) => (Beside::Fold(ahead.start), None),
+                Beside::Fold(ahead) => (Beside::Nothing, Some(ahead)),
+                Beside::Prefetch => (Beside::Prefetch, None),
+                Beside::Nothing => (Beside::Nothing, None),
+            };
             // SAFETY: passed on.
             let (fold, folded) = unsafe { self.scan_segment(places, before, beside, stage) };
-            if beside.is_some() || ahead.is_empty() {
-                return (fold, folded);
-            }
             // SAFETY: passed on.
-            return (fold, Some(unsafe { self.reduce_tile(ahead, stage) }));
+            let after = after.map(|ahead| unsafe { self.reduce_tile(ahead, stage) });
+            return (fold, folded.or(after));
         }
         let (mut fold, mut ahead_fold) = (None, None);
-        let mut ahead = self.segments(ahead);
+        let mut ahead = self.segments(beside.folded().unwrap_or(0..0));
         for segment in self.segments(places) {
             // SAFETY: passed on.
             unsafe {
-                let (total, _) = self.scan_segment(segment, before, None, stage);
+                let (total, _) = self.scan_segment(segment, before, Beside::Nothing, stage);
                 if const { free::<I::Format, A, O>() } {
                     (before, fold) = (Some(total), Some(total));
                 } else {
@@ -157,7 +158,7 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
     }
 
     /// Scans a segment, or a whole tile where rows go by vector, and gives its fold; and that of as
-    /// many places from `ahead` on.
+    /// many places from another one on.
     ///
     /// # Safety
     ///
@@ -166,7 +167,7 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
         &self,
         Range { start, end }: Range<usize>,
         before: Option<A>,
-        ahead: Option<usize>,
+        beside: Beside<usize>,
         stage: &mut [MaybeUninit<A>],
     ) -> (A, Option<A>) {
         let (stage, len) = (stage.as_mut_ptr().cast::<A>(), end - start);
@@ -180,7 +181,7 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
                 to: self.io.target(start, stage),
                 len,
                 before,
-                ahead: ahead.map(|ahead| self.io.load(ahead, len, stage)),
+                beside: beside.map(|ahead| self.io.load(ahead, len, stage)),
                 stream: I::STREAM,
                 types: PhantomData,
             };
@@ -212,6 +213,33 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
                 types,
             })
         }
+    }
+}
+
+/// What is done beside a scan, row by row, so that memory is read while stores drain.
+#[derive(Clone, Copy)]
+pub(super) enum Beside<T> {
+    /// Nothing: what is scanned lies in cache, or is left to the hardware's prefetcher.
+    Nothing,
+    /// What is scanned is prefetched.
+    Prefetch,
+    /// As much from another place is prefetched and folded.
+    Fold(T),
+}
+
+impl<T> Beside<T> {
+    /// The same at a place given otherwise.
+    fn map<U>(self, place: impl FnOnce(T) -> U) -> Beside<U> {
+        match self {
+            Self::Nothing => Beside::Nothing,
+            Self::Prefetch => Beside::Prefetch,
+            Self::Fold(ahead) => Beside::Fold(place(ahead)),
+        }
+    }
+
+    /// What is folded, if anything is.
+    pub(super) fn folded(self) -> Option<T> {
+        if let Self::Fold(ahead) = self { Some(ahead) } else { None }
     }
 }
 
@@ -272,7 +300,7 @@ struct ScanSegment<'a, F, T, A, O> {
     to: *mut A,
     len: usize,
     before: Option<A>,
-    ahead: Option<*const A>,
+    beside: Beside<*const A>,
     stream: bool,
     types: PhantomData<(F, T)>,
 }
@@ -382,15 +410,16 @@ impl Shape {
     }
 }
 
-/// Scans up to a segment, or a whole tile by rows, and gives its fold and that of what is ahead.
+/// Scans up to a segment, or a whole tile by rows, and gives its fold and that of what is folded
+/// beside.
 ///
 /// `T` is the element as it lies in memory, which fixes the order, and `F` how.
 ///
 /// # Safety
 ///
-/// The elements must be readable at `from` and `ahead` and writable at `to`, where `from` and
+/// The elements must be readable at `from`, and where others are folded, and writable at `to`, where `from` and
 /// `to` are equal or don't overlap; `len` is not 0, and at most a segment, or a tile where all rows
-/// go by vector; `ahead` only where they do; the CPU features of `W32` and `W64` must be present.
+/// go by vector; others are folded only where they do; the CPU features of `W32` and `W64` must be present.
 #[inline(always)]
 unsafe fn scan_segment<W32, W64, F, T, A, O>(work: ScanSegment<'_, F, T, A, O>) -> (A, Option<A>)
 where
@@ -401,13 +430,13 @@ where
     A: Element,
     O: Operator<A>,
 {
-    let ScanSegment { operator, kind, from, to, len, before, ahead, stream, .. } = work;
+    let ScanSegment { operator, kind, from, to, len, before, beside, stream, .. } = work;
     if const { O::COMPACT && O::EXACT } {
         // SAFETY: passed on.
         return (unsafe { exact::scan_one_by_one(operator, kind, from, to, len, before) }, None);
     }
     if const { free::<F, A, O>() } {
-        let run = Run { from, to, len, before, ahead, stream };
+        let run = Run { from, to, len, before, ahead: beside.folded(), stream };
         // SAFETY: passed on.
         return unsafe { free::scan::<W32::Ordered, A, O>(operator, kind, run) };
     }
@@ -415,7 +444,7 @@ where
     let whole = const { shape::<F, T, A, O>() }.whole(len, order);
     let (mut folds, mut ahead_fold) = (Folds::new(before), None);
     if whole > 0 {
-        let rows = Rows { from, to, count: whole / order.row(), before, ahead, stream };
+        let rows = Rows { from, to, count: whole / order.row(), before, beside, stream };
         // SAFETY: `whole` elements lie within `len`; the size of `A` is what the arm says.
         (folds, ahead_fold) = unsafe {
             by_shape! { shape::<F, T, A, O>();

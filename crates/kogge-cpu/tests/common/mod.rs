@@ -31,6 +31,21 @@ pub fn bracket(x: u64, y: u64) -> u64 {
     x.wrapping_mul(3).wrapping_add(y)
 }
 
+/// An operator that says that it waits for nobody, so that in place too one thread leads.
+pub struct Nonblocking<O>(pub O);
+
+impl<A: Element, O: Operator<A>> Operator<A> for Nonblocking<O> {
+    const EXACT: bool = O::EXACT;
+    const NONBLOCKING: bool = true;
+    fn identity(&self) -> A {
+        self.0.identity()
+    }
+    #[inline(always)]
+    fn combine(&self, left: A, right: A) -> A {
+        self.0.combine(left, right)
+    }
+}
+
 pub const ONE: Plan = Plan { threads: 1, tiles_per_piece: 1, stream: false };
 pub const STREAM: Plan = Plan { threads: 1, tiles_per_piece: 1, stream: true };
 pub const MANY: Plan = Plan { threads: 5, tiles_per_piece: 1, stream: false };
