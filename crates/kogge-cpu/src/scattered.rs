@@ -36,7 +36,7 @@ impl<T, U> Place<T, U> for &Scattered<T, U> {
 
     /// Lines lie anywhere; the hardware sees by itself which follow each other.
     #[inline(always)]
-    fn ask(&self, _: usize, _: usize) {}
+    fn ask(&self, _: usize, _: usize, _: usize) {}
 
     #[inline(always)]
     fn stream(&self) -> bool {

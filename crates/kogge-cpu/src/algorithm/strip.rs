@@ -56,8 +56,8 @@ pub(crate) trait Place<T, U>: Copy {
     /// How many lines a group has.
     fn count_of(&self, group: usize) -> usize;
 
-    /// Asks for `len` elements of each line from `start` on to be brought nearer.
-    fn ask(&self, start: usize, len: usize);
+    /// Asks for `len` elements of each line of a group from `start` on to be brought nearer.
+    fn ask(&self, group: usize, start: usize, len: usize);
 
     /// Whether the values of full groups are stored past the caches; they are whole cache lines then.
     fn stream(&self) -> bool;
@@ -129,12 +129,12 @@ impl<T: Copy, U: Copy> Place<T, U> for Strip<T, U> {
     }
 
     #[inline(always)]
-    fn ask(&self, start: usize, len: usize) {
-        let width = self.lines * size_of::<T>();
+    fn ask(&self, group: usize, start: usize, len: usize) {
+        let first = self.from.wrapping_add(self.first_of(group));
         for i in start..start + len {
-            let line = self.from.wrapping_offset(i as isize * self.strides[0]);
-            for offset in (0..width).step_by(LINE) {
-                prefetch(line.cast::<u8>().wrapping_add(offset));
+            let lines = first.wrapping_offset(i as isize * self.strides[0]).cast::<u8>();
+            for offset in (0..LANES * size_of::<T>()).step_by(LINE) {
+                prefetch(lines.wrapping_add(offset));
             }
         }
     }
@@ -293,7 +293,6 @@ where
             // SAFETY: passed on; lengths are those of the chunk and of each group.
             unsafe {
                 if start + chunk <= end {
-                    self.lines.ask(start + AHEAD * chunk, chunk);
                     self.chunk::<H>(c, start, chunk, preceded);
                 } else {
                     self.chunk::<H>(c, start, end - start, preceded);
@@ -308,6 +307,8 @@ where
     #[inline(always)]
     unsafe fn chunk<H: Words>(&mut self, c: usize, start: usize, len: usize, preceded: bool) {
         for (g, group) in self.groups.iter_mut().enumerate() {
+            // Group by group: a burst for all of them would fill the CPU's miss buffers.
+            self.lines.ask(g, start + AHEAD * len, len);
             let lines = Chunk { lines: self.lines, group: g, start };
             let base = match (c, preceded) {
                 (0, true) => Some(group.before_row),
