@@ -54,6 +54,8 @@ pub fn sum_of_floats<T: Dtype>(mode: Mode, len: usize, settings: &Settings) -> i
 /// # Errors
 ///
 /// As for [`sum`].
+// Compiled where it is called, as what is generic: the `kogge` command has no use for it.
+#[inline]
 pub fn affine(mode: Mode, len: usize, settings: &Settings) -> io::Result<Cell> {
     let contenders = contenders::affine(mode, settings.threads);
     cell("affine f32", contenders, mode, len, settings, Pair::element_at, check_maps)

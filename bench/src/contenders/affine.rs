@@ -53,6 +53,8 @@ fn users() -> impl Operator<Pair> {
 }
 
 /// The user's operator, kogge's own, the sum of the same bytes, a plain loop, and the copies.
+// Compiled where it is called, as `suite::affine`.
+#[inline]
 pub fn contenders(mode: Mode, threads: usize) -> Vec<Contender<'static, Pair>> {
     let mut all = copies::contenders(mode, threads);
     let sequential = |left: Pair, x: Pair| Pair { a: left.a * x.a, b: left.b * x.a + x.b };

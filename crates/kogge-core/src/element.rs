@@ -28,11 +28,25 @@ pub trait Accumulate<A: Element>: Element {
     /// Whether the element is the accumulator, so that nothing need be converted.
     const SAME: bool = false;
 
+    /// Which half the element is, if it is one: what engines needn't compile for the others.
+    #[doc(hidden)]
+    const HALF: Option<Half> = None;
+
     /// The element as an accumulator; exact.
     fn widen(self) -> A;
 
     /// The accumulator as an element.
     fn narrow(accumulator: A) -> Self;
+}
+
+/// A format of two bytes.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Half {
+    /// [`f16`].
+    F16,
+    /// [`bf16`].
+    BF16,
 }
 
 impl<T: Element<Accumulator = T>> Accumulate<T> for T {
@@ -79,11 +93,13 @@ impl<T: Element<Accumulator = T>, const N: usize> Element for [T; N] {
 element!(i8, i16, i32, i64, u8, u16, u32, u64, f32, f64);
 
 macro_rules! half_element {
-    ($($half:ty),+) => {$(
+    ($($half:ty, $format:ident;)+) => {$(
         impl Element for $half {
             type Accumulator = f32;
         }
         impl Accumulate<f32> for $half {
+            const HALF: Option<Half> = Some(Half::$format);
+
             #[inline(always)]
             fn widen(self) -> f32 {
                 self.to_f32()
@@ -121,7 +137,10 @@ fn round_to_odd(x: f64) -> f32 {
     f32::from_bits((nearest.to_bits() - beyond) | 1)
 }
 
-half_element!(f16, bf16);
+half_element! {
+    f16, F16;
+    bf16, BF16;
+}
 
 macro_rules! accumulate {
     ($($narrow:ty => $($wide:ty),+;)+) => {$($(

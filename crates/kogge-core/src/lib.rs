@@ -28,6 +28,8 @@ pub mod reference;
 mod stepper;
 
 pub use bytemuck;
+#[doc(hidden)]
+pub use element::Half;
 pub use element::{Accumulate, Element, Number, OrderedNumber};
 pub use error::Error;
 pub use half::{bf16, f16};

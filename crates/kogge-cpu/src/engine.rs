@@ -1,6 +1,6 @@
 //! The engine's two entrances: from one slice into another, and in place.
 
-use crate::algorithm::format::{Format, as_long_as_halves, halves};
+use crate::algorithm::format::{Format, claim, halves};
 use crate::algorithm::io::{Converted, Direct, Halves, Io};
 use crate::algorithm::tile::Scan;
 use crate::algorithm::{exact, parallel, sequential};
@@ -216,16 +216,15 @@ where
             }
         };
     }
-    let forward = request.direction == Direction::Forward;
-    if const { !O::COMPACT && as_long_as_halves::<T, U, A>() } && forward {
+    if request.direction == Direction::Forward {
         // SAFETY: passed on.
         unsafe {
-            if halves::<f16, T, U, A>() {
+            if const { !O::COMPACT && claim::<f16, T, U, A>() } && halves::<f16, T, U, A>() {
                 return run_halves::<f16, _, _, _, _>(
                     request, start, from, to, len, plan, in_place,
                 );
             }
-            if halves::<bf16, T, U, A>() {
+            if const { !O::COMPACT && claim::<bf16, T, U, A>() } && halves::<bf16, T, U, A>() {
                 return run_halves::<bf16, _, _, _, _>(
                     request, start, from, to, len, plan, in_place,
                 );

@@ -82,6 +82,33 @@ pub(super) unsafe fn reduce_row<A: Element, O: Operator<A>>(
     totals[chunks - 1]
 }
 
+/// As [`reduce_row`], with the combinations alone that the last Kogge–Stone value is made of: little
+/// code, for loops that have much else in them. The accumulator isn't large.
+///
+/// # Safety
+///
+/// As for [`reduce_row`].
+#[inline(always)]
+pub(super) unsafe fn reduce_part<A: Element, O: Operator<A>>(
+    operator: &O,
+    order: Order,
+    from: *const A,
+    len: usize,
+) -> A {
+    let mut totals = [A::zeroed(); CHUNKS];
+    // SAFETY: passed on.
+    unsafe { chunk_totals(operator, order, from, len, &mut totals) };
+    let last = len.div_ceil(order.chunk()) - 1;
+    let mut distance = 1;
+    while distance <= last {
+        for i in (distance..last + 1).rev().step_by(2 * distance) {
+            totals[i] = operator.combine(totals[i - distance], totals[i]);
+        }
+        distance *= 2;
+    }
+    totals[last]
+}
+
 /// Room for the totals of a row's chunks: on the stack, or on the heap where it is large.
 enum Totals<A> {
     Stack([A; CHUNKS]),
@@ -132,11 +159,17 @@ unsafe fn chunk_totals<A: Element, O: Operator<A>>(
     }
 }
 
+/// A left fold.
+///
 /// # Safety
 ///
 /// `len` accumulators must be readable at `from`; `len` is not 0.
 #[inline(always)]
-unsafe fn fold<A: Element, O: Operator<A>>(operator: &O, from: *const A, len: usize) -> A {
+pub(super) unsafe fn fold<A: Element, O: Operator<A>>(
+    operator: &O,
+    from: *const A,
+    len: usize,
+) -> A {
     // SAFETY: in bounds by contract.
     unsafe {
         let mut total = *from;

@@ -260,10 +260,21 @@ unsafe fn zip<H: Words>(
     }
 }
 
-/// Whether elements and values have the sizes of halves accumulated in `f32`: what can be asked before
-/// code is made for them.
-pub(crate) const fn as_long_as_halves<T, U, A>() -> bool {
-    size_of::<T>() == 2 && size_of::<U>() == 2 && size_of::<A>() == 4
+/// Whether elements and values say that they are these halves: what can be asked before code is made
+/// for them. It can't be relied on: anybody may say so.
+pub(crate) const fn claim<F, T, U, A>() -> bool
+where
+    F: Half,
+    T: Accumulate<A>,
+    U: Accumulate<A>,
+    A: Element,
+{
+    match (<F as Accumulate<f32>>::HALF, T::HALF, U::HALF) {
+        (Some(format), Some(element), Some(value)) => {
+            format as u8 == element as u8 && format as u8 == value as u8
+        }
+        _ => false,
+    }
 }
 
 /// Whether elements and values are these halves, accumulated in `f32`.

@@ -3,17 +3,24 @@
 //! Up to two chunks the order is a plain left fold, and for exact operators any order will do. What
 //! is longer goes through the lanes of a row; lanes behind the end hold whatever lies there, which
 //! never moves towards the beginning.
+//!
+//! The kernel of many full rows is a call away from the loop that goes through segments: with the
+//! kernel inside, compiling the loop took minutes.
 
 use super::arrays;
 use super::format::Whole;
 use super::rows::{self, Rows};
-use super::tile::{Beside, Shape, by_shape, join, shape};
-use crate::arch::Words;
+use super::tile::{Beside, ReduceSegment, Shape, by_shape, join, shape};
+use crate::arch::{Level, Words, Work};
 use kogge_core::{Element, Kind, Operator, Order};
+use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
 /// Elements that exact operators scan one by one; more are worth a vector.
 const ONE_BY_ONE: usize = 16;
+
+/// Full rows that are worth a call; fewer go one by one.
+const FULL_ROWS: usize = 4;
 
 /// Where a part's values lie.
 #[derive(Clone, Copy)]
@@ -61,9 +68,10 @@ pub(crate) const fn longest<T, A: Element, O: Operator<A>>() -> usize {
 /// # Safety
 ///
 /// The part must be as its fields say, readable and writable by this call alone, and `0 < len`; the
-/// CPU features of `W32` and `W64` must be present.
+/// CPU features of `W32` and `W64`, the level's words, must be present.
 #[inline(always)]
 pub(crate) unsafe fn scan<W32, W64, T, A, O>(
+    level: Level,
     operator: &O,
     kind: Kind,
     part: Part<A>,
@@ -88,11 +96,11 @@ where
             return left_fold(operator, kind, order, part, before);
         }
         by_shape! { shape::<Whole, T, A, O>();
-            Shape::Narrow(1) => vector::<W32, A, O, 1>(operator, kind, order, part, before),
-            Shape::Narrow(2) => vector::<W32, A, O, 2>(operator, kind, order, part, before),
-            Shape::Narrow(_) => vector::<W32, A, O, 4>(operator, kind, order, part, before),
-            Shape::Wide(1) => vector::<W64, A, O, 1>(operator, kind, order, part, before),
-            Shape::Wide(_) => vector::<W64, A, O, 2>(operator, kind, order, part, before),
+            Shape::Narrow(1) => vector::<W32, T, A, O, 1>(level, operator, kind, part, before),
+            Shape::Narrow(2) => vector::<W32, T, A, O, 2>(level, operator, kind, part, before),
+            Shape::Narrow(_) => vector::<W32, T, A, O, 4>(level, operator, kind, part, before),
+            Shape::Wide(1) => vector::<W64, T, A, O, 1>(level, operator, kind, part, before),
+            Shape::Wide(_) => vector::<W64, T, A, O, 2>(level, operator, kind, part, before),
             Shape::Exact => left_fold(operator, kind, order, part, before),
             Shape::Array => {
                 let Part { from, to, len, .. } = part;
@@ -104,7 +112,7 @@ where
 
 /// # Safety
 ///
-/// As for [`scan`].
+/// As for [`scan`]; the part must be two chunks at most, or the operator exact.
 #[inline(always)]
 unsafe fn left_fold<A: Element, O: Operator<A>>(
     operator: &O,
@@ -114,8 +122,7 @@ unsafe fn left_fold<A: Element, O: Operator<A>>(
     mut before: Option<A>,
 ) -> Option<A> {
     // SAFETY: the part is readable; nothing of it was overwritten yet.
-    let fold =
-        unsafe { part.folded.then(|| arrays::reduce_row(operator, order, part.from, part.len)) };
+    let fold = unsafe { part.folded.then(|| short_fold(operator, order, part.from, part.len)) };
     for i in 0..part.len {
         // SAFETY: `i < len`; element `i` is read before value `i` is written.
         unsafe {
@@ -131,38 +138,122 @@ unsafe fn left_fold<A: Element, O: Operator<A>>(
     fold
 }
 
+/// The fold of two chunks at most, or by an exact operator.
+///
+/// # Safety
+///
+/// `len` accumulators must be readable at `from`; `0 < len`.
+#[inline(always)]
+unsafe fn short_fold<A: Element, O: Operator<A>>(
+    operator: &O,
+    order: Order,
+    from: *const A,
+    len: usize,
+) -> A {
+    let chunk = order.chunk();
+    // SAFETY: passed on; what is left is not empty.
+    unsafe {
+        if O::EXACT || len <= chunk {
+            return arrays::fold(operator, from, len);
+        }
+        let first = arrays::fold(operator, from, chunk);
+        operator.combine(first, arrays::fold(operator, from.add(chunk), len - chunk))
+    }
+}
+
+/// The fold of less than a row.
+///
+/// # Safety
+///
+/// As for [`short_fold`].
+#[inline(always)]
+unsafe fn long_fold<T: Element, A: Element, O: Operator<A>>(
+    level: Level,
+    operator: &O,
+    from: *const A,
+    len: usize,
+) -> A {
+    if const { O::EXACT } {
+        let types = PhantomData;
+        return level.run(ReduceSegment::<Whole, T, A, O> { operator, from, len, types });
+    }
+    // SAFETY: passed on.
+    unsafe { arrays::reduce_part(operator, const { Order::of::<T>() }, from, len) }
+}
+
 /// # Safety
 ///
 /// As for [`scan`]; `A` must be `W` words of `H`, and a row of it 512 bytes.
 #[inline(always)]
-unsafe fn vector<H: Words, A: Element, O: Operator<A>, const W: usize>(
+unsafe fn vector<H: Words, T: Element, A: Element, O: Operator<A>, const W: usize>(
+    level: Level,
     operator: &O,
     kind: Kind,
-    order: Order,
     part: Part<A>,
     mut before: Option<A>,
 ) -> Option<A> {
+    let order = const { Order::of::<T>() };
     let full = part.len / order.row();
     let mut fold = None;
     // SAFETY: so many full rows are in the part; the rest as `beginning` says.
     unsafe {
-        if full > 0 {
+        if full >= FULL_ROWS {
             let Part { from, to, .. } = part;
             let rows =
                 Rows { from, to, count: full, before, beside: Beside::Nothing, stream: false };
-            let (folds, _) = rows::scan::<Whole, H, A, O, W>(operator, kind, rows);
-            (fold, before) = (folds.fold(), folds.before());
+            let rows = FullRows::<T, A, O> { operator, kind, rows, element: PhantomData };
+            (fold, before) = level.run(rows);
+        } else {
+            for row in 0..full {
+                let Part { from, to, .. } = part.behind(row * order.row());
+                let groups = 32 / H::LANES;
+                let total =
+                    rows::scan_beginning::<H, A, O, W>(operator, kind, from, to, groups, before);
+                fold = Some(join(operator, fold, total));
+                before = Some(join(operator, before, total));
+            }
         }
         let rest = part.behind(full * order.row());
         if rest.len > 0 {
             if rest.folded {
-                let total = arrays::reduce_row(operator, order, rest.from, rest.len);
+                let total = long_fold::<T, A, O>(level, operator, rest.from, rest.len);
                 fold = Some(join(operator, fold, total));
             }
             beginning::<H, A, O, W>(operator, kind, order, rest, before);
         }
     }
     fold
+}
+
+/// Full rows to be scanned at some SIMD level. Made where they are known to be readable and writable,
+/// and elements to be whole words.
+struct FullRows<'a, T, A, O> {
+    operator: &'a O,
+    kind: Kind,
+    rows: Rows<A>,
+    element: PhantomData<T>,
+}
+
+impl<T: Element, A: Element, O: Operator<A>> Work for FullRows<'_, T, A, O> {
+    type Output = (Option<A>, Option<A>);
+    const COMPACT: bool = O::COMPACT;
+
+    #[inline(always)]
+    unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) -> Self::Output {
+        let Self { operator, kind, rows, .. } = self;
+        // SAFETY: the rows by whoever made the value, the features by contract; the size of `A` is
+        // what the arm says.
+        let (folds, _) = unsafe {
+            by_shape! { shape::<Whole, T, A, O>();
+                Shape::Narrow(1) => rows::scan::<Whole, W32, A, O, 1>(operator, kind, rows),
+                Shape::Narrow(2) => rows::scan::<Whole, W32, A, O, 2>(operator, kind, rows),
+                Shape::Narrow(_) => rows::scan::<Whole, W32, A, O, 4>(operator, kind, rows),
+                Shape::Wide(1) => rows::scan::<Whole, W64, A, O, 1>(operator, kind, rows),
+                Shape::Wide(_) => rows::scan::<Whole, W64, A, O, 2>(operator, kind, rows),
+            }
+        };
+        (folds.fold(), folds.before())
+    }
 }
 
 /// Room for a row, in whole cache lines.

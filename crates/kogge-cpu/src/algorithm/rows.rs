@@ -414,13 +414,14 @@ pub(super) unsafe fn scan_beginning<H: Words, A: Element, O: Operator<A>, const 
     to: *mut A,
     groups: usize,
     before: Option<A>,
-) {
+) -> A {
     // SAFETY: a row is readable and writable, and the features present, by contract.
     unsafe {
         let row = H::split(from.cast());
         let chunks = chunks::<H, A, O, W, _>(operator, &row, groups);
         let values = finish::<H, A, O, W, _>(operator, kind, row, &chunks, groups, before);
         H::join(values, to.cast());
+        last::<H, A, W>(&chunks)
     }
 }
 

@@ -323,11 +323,11 @@ where
 }
 
 /// A segment to be folded at some SIMD level. Made where `from` is known to be readable.
-struct ReduceSegment<'a, F, T, A, O> {
-    operator: &'a O,
-    from: *const A,
-    len: usize,
-    types: PhantomData<(F, T)>,
+pub(super) struct ReduceSegment<'a, F, T, A, O> {
+    pub(super) operator: &'a O,
+    pub(super) from: *const A,
+    pub(super) len: usize,
+    pub(super) types: PhantomData<(F, T)>,
 }
 
 impl<F, T, A, O> Work for ReduceSegment<'_, F, T, A, O>

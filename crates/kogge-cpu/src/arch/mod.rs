@@ -259,12 +259,10 @@ impl Level {
     #[inline]
     pub(crate) fn run<W: Work>(self, work: W) -> W::Output {
         if const { W::COMPACT } {
-            // SAFETY: the portable level needs no CPU feature.
-            return unsafe { work.run::<portable::W32, portable::W64>() };
+            return portable::run(work);
         }
         match self.0 {
-            // SAFETY: the portable level needs no CPU feature.
-            Kind::Portable => unsafe { work.run::<portable::W32, portable::W64>() },
+            Kind::Portable => portable::run(work),
             // SAFETY: a `Level` of this kind exists only where the features were found.
             #[cfg(all(target_arch = "x86_64", not(miri)))]
             Kind::Avx2 => unsafe { avx2::run(work) },

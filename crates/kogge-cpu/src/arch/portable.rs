@@ -1,7 +1,15 @@
 //! No intrinsics: vectors are arrays of four words. Runs everywhere, Miri included.
 
-use super::Words;
+use super::{Words, Work};
 use crate::array::array;
+
+/// Does the work with what the target guarantees. Never inlined: each codegen unit would compile it
+/// again.
+#[inline(never)]
+pub(super) fn run<W: Work>(work: W) -> W::Output {
+    // SAFETY: the types need no CPU feature.
+    unsafe { work.run::<W32, W64>() }
+}
 
 /// 4-byte words.
 #[derive(Clone, Copy)]

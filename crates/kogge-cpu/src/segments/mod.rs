@@ -118,9 +118,9 @@ where
         per.check(count, "segment(s)")?;
     }
     let parts = per.share(request.init);
-    let job = Job { request, segments, from, to, len, in_place, parts, plan };
+    let job = Job { request, from, to, len, in_place, parts, plan };
     // SAFETY: the memory by contract; numbers were counted, so initial values and totals exist.
-    unsafe { job.run(&pieces, &numbers) };
+    unsafe { job.run(segments, &pieces, &numbers) };
     Ok(())
 }
 
@@ -167,10 +167,10 @@ fn numbers<S: Segments>(segments: &S, pieces: &Pieces) -> Vec<usize> {
     std::iter::once(0).chain(running).collect()
 }
 
-/// What all pieces have in common.
-struct Job<'a, 'b, T, U, A, O, S> {
+/// What all pieces have in common. The segments aren't among it, so that what is compiled for each
+/// SIMD level is compiled once for all kinds of them.
+struct Job<'a, 'b, T, U, A, O> {
     request: &'a Request<'b, O, A>,
-    segments: &'a S,
     from: *const T,
     to: *mut U,
     len: usize,
@@ -181,10 +181,7 @@ struct Job<'a, 'b, T, U, A, O, S> {
 
 // SAFETY: segments are distinct places with distinct numbers, and each is scanned by one call; the
 // caller of `scan_segments` vouches for the memory.
-unsafe impl<T: Element, U: Element, A: Element, O: Operator<A>, S: Segments> Sync
-    for Job<'_, '_, T, U, A, O, S>
-{
-}
+unsafe impl<T: Element, U: Element, A: Element, O: Operator<A>> Sync for Job<'_, '_, T, U, A, O> {}
 
 /// What became of a piece.
 struct Done {
@@ -194,23 +191,22 @@ struct Done {
     long: Option<(usize, usize)>,
 }
 
-impl<T, U, A, O, S> Job<'_, '_, T, U, A, O, S>
+impl<T, U, A, O> Job<'_, '_, T, U, A, O>
 where
     T: Accumulate<A>,
     U: Accumulate<A>,
     A: Element,
     O: Operator<A>,
-    S: Segments,
 {
     /// # Safety
     ///
     /// `numbers` must be that of the segments, or empty where neither initial values nor totals are
     /// wanted, of which there must be one per segment; the memory as for [`scan_segments`].
-    unsafe fn run(&self, pieces: &Pieces, numbers: &[usize]) {
+    unsafe fn run<S: Segments>(&self, segments: &S, pieces: &Pieces, numbers: &[usize]) {
         let piece = |piece| {
             let number = numbers.get(piece).copied().unwrap_or(0);
             // SAFETY: passed on.
-            unsafe { self.piece(pieces.starts(piece), number) }
+            unsafe { self.piece(segments, pieces.starts(piece), number) }
         };
         if pieces.count() == 1 {
             piece(0);
@@ -233,9 +229,9 @@ where
     /// # Safety
     ///
     /// As for [`run`](Self::run); `number` is that of the first of them.
-    unsafe fn piece(&self, places: Range<usize>, number: usize) -> Done {
+    unsafe fn piece<S: Segments>(&self, segments: &S, places: Range<usize>, number: usize) -> Done {
         let level = self.request.level;
-        let mut starts = self.segments.starts(places.start);
+        let mut starts = segments.starts(places.start);
         let Some(first) = starts.next_below(places.end) else {
             return Done { first: None, long: None };
         };

@@ -1,10 +1,10 @@
 //! Many short segments in one call.
 
-use super::{Job, Segments};
+use super::Job;
 use crate::algorithm::io::{Converted, Io};
 use crate::algorithm::part::{self, Part};
 use crate::arch::{Words, Work};
-use crate::engine::same;
+use crate::engine::{Request, same};
 use kogge_core::{Accumulate, Direction, Element, Operator};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -13,23 +13,22 @@ use std::mem::MaybeUninit;
 pub(super) const BATCH: usize = 64;
 
 /// What scans batches of segments that follow one another.
-pub(super) struct Batches<'a, 'b, 'c, T, U, A, O, S> {
-    job: &'a Job<'b, 'c, T, U, A, O, S>,
+pub(super) struct Batches<'a, 'b, 'c, T, U, A, O> {
+    job: &'a Job<'b, 'c, T, U, A, O>,
     /// The number of the next segment.
     pub(super) number: usize,
     /// Accumulators for the longest part.
     stage: Vec<MaybeUninit<A>>,
 }
 
-impl<'a, 'b, 'c, T, U, A, O, S> Batches<'a, 'b, 'c, T, U, A, O, S>
+impl<'a, 'b, 'c, T, U, A, O> Batches<'a, 'b, 'c, T, U, A, O>
 where
     T: Accumulate<A>,
     U: Accumulate<A>,
     A: Element,
     O: Operator<A>,
-    S: Segments,
 {
-    pub(super) fn new(job: &'a Job<'b, 'c, T, U, A, O, S>, number: usize) -> Self {
+    pub(super) fn new(job: &'a Job<'b, 'c, T, U, A, O>, number: usize) -> Self {
         let longest = part::longest::<T, A, O>();
         let mut stage = Vec::with_capacity(longest);
         stage.resize_with(longest, MaybeUninit::uninit);
@@ -52,8 +51,8 @@ where
 
 /// A batch to be scanned at some SIMD level. Made where its segments are known to be this thread's,
 /// and the stage to hold the longest part.
-struct Batch<'a, 'b, 'c, T, U, A, O, S> {
-    job: &'a Job<'b, 'c, T, U, A, O, S>,
+struct Batch<'a, 'b, 'c, T, U, A, O> {
+    job: &'a Job<'b, 'c, T, U, A, O>,
     /// Where segments start, and where the last ends.
     bounds: &'a [usize],
     /// The number of the first.
@@ -61,13 +60,12 @@ struct Batch<'a, 'b, 'c, T, U, A, O, S> {
     stage: *mut A,
 }
 
-impl<T, U, A, O, S> Work for Batch<'_, '_, '_, T, U, A, O, S>
+impl<T, U, A, O> Work for Batch<'_, '_, '_, T, U, A, O>
 where
     T: Accumulate<A>,
     U: Accumulate<A>,
     A: Element,
     O: Operator<A>,
-    S: Segments,
 {
     type Output = ();
     const COMPACT: bool = O::COMPACT;
@@ -93,24 +91,24 @@ where
     }
 }
 
-impl<T, U, A, O, S> Batch<'_, '_, '_, T, U, A, O, S>
+impl<T, U, A, O> Batch<'_, '_, '_, T, U, A, O>
 where
     T: Accumulate<A>,
     U: Accumulate<A>,
     A: Element,
     O: Operator<A>,
-    S: Segments,
 {
     /// # Safety
     ///
     /// The segment must be this thread's, not empty, and no longer than a part; the CPU features of
-    /// `W32` and `W64` must be present.
+    /// `W32` and `W64`, the level's words, must be present.
     #[inline(always)]
-    unsafe fn short<W32, W64>(&self, start: usize, len: usize, number: usize)
-    where
-        W32: Words<Word = u32>,
-        W64: Words<Word = u64>,
-    {
+    unsafe fn short<W32: Words<Word = u32>, W64: Words<Word = u64>>(
+        &self,
+        start: usize,
+        len: usize,
+        number: usize,
+    ) {
         let Job { request, from, to, in_place, .. } = *self.job;
         // SAFETY: the segment's places are in bounds. Out of place, what is behind it up to the
         // end of the batch is this thread's, and written after it.
@@ -138,22 +136,22 @@ where
 
     /// # Safety
     ///
-    /// The part must be as it says, and this thread's; the CPU features of `W32` and `W64` must be
-    /// present.
+    /// The part must be as it says, and this thread's; the CPU features of `W32` and `W64`, the level's
+    /// words, must be present.
     #[inline(always)]
-    unsafe fn part<W32, W64>(&self, part: Part<A>, number: usize)
-    where
-        W32: Words<Word = u32>,
-        W64: Words<Word = u64>,
-    {
-        let Job { request, parts, .. } = self.job;
+    unsafe fn part<W32: Words<Word = u32>, W64: Words<Word = u64>>(
+        &self,
+        part: Part<A>,
+        number: usize,
+    ) {
+        let Request { level, operator, kind, .. } = *self.job.request;
+        let parts = &self.job.parts;
         let init = parts.init(number);
         // SAFETY: passed on.
         unsafe {
-            let fold = part::scan::<W32, W64, T, A, O>(request.operator, request.kind, part, init);
-            if let Some(fold) = fold {
-                let total = init.map_or(fold, |init| request.operator.combine(init, fold));
-                parts.put_total(request.operator, number, Some(total));
+            if let Some(fold) = part::scan::<W32, W64, T, A, O>(level, operator, kind, part, init) {
+                let total = init.map_or(fold, |init| operator.combine(init, fold));
+                parts.put_total(operator, number, Some(total));
             }
         }
     }
