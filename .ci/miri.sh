@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Undefined behaviour in the unsafe parts, looked for by Miri: the engine's tests, scaled down, and
-# the facade's strided views. Intrinsics can't be interpreted, so only the portable level is seen.
+# the facade's strided views. Intrinsics can't be interpreted, so only the portable level is seen,
+# and kernels of vectors of elements with arrays for the vectors.
 #
 # Skips, saying so, where no nightly toolchain with Miri can be had; KOGGE_CI_STRICT=1 makes that a
 # failure.
@@ -22,7 +23,8 @@ cargo +nightly miri setup
 
 # One thread, with strict provenance.
 export MIRIFLAGS="-Zmiri-strict-provenance"
-cargo +nightly miri test -p kogge-cpu --test order --test elements
+cargo +nightly miri test -p kogge-cpu --lib algorithm
+cargo +nightly miri test -p kogge-cpu --test order --test elements --test free --test memory
 
 # Several threads: the queues under rayon cast integers to pointers and don't keep to Stacked
 # Borrows, and the threads of its global pool outlive the tests, which Miri would call a leak.

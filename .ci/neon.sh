@@ -13,7 +13,7 @@ skip() {
     exit
 }
 
-tests=(--test order --test elements --test operators --test threads --test random)
+tests=(--lib --test order --test elements --test free --test operators --test threads --test random)
 if [ "$(uname -m)" = aarch64 ]; then
     exec cargo test -p kogge-cpu "${tests[@]}"
 fi

@@ -48,7 +48,6 @@ fn floats_by_sum() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "the same unsafe code as for other operators")]
 fn half_floats_are_combined_in_f32() {
     let mut random = Random(2);
     sweep("f16", &Sum, 0.1f32, |_| f16::from_f64(random.float()));

@@ -457,3 +457,6 @@ unsafe fn fold_lanes<P: Ordered, A: Element, O: Operator<A>>(
         (1..P::BYTES / size_of::<A>()).fold(lane(0), |fold, i| operator.combine(fold, lane(i)))
     }
 }
+
+#[cfg(test)]
+mod tests;

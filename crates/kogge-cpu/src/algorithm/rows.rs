@@ -602,3 +602,6 @@ unsafe fn blend_first<H: Words, const W: usize>(
     // SAFETY: features by contract.
     array(|w| unsafe { H::blend::<1>(first[w], others[w]) })
 }
+
+#[cfg(test)]
+mod tests;

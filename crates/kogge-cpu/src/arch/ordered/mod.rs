@@ -11,6 +11,8 @@
 pub(crate) mod avx2;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(crate) mod avx512;
+#[cfg(test)]
+pub(crate) mod bytes;
 #[cfg(all(target_arch = "aarch64", not(miri)))]
 pub(crate) mod neon;
 
