@@ -32,8 +32,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 /// times what folding a tile takes.
 const PATIENCE: usize = 1 << 10;
 
-/// The leader's pieces are at most so many times as long as the others'. (For sums of floats 1.5 to
-/// 2.25 are the best, on a Zen 3 and a Zen 4.)
+/// The leader's pieces are at most so many times as long as the others', and half of that at first. (For
+/// sums of floats 1.25 to 1.75 are the best on a Zen 3, 1.75 to 2.25 on a Zen 4.)
 const LEAD: usize = 4;
 
 /// The leader's pieces shrink after so many for which it didn't come too early.

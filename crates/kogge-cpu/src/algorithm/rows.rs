@@ -43,7 +43,7 @@ pub(super) struct Rows<A> {
     pub count: usize,
     /// What precedes them.
     pub before: Option<A>,
-    /// What is done beside: as many rows folded.
+    /// What is done beside; where others are folded, as many rows.
     pub beside: Beside<*const A>,
     /// Whether values go past the caches.
     pub stream: bool,
