@@ -101,6 +101,7 @@ impl Bench {
             let right = agree::<T, A, O>(&operator, kind, direction, &input, &got);
             let time = self.time(runs, || run(&mut workspace));
             let kernel = match scan.plan().kernel {
+                Kernel::Tiles(_) => "tiles",
                 Kernel::Segments => "segments",
                 Kernel::Rounds(_) => "rounds",
             };
@@ -175,11 +176,16 @@ fn main() {
         let (name, value) = setting.split_once('=').expect("name=value");
         let value: u32 = value.parse().expect("a number");
         match name {
+            "share_segments" => tuning.share_segments = value.into(),
+            "share" => tuning.share = value,
+            "tile_blocks" => tuning.tile_blocks = value,
+            "copies" => tuning.copies = value,
             "rounds_bytes" => tuning.rounds_bytes = value.into(),
             "stages" => tuning.stages = value,
             "groups" => tuning.groups = value,
             "reducers" => tuning.reducers = value,
             "ahead" => tuning.ahead = value,
+            "flight" => tuning.flight = value,
             "always_cooperative" => tuning.always_cooperative = value != 0,
             _ => panic!("{name} is no tuning"),
         }

@@ -126,6 +126,10 @@ KOGGE_DEVICE void async_arrive(Barrier* barrier) {
 
 // ---- global memory that one thread owns ----
 
+enum : u32 { CACHE_LINE = 128 };
+// Brings the line of the cache in which the byte lies.
+KOGGE_DEVICE void prefetch(const void* from) { asm volatile("prefetch.global.L1 [%0];" ::"l"(from)); }
+
 KOGGE_DEVICE Quad load_quad(const void* from) {
     Quad q;
     asm volatile("ld.global.v4.u32 {%0,%1,%2,%3}, [%4];"

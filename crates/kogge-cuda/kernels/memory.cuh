@@ -42,6 +42,7 @@ KOGGE_DEVICE u8* element_at(const Span<T>& span, u32 index, u32 e) {
 }
 
 struct FromShared {
+    static constexpr bool QUADS = false;
     static __device__ __forceinline__ Quad load(const u8* from) { return load_shared(from); }
 };
 // Bytes `skip` to `skip` + 16 of two quads, one after the other; `skip` is below 16.
@@ -66,6 +67,7 @@ struct FromSharedAnywhere {
     }
 };
 struct FromGlobal {
+    static constexpr bool QUADS = true;
     static __device__ __forceinline__ Quad load(const u8* from) { return load_quad(from); }
 };
 
@@ -126,6 +128,31 @@ KOGGE_DEVICE void write_chunk(u8* base, u32 span_count, u32 index, u32 count, co
                        sizeof(U));
             }
     }
+}
+
+// Whether `count` elements are a whole chunk of quads, the lowest of them at a multiple of 16 bytes.
+template <class T, u32 E>
+KOGGE_DEVICE bool are_quads(const u8* lowest, u32 count) {
+    return Chunk<T, E>::BYTES % 16 == 0 && count == E && (u64)lowest % 16 == 0;
+}
+// A chunk that may be cut short or lie anywhere: by quads where it is made of them, unless `From` says that
+// it isn't worth the code.
+template <class T, bool REVERSE, class From>
+KOGGE_DEVICE Chunk<T, Order<T>::CHUNK> read_part_chunk(const Span<T>& span, u32 index) {
+    constexpr u32 E = Order<T>::CHUNK;
+    if constexpr (From::QUADS) {
+        if (are_quads<T, E>(element_at<T, REVERSE>(span, index, REVERSE ? E - 1 : 0), elements_in(span, index)))
+            return read_chunk<T, REVERSE, true, From>(span, index);
+    }
+    return read_chunk<T, REVERSE, false, From>(span, index);
+}
+template <class U, u32 E, bool REVERSE, class From>
+KOGGE_DEVICE void write_part_chunk(u8* base, u32 span_count, u32 index, u32 count, const Chunk<U, E>& chunk) {
+    if constexpr (From::QUADS) {
+        if (are_quads<U, E>(base + (u64)(REVERSE ? span_count - E - index * E : index * E) * sizeof(U), count))
+            return write_chunk<U, E, REVERSE, true>(base, span_count, index, count, chunk);
+    }
+    write_chunk<U, E, REVERSE, false>(base, span_count, index, count, chunk);
 }
 
 // Bytes `first` to `end` of a quad, multiples of the elements' alignment.

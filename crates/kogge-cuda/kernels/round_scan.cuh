@@ -6,7 +6,8 @@
 //   loader ──full──▶ reducers ──reduced──▶ look-ahead ──ready──▶ scanners ──empty──▶ loader
 //            └──────────────────full────────────────────────────▶
 //
-// The loader keeps copies in flight. Reducers publish a tile's total the moment it has landed. The
+// The loader keeps `FLIGHT` copies in flight: what a multiprocessor asks for beyond its share of the memory's
+// bandwidth only queues up, and the slots of others with it. Reducers publish a tile's total the moment it has landed. The
 // look-ahead warp turns to a tile only when its own block has reduced `AHEAD` tiles more, and then finds
 // the totals of all tiles before it published already: it hardly ever waits, and spinning would slow the
 // memory for all. Scanners read the tile from shared memory once more and store from registers.
@@ -62,6 +63,7 @@ KOGGE_DEVICE void run_loader(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 lane) 
     for (u32 r = 0; r < rounds.count; r++) {
         u32 s = rounds.stage(r);
         if (r >= S::STAGES) barrier_wait(&ring.empty[s], rounds.parity(r) ^ 1);
+        if (r >= S::FLIGHT) barrier_wait(&ring.full[rounds.stage(r - S::FLIGHT)], rounds.parity(r - S::FLIGHT));
         Span<Input> tile = rounds.input(r);
         load_tile<S>(ring.stage[s], tile.bytes, tile.count * sizeof(Input), &ring.full[s], lane);
     }
@@ -199,33 +201,6 @@ KOGGE_DEVICE bool scan_whole_segment(Ring<S>& ring, u32 s, const Span<typename S
     return true;
 }
 
-// The values of segment `warp`, of which the end may be missing, element by element.
-template <class S>
-KOGGE_DEVICE void scan_part_segment(Ring<S>& ring, u32 s, const Span<typename S::Input>& tile, u8* to, u32 warp, u32 lane) {
-    typedef typename S::Op Op;
-    typedef typename Op::Element A;
-    typedef typename S::Input Input;
-    constexpr u32 E = Order<Input>::CHUNK;
-    u32 first = warp * CHUNKS_PER_SEGMENT;
-    if (chunks_from(tile, first) > 0) {
-        Maybe<A> before = before_segment(ring, s, warp);
-#pragma unroll 1
-        for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) {
-            u32 row = first + j * LANES, chunks = chunks_from(tile, row), count = elements_in(tile, row + lane);
-            if (chunks == 0) break;
-            InputChunk<S> input = read_chunk<Input, S::REVERSE, false, FromShared>(tile, row + lane);
-            A value = A();
-            if (count > 0) value = S::Fold::template of<false>(input, count);
-            value = kogge_stone<Op>(value, lane, chunks);
-            OutputChunk<S> output = {};
-            before = scan_row<S, false, false>(before, input, count, value, chunks, lane, output);
-            write_chunk<typename S::Output, E, S::REVERSE, false>(to, tile.count, row + lane, count, output);
-        }
-    }
-    sync_warp();
-    if (lane == 0) barrier_arrive(&ring.empty[s]);
-}
-
 template <class S, class Tiles>
 KOGGE_DEVICE void run_scanner(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 warp, u32 lane) {
     typedef typename S::Input Input;
@@ -244,7 +219,12 @@ KOGGE_DEVICE void run_scanner(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 warp,
             done = scan_whole_segment<S, FromShared, RowsInPlace>(ring, s, tile, to, segment, lane);
         else if (lie != IN_PART)
             done = scan_whole_segment<S, FromSharedAnywhere, RowsAnywhere>(ring, s, tile, to, segment, lane);
-        if (!done) scan_part_segment<S>(ring, s, tile, to, segment, lane);
+        if (done) continue;
+        u32 start = segment * CHUNKS_PER_SEGMENT;
+        if (chunks_from(tile, start) > 0)
+            scan_part_segment<S, FromShared>(tile, to, start, before_segment(ring, s, segment), lane);
+        sync_warp();
+        if (lane == 0) barrier_arrive(&ring.empty[s]);
     }
 }
 

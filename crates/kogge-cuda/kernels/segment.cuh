@@ -38,7 +38,7 @@ KOGGE_DEVICE typename S::Op::Element whole_segment_total(const InputChunk<S> (&i
     return total;
 }
 // The same of any segment, row by row; `index` is its first chunk in the tile.
-template <class S>
+template <class S, class From>
 KOGGE_DEVICE Maybe<typename S::Op::Element> part_segment_total(const Span<typename S::Input>& tile, u32 index, u32 lane) {
     typedef typename S::Op Op;
     typedef typename Op::Element A;
@@ -51,7 +51,7 @@ KOGGE_DEVICE Maybe<typename S::Op::Element> part_segment_total(const Span<typena
         A value = A();
         if (count > 0)
             value = S::Fold::template of<false>(
-                read_chunk<typename S::Input, S::REVERSE, false, FromShared>(tile, first + lane), count);
+                read_part_chunk<typename S::Input, S::REVERSE, From>(tile, first + lane), count);
         value = kogge_stone<Op>(value, lane, chunks);
         total = join<Op>(total, value_of_lane(value, chunks - 1));
     }
@@ -67,7 +67,7 @@ KOGGE_DEVICE Maybe<typename S::Op::Element> segment_total(const Span<typename S:
         else read_segment<S, FromSharedAnywhere>(tile, index + lane, input);
         if (all_lanes(are_plain<A>(input))) return {whole_segment_total<S>(input, lane), true};
     }
-    return part_segment_total<S>(tile, index, lane);
+    return part_segment_total<S, FromShared>(tile, index, lane);
 }
 
 // The values of one row, written out; gives what precedes the next row. `before` is what precedes this
@@ -95,4 +95,25 @@ KOGGE_DEVICE Maybe<typename S::Op::Element> scan_row(const Maybe<typename S::Op:
     }
     if constexpr (WHOLE) output = narrowed<Output>(value);
     return join<Op>(before, value_of_lane(kogge_stone_value, chunks - 1));
+}
+
+// The values of a segment of which the end may be missing, element by element; `first` is its first chunk in
+// the tile, `before` what precedes it.
+template <class S, class From>
+KOGGE_DEVICE void scan_part_segment(const Span<typename S::Input>& tile, u8* to, u32 first, Maybe<typename S::Op::Element> before, u32 lane) {
+    typedef typename S::Op::Element A;
+    typedef typename S::Input Input;
+    constexpr u32 E = Order<Input>::CHUNK;
+#pragma unroll 1
+    for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) {
+        u32 row = first + j * LANES, chunks = chunks_from(tile, row), count = elements_in(tile, row + lane);
+        if (chunks == 0) break;
+        InputChunk<S> input = read_part_chunk<Input, S::REVERSE, From>(tile, row + lane);
+        A value = A();
+        if (count > 0) value = S::Fold::template of<false>(input, count);
+        value = kogge_stone<typename S::Op>(value, lane, chunks);
+        OutputChunk<S> output = {};
+        before = scan_row<S, false, false>(before, input, count, value, chunks, lane, output);
+        write_part_chunk<typename S::Output, E, S::REVERSE, From>(to, tile.count, row + lane, count, output);
+    }
 }

@@ -50,6 +50,8 @@ KOGGE_DEVICE void async_load(void* to, const void* from) { shim::copy_later(to, 
 KOGGE_DEVICE void async_load_word(void* to, const void* from) { shim::copy_later(to, from, 4, nullptr); }
 KOGGE_DEVICE void async_arrive(Barrier* barrier) { shim::arrive_later(barrier); }
 
+enum : u32 { CACHE_LINE = 128 };
+KOGGE_DEVICE void prefetch(const void*) {}
 KOGGE_DEVICE Quad load_quad(const void* from) { return load_shared(from); }
 KOGGE_DEVICE void store_quad(void* to, Quad q) { std::memcpy(__builtin_assume_aligned(to, 16), &q, 16); }
 

@@ -15,6 +15,7 @@
 #include "../kernels/arguments.cuh"
 #include "../kernels/look_ahead.cuh"
 #include "../kernels/segment_scan.cuh"
+#include "../kernels/tile_scan.cuh"
 #include "../kernels/load_tile.cuh"
 #include "../kernels/round_scan.cuh"
 #include "../kernels/sequence.cuh"

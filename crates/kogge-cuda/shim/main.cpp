@@ -1,12 +1,13 @@
 // Runs scans under the shim as it is told on the standard input, and answers with their results.
 //
-// A request: a line `name kind rounds grid seed length init_kind in_place input_offset output_offset`,
+// A request: a line `name kind kernel grid seed length init_kind in_place input_offset output_offset`,
 // then the accumulator's bytes as init, then the elements. `kind` is 0 inclusive, 1 exclusive, plus 2 if
-// in reverse. The answer: the output's bytes, then the total's. Requests of one name share a workspace,
+// in reverse; `kernel` is 0 for segments, 1 for rounds, 2 for tiles. The answer: the output's bytes, then the total's. Requests of one name share a workspace,
 // as calls do. A byte written outside the output ends the program.
 #include "memory.hpp"
 #include "specimens.hpp"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
@@ -17,17 +18,17 @@ namespace {
 struct Entry {
     u32 input, output, accumulator;
     void (*run[4])(const Request&);
-    u32 slot, segment, tile;
+    u32 slot, segment, tile, share;
 };
 
-#define ENTRY(name, O, I, U, A, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED)                            \
+#define ENTRY(name, O, I, U, A, BULK, STAGES, GROUPS, REDUCERS, AHEAD, SHARE, PACKED)                            \
     {#name,                                                                                               \
      {sizeof(I), sizeof(U), sizeof(A),                                                                    \
-      {run<Specimen<O, I, U, A, false, false, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>,            \
-       UNLESS_FEW(run<Specimen<O, I, U, A, true, false, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>), \
-       UNLESS_FEW(run<Specimen<O, I, U, A, false, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>), \
-       run<Specimen<O, I, U, A, true, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>},             \
-      Slot<O::Element>::PARTS * 16, Order<I>::SEGMENT, Order<I>::TILE}},
+      {run<Specimen<O, I, U, A, false, false, BULK, STAGES, GROUPS, REDUCERS, AHEAD, SHARE, PACKED>>,            \
+       UNLESS_FEW(run<Specimen<O, I, U, A, true, false, BULK, STAGES, GROUPS, REDUCERS, AHEAD, SHARE, PACKED>>), \
+       UNLESS_FEW(run<Specimen<O, I, U, A, false, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, SHARE, PACKED>>), \
+       run<Specimen<O, I, U, A, true, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, SHARE, PACKED>>},             \
+      Slot<O::Element>::PARTS * 16, Order<I>::SEGMENT, Order<I>::TILE, SHARE}},
 std::map<std::string, Entry> entries = {SPECIMENS(ENTRY)};
 
 }  // namespace
@@ -37,7 +38,7 @@ int main() {
     char name[64];
     u32 kind, in_place, input_offset, output_offset;
     Request q;
-    while (std::scanf("%63s %u %u %u %u %llu %u %u %u %u", name, &kind, &q.rounds, &q.grid, &q.seed, &q.length,
+    while (std::scanf("%63s %u %u %u %u %llu %u %u %u %u", name, &kind, &q.kernel, &q.grid, &q.seed, &q.length,
                       &q.init_kind, &in_place, &input_offset, &output_offset) == 10) {
         std::getchar();
         alarm(300);
@@ -51,7 +52,10 @@ int main() {
             workspace.reset(new Memory(sizeof(Workspace) + 4096 * e.slot, 0));
             std::memset(workspace->at, 0, workspace->size);
         }
-        u64 slots = q.rounds ? (q.length + e.tile - 1) / e.tile : (q.length + e.segment - 1) / e.segment;
+        u64 segments = (q.length + e.segment - 1) / e.segment, tiles = (q.length + e.tile - 1) / e.tile;
+        u64 slots = q.kernel == BY_SEGMENTS ? segments : q.kernel == IN_ROUNDS ? tiles : e.share == 8 ? 4 * tiles : segments;
+        if (q.kernel == BY_TILES && q.grid != std::max<u64>(1, (segments + e.share - 1) / e.share))
+            shim::fail("a block for each share");
         if (slots > 4096) shim::fail("more slots than the workspace has");
         q.input = input.at;
         q.output = in_place ? input.at : output.at;

@@ -45,7 +45,7 @@ pub use lines::{
     LineShape, line_source, plan_lines,
 };
 pub use operator::{OperatorSource, PRELUDE, operator_source};
-pub use plan::{Capability, Kernel, Plan, Ring, plan};
+pub use plan::{Capability, Kernel, Plan, Ring, Tiling, plan};
 pub use scan::{Init, Scan};
 pub use segments::{
     KeyType, SegmentPlan, SegmentScan, SegmentSource, plan_segments, segment_source,

@@ -30,6 +30,8 @@ pub struct Ring {
     pub reducers: u32,
     /// Tiles reduced before the look-ahead.
     pub ahead: u32,
+    /// Tiles on their way into it.
+    pub flight: u32,
 }
 
 impl Ring {
@@ -40,15 +42,52 @@ impl Ring {
 
     /// Its part of what templates are given.
     pub(crate) fn constants(self) -> String {
-        let Self { bulk: _, stages, groups, reducers, ahead } = self;
-        format!("STAGES = {stages}, GROUPS = {groups}, REDUCERS = {reducers}, AHEAD = {ahead}")
+        let Self { bulk: _, stages, groups, reducers, ahead, flight } = self;
+        format!(
+            "STAGES = {stages}, GROUPS = {groups}, REDUCERS = {reducers}, AHEAD = {ahead}, FLIGHT = {flight}"
+        )
+    }
+}
+
+/// How a sequence is shared out that the registers of a device hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Tiling {
+    /// Segments of a thread block, a warp each: 8, which are a tile, or 1, 2 or 4.
+    pub share: u32,
+    /// Places in which the total of a tile is published.
+    pub copies: u32,
+    /// Thread blocks that a multiprocessor must have registers for.
+    pub resident: u32,
+}
+
+impl Tiling {
+    /// Threads of a block.
+    pub(crate) const fn threads(self) -> u32 {
+        LANES * self.share
+    }
+
+    /// Its part of what templates are given.
+    pub(crate) fn constants(self) -> String {
+        let Self { share, copies, resident: _ } = self;
+        format!("SHARE = {share}, COPIES = {copies}")
+    }
+
+    /// Slots of so many segments: one a segment, or some a tile.
+    fn slots(self, segments: u64) -> u64 {
+        if self.share < SEGMENTS_PER_TILE {
+            segments
+        } else {
+            segments.div_ceil(SEGMENTS_PER_TILE.into()) * u64::from(self.copies)
+        }
     }
 }
 
 /// Which kernel does it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kernel {
-    /// One thread block a segment: short sequences.
+    /// One warp a segment, all of them at once: what the registers of the device hold.
+    Tiles(Tiling),
+    /// One thread block a segment: elements too large for a warp to hold a segment.
     Segments,
     /// Resident thread blocks that take tiles in turn: long sequences.
     Rounds(Ring),
@@ -82,6 +121,10 @@ impl Plan {
         }
         let order = problem.order();
         match self.kernel {
+            Kernel::Tiles(Tiling { share, .. }) => {
+                let segments = len.div_ceil(order.segment() as u64);
+                Self { grid: segments.div_ceil(share.into()).max(1) as u32, ..*self }
+            }
             Kernel::Segments => {
                 let segments = len.div_ceil(order.segment() as u64);
                 Self { grid: segments.max(1) as u32, ..*self }
@@ -123,8 +166,14 @@ pub(crate) const CARRY_BYTES: u64 = INIT_BYTES as u64;
 
 pub(crate) const LANES: u32 = 32;
 pub(crate) const WORKSPACE_HEAD: u64 = 16;
+const SEGMENTS_PER_TILE: u32 = Order::SEGMENTS_PER_TILE as u32;
 /// Segments whose totals every block can fold: 16 blocks of 32 tiles of 8.
 const MOST_SEGMENTS: u64 = 16 * 256;
+/// Blocks of the order whose totals the kernel of tiles has room for, and segments of one.
+const MOST_BLOCKS: u64 = 32;
+const SEGMENTS_PER_BLOCK: u64 = 256;
+/// Bytes of a chunk, and of an accumulator, of which a warp can hold a segment.
+const HELD_BYTES: usize = 16;
 
 /// The plan for a problem on a device. `accumulator_bytes` in it is what the operator computes in.
 ///
@@ -163,8 +212,19 @@ pub fn plan(problem: &Problem, device: Capability, tuning: &Tuning) -> Result<Pl
     let slot = (accumulator as u64).div_ceil(8) * 16;
     let segments = problem.len.div_ceil(order.segment() as u64);
     let bytes = problem.len.saturating_mul(problem.element_bytes as u64);
-    let ring = ring(order, problem.element_bytes as u32, accumulator, device, tuning);
-    match ring {
+    if let Some(tiling) = tiling(problem, segments, device, tuning) {
+        return Ok(Plan {
+            kernel: Kernel::Tiles(tiling),
+            grid: segments.div_ceil(tiling.share.into()).max(1) as u32,
+            cooperative: false,
+            threads: tiling.threads(),
+            // The totals of segments and blocks, and a prefix that may not exist.
+            shared_bytes: (tiling.share + MOST_BLOCKS as u32 + 2) * accumulator + 64,
+            workspace_bytes: WORKSPACE_HEAD + tiling.slots(segments) * slot,
+            launch_len: problem.len,
+        });
+    }
+    match ring(order, problem.element_bytes as u32, accumulator, device, tuning) {
         Some((ring, shared_bytes))
             if problem.len > 0 && (bytes >= tuning.rounds_bytes || segments > MOST_SEGMENTS) =>
         {
@@ -197,6 +257,25 @@ pub fn plan(problem: &Problem, device: Capability, tuning: &Tuning) -> Result<Pl
     }
 }
 
+/// How the sequence is shared out if the registers of the device hold all of it.
+fn tiling(problem: &Problem, segments: u64, device: Capability, tuning: &Tuning) -> Option<Tiling> {
+    let wide = problem.element_bytes.max(problem.accumulator_bytes) > HELD_BYTES;
+    if wide || tuning.tile_blocks == 0 {
+        return None;
+    }
+    let share = if segments <= tuning.share_segments { tuning.share } else { SEGMENTS_PER_TILE };
+    // What a lane keeps of a row beside its 16 bytes of elements: one value; and, as it writes, a chunk.
+    let chunk = problem.order().chunk() * problem.output_bytes.max(problem.accumulator_bytes);
+    let resident = match () {
+        () if share < SEGMENTS_PER_TILE => 1,
+        () if problem.accumulator_bytes > 8 || chunk > 64 => tuning.tile_blocks.min(2),
+        () => tuning.tile_blocks,
+    };
+    let tiles = u64::from(resident * device.multiprocessors).min(MOST_BLOCKS * 32);
+    let most = if share < SEGMENTS_PER_TILE { SEGMENTS_PER_BLOCK } else { 8 * tiles };
+    (segments <= most).then_some(Tiling { share, copies: tuning.copies, resident })
+}
+
 /// The largest ring that fits, and its shared memory.
 pub(crate) fn ring(
     order: Order,
@@ -218,6 +297,7 @@ pub(crate) fn ring(
         groups,
         reducers: tuning.reducers,
         ahead: tuning.ahead.min(stages.saturating_sub(1)),
+        flight: tuning.flight.max(1),
     };
     (stages >= 2).then_some((ring, stages * per_stage + 256))
 }
@@ -249,7 +329,7 @@ mod tests {
     fn rounds(plan: &Plan) -> Ring {
         match plan.kernel {
             Kernel::Rounds(ring) => ring,
-            Kernel::Segments => panic!("{plan:?} isn't in rounds"),
+            _ => panic!("{plan:?} isn't in rounds"),
         }
     }
 
@@ -271,11 +351,35 @@ mod tests {
     }
 
     #[test]
-    fn short_sequences_take_a_block_a_segment() {
-        for (len, grid) in [(0, 1), (1, 1), (1024, 1), (1025, 2), (1 << 15, 32)] {
-            let plan = plan(&problem(len, 4), H100, &Tuning::default()).unwrap();
-            assert_eq!((plan.kernel, plan.grid), (Kernel::Segments, grid));
+    fn what_registers_hold_is_held() {
+        let tiles = |len, element, device| {
+            let plan = plan(&problem(len, element), device, &Tuning::default()).unwrap();
+            match plan.kernel {
+                Kernel::Tiles(Tiling { share, resident, .. }) => {
+                    assert!(!plan.cooperative && plan.threads == 32 * share);
+                    Some((share, resident, plan.grid))
+                }
+                _ => None,
+            }
+        };
+        for (len, grid) in [(0, 1), (1, 1), (2048, 1), (2049, 2), (1 << 15, 16)] {
+            assert_eq!(tiles(len, 4, H100), Some((2, 1, grid)));
         }
+        // A tile is 8,192 elements; 132 multiprocessors hold four each.
+        assert_eq!(tiles(1 << 20, 4, H100), Some((8, 4, 128)));
+        assert_eq!(tiles(528 << 13, 4, H100), Some((8, 4, 528)));
+        assert_eq!(tiles((528 << 13) + 1, 4, H100), None);
+        assert_eq!(tiles(264 << 11, 16, H100), Some((8, 2, 264)));
+        assert_eq!(tiles((264 << 11) + 1, 16, H100), None);
+        assert_eq!(tiles(1, 32, H100), None);
+        assert_eq!(tiles(680 << 13, 4, RTX), Some((8, 4, 680)));
+    }
+
+    #[test]
+    fn wide_accumulators_leave_room_for_fewer_blocks() {
+        let bytes = Problem { accumulator_bytes: 8, output_bytes: 8, ..problem(1 << 22, 1) };
+        let plan = plan(&bytes, H100, &Tuning::default()).unwrap();
+        assert!(matches!(plan.kernel, Kernel::Tiles(Tiling { resident: 2, .. })), "{plan:?}");
     }
 
     #[test]

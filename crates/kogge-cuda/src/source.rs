@@ -1,7 +1,7 @@
 //! The text that is compiled: the kernels, the operator, and the one struct that joins them.
 
 use crate::operator::{PRELUDE, operator_source, type_name};
-use crate::{Error, Kernel, Plan, Ring};
+use crate::{Error, Kernel, Plan};
 use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use kogge_core::{Accumulate, Direction, Element, Kind};
 
@@ -17,10 +17,11 @@ pub(crate) const BASE: [&str; 9] = [
     include_str!("../kernels/segment.cuh"),
     include_str!("../kernels/slot.cuh"),
 ];
-/// The kernels of one long sequence.
-const KERNELS: [&str; 6] = [
+/// The kernels of one sequence.
+const KERNELS: [&str; 7] = [
     include_str!("../kernels/arguments.cuh"),
     include_str!("../kernels/look_ahead.cuh"),
+    include_str!("../kernels/tile_scan.cuh"),
     include_str!("../kernels/segment_scan.cuh"),
     include_str!("../kernels/load_tile.cuh"),
     include_str!("../kernels/round_scan.cuh"),
@@ -57,18 +58,28 @@ where
     A: Element + DeviceType,
     O: DeviceOperator<A>,
 {
-    let unused = Ring { bulk: false, stages: 2, groups: 1, reducers: 4, ahead: 1 };
-    let (ring, entry, shared, bounds) = match plan.kernel {
-        Kernel::Segments => (unused, "segment_scan", "SegmentShared", "SEGMENT_THREADS"),
-        Kernel::Rounds(ring) => (ring, "sequence_scan", "Ring", "Ring<Scan>::THREADS, 1"),
+    let (bulk, constants, shared, bounds, entry) = match plan.kernel {
+        Kernel::Tiles(tiling) => (
+            false,
+            tiling.constants(),
+            "TileShared",
+            format!("{}, {}", plan.threads, tiling.resident),
+            "tile_scan",
+        ),
+        Kernel::Segments => {
+            (false, String::new(), "SegmentShared", "SEGMENT_THREADS".into(), "segment_scan")
+        }
+        Kernel::Rounds(ring) => {
+            (ring.bulk, ring.constants(), "Ring", "Ring<Scan>::THREADS, 1".into(), "sequence_scan")
+        }
     };
     let program = Program {
         kernels: &KERNELS,
-        bulk: ring.bulk,
-        constants: &ring.constants(),
+        bulk,
+        constants: &constants,
         shared,
         shared_bytes: plan.shared_bytes,
-        bounds,
+        bounds: &bounds,
         arguments: "Arguments",
         entry,
     };
@@ -81,7 +92,7 @@ pub(crate) struct Program<'a> {
     pub kernels: &'a [&'a str],
     /// Whether the copy engine may be used (sm_90 and newer).
     pub bulk: bool,
-    /// Its own `u32` constants of the `Scan` that templates are given: `NAME = value, …`.
+    /// Its own `u32` constants of the `Scan` that templates are given: `NAME = value, …`, or none.
     pub constants: &'a str,
     /// The template of its shared memory, and the bytes that the plan has for it.
     pub shared: &'a str,
@@ -112,7 +123,11 @@ impl Program<'_> {
         let fold = if packed { "PackedSum" } else { "LeftFold" };
         let exclusive = specification.kind == Kind::Exclusive;
         let reverse = specification.direction == Direction::Reverse;
-        let Self { bulk, constants, shared, shared_bytes, bounds, arguments, entry, .. } = self;
+        let Self { bulk, shared, shared_bytes, bounds, arguments, entry, .. } = self;
+        let constants = match self.constants {
+            "" => String::new(),
+            constants => format!("static constexpr u32 {constants};"),
+        };
         Ok(format!(
             "{base}{kernels}{PRELUDE}{text}
 struct Scan {{
@@ -121,7 +136,7 @@ struct Scan {{
     typedef {output} Output;
     typedef {accumulator} Accumulator;
     static constexpr bool EXCLUSIVE = {exclusive}, REVERSE = {reverse}, BULK = {bulk};
-    static constexpr u32 {constants};
+    {constants}
     typedef {fold}<Scan> Fold;
 }};
 static_assert(sizeof({shared}<Scan>) <= {shared_bytes}, \"the plan has room for the kernel\");

@@ -3,7 +3,16 @@
 /// The choices that change how fast a scan is, and never its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tuning {
-    /// Input bytes from which the scan goes in rounds. Below, the segment kernel is faster.
+    /// Segments up to which a thread block takes `share` of them, and not a tile.
+    pub share_segments: u64,
+    /// Segments of such a thread block: 1, 2 or 4.
+    pub share: u32,
+    /// Thread blocks of a tile that a multiprocessor holds; what all of them can't hold goes in rounds, and
+    /// with none of them everything does, or by segments.
+    pub tile_blocks: u32,
+    /// Places in which they publish a tile's total.
+    pub copies: u32,
+    /// Input bytes from which elements of over 16 bytes go in rounds. Below, the segment kernel is faster.
     pub rounds_bytes: u64,
     /// Stages of the ring, at most: what one thread block needs in flight to fill its share of the
     /// memory's bandwidth.
@@ -14,6 +23,8 @@ pub struct Tuning {
     pub reducers: u32,
     /// Tiles that a block reduces before it looks at the totals of others.
     pub ahead: u32,
+    /// Tiles that a block has on their way into its ring: more of them only queue up.
+    pub flight: u32,
     /// Whether blocks that wait for each other are launched as a cooperative grid, all resident or none,
     /// even where one block has a single tile and so waits for lower blocks only.
     pub always_cooperative: bool,
@@ -46,11 +57,16 @@ pub struct Tuning {
 impl Default for Tuning {
     fn default() -> Self {
         Self {
+            share_segments: 128,
+            share: 2,
+            tile_blocks: 4,
+            copies: 4,
             rounds_bytes: 3 << 19,
             stages: 6,
             groups: 1,
             reducers: 4,
             ahead: 1,
+            flight: 2,
             always_cooperative: false,
             strip_blocks: 8,
             strip_stages: 3,

@@ -23,14 +23,21 @@ fn device() -> kogge_cuda::Device {
     DEVICE.get_or_init(|| kogge_cuda::Device::open(0).expect("a GPU")).clone()
 }
 
-/// One that goes by segments as far as it can.
+/// One whose thread blocks take whole tiles even of the shortest sequences.
+fn by_tiles(device: kogge_cuda::Device) -> kogge_cuda::Device {
+    device.with_tuning(Tuning { share_segments: 0, ..Tuning::default() })
+}
+
+/// One that goes by segments, whatever the elements.
 fn by_segments(device: kogge_cuda::Device) -> kogge_cuda::Device {
-    device.with_tuning(Tuning { rounds_bytes: 16 << 20, ..Tuning::default() })
+    let tuning = Tuning { tile_blocks: 0, rounds_bytes: u64::MAX, ..Tuning::default() };
+    device.with_tuning(tuning)
 }
 
 /// One that goes in rounds from the first element on, by asynchronous loads in a smaller ring.
 fn as_if_older(device: kogge_cuda::Device) -> kogge_cuda::Device {
-    let device = device.with_tuning(Tuning { rounds_bytes: 0, ..Tuning::default() });
+    let tuning = Tuning { tile_blocks: 0, rounds_bytes: 0, ..Tuning::default() };
+    let device = device.with_tuning(tuning);
     let capability = device.capability();
     device.with_capability(Capability { compute: (8, 0), shared_bytes: 166_912, ..capability })
 }
@@ -135,7 +142,7 @@ where
     let order = Order::of::<T>();
     let rounds = (16 << 20) / size_of::<T>();
     let data: Vec<T> = (0..rounds + order.block()).map(|_| make(&mut random)).collect();
-    for device in [by_segments(device()), as_if_older(device())] {
+    for device in [device(), by_tiles(device()), as_if_older(device())] {
         let mut workspace = device.workspace().expect("a workspace");
         for way in WAYS {
             let mut lengths = boundary_lengths(order, order.tile() * 3 + 1);
@@ -565,6 +572,24 @@ fn several_launches() {
     }
 }
 
+/// What is left to larger elements gives the same bits on smaller ones.
+#[test]
+fn segments() {
+    let _shared = CAPTURE.read();
+    let device = by_segments(device());
+    let mut workspace = device.workspace().expect("a workspace");
+    let mut random = Random(5);
+    for way in WAYS {
+        for n in boundary_lengths(Order::of::<f32>(), Order::of::<f32>().tile() * 3 + 1) {
+            let input: Vec<f32> = (0..n).map(|_| float(&mut random)).collect();
+            let scan =
+                device.prepare::<f32, f32, f32, _>(&Sum, way.0, way.1, n as u64).expect("a kernel");
+            assert_eq!(scan.plan().kernel, Kernel::Segments);
+            check(&scan, &Sum, way, &mut workspace, &mut random, &input, 0.3);
+        }
+    }
+}
+
 /// A wild address ends a process's context: every later call says so, and nothing panics.
 #[test]
 fn a_lost_context_is_an_error() {
@@ -700,7 +725,7 @@ fn back(left: u8, right: u8) -> u8 {
     there(left, right)
 }
 
-/// Random lengths, types and operators on one workspace, kernels of both shapes in turn.
+/// Random lengths, types and operators on one workspace, kernels of all shapes in turn.
 #[test]
 fn soak() {
     let _shared = CAPTURE.read();

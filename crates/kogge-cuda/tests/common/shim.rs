@@ -232,8 +232,24 @@ impl Drop for Shim {
     }
 }
 
-/// How a scan is launched: the grid of the rounds kernel, or none for the segment kernel.
-pub type Launch = Option<u32>;
+/// How a scan is launched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Launch {
+    Segments,
+    /// With so many blocks, if there are as many tiles.
+    Rounds(u32),
+    Tiles,
+}
+
+/// Segments that a thread block of the kernel of tiles takes of this specimen.
+pub fn share(name: &str) -> usize {
+    match name {
+        "sum_i16" | "halves" => 1,
+        "brackets_i32_old" | "max_f32_in_f64" | "max_bf16" => 2,
+        "sum_bf16" | "bytes3" => 4,
+        _ => 8,
+    }
+}
 
 pub struct Case<'a, O, A> {
     pub name: &'a str,
@@ -263,15 +279,17 @@ impl<O, A> Case<'_, O, A> {
             if random.below(2) == 0 { 0 } else { random.below(16 / align.min(16)) * align }
         };
         let offsets = [offset(align_of::<T>()), offset(align_of::<U>())];
-        let segments = input.len().div_ceil(Order::of::<T>().segment()).max(1);
-        let grid = launch.map_or(segments as u32, |grid| {
-            grid.min(input.len().div_ceil(Order::of::<T>().tile()).max(1) as u32)
-        });
+        let parts = |of: usize| input.len().div_ceil(of).max(1) as u32;
+        let order = Order::of::<T>();
+        let (kernel, grid) = match launch {
+            Launch::Segments => (0, parts(order.segment())),
+            Launch::Rounds(grid) => (1, grid.min(parts(order.tile()))),
+            Launch::Tiles => (2, parts(order.segment() * share(self.name))),
+        };
         let code = (kind == Kind::Exclusive) as u32 + 2 * (direction == Direction::Reverse) as u32;
         let header = format!(
-            "{} {code} {} {grid} {} {} {init_kind} {} {} {}",
+            "{} {code} {kernel} {grid} {} {} {init_kind} {} {} {}",
             self.name,
-            launch.is_some() as u32,
             random.below(1 << 30),
             input.len(),
             in_place as u32,

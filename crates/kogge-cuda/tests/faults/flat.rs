@@ -2,7 +2,7 @@
 
 use crate::common::Random;
 use crate::common::faults::Trial;
-use crate::common::shim::{BracketsI32, BracketsI64, Build, Case, Shim};
+use crate::common::shim::{BracketsI32, BracketsI64, Build, Case, Launch, Shim};
 use kogge_core::{Accumulate, Element, Operator, Order};
 use std::path::Path;
 
@@ -41,15 +41,20 @@ where
     // More tiles than a ring has stages, with a part of one at the end.
     let tiles = 9 + random.below(6);
     let input = data(order.tile() * tiles - random.below(order.tile()), random);
-    case.check::<A, A>(shim, random, Some(1 + turn as u32 % 3), &input)?;
+    case.check::<A, A>(shim, random, Launch::Rounds(1 + turn as u32 % 3), &input)?;
     // Segments, the last one short; a few rows only, one chunk of which is short.
     let input = data(order.segment() * 4 - random.below(order.segment()), random);
-    case.check::<A, A>(shim, random, None, &input)?;
+    case.check::<A, A>(shim, random, Launch::Segments, &input)?;
+    case.check::<A, A>(shim, random, Launch::Tiles, &input)?;
     let input = data(order.row() * 3 - 1 - random.below(order.chunk()), random);
-    case.check::<A, A>(shim, random, None, &input)?;
+    case.check::<A, A>(shim, random, Launch::Segments, &input)?;
+    case.check::<A, A>(shim, random, Launch::Tiles, &input)?;
+    // Tiles, or shares of them.
+    let input = data(order.tile() * 3 - random.below(order.tile()), random);
+    case.check::<A, A>(shim, random, Launch::Tiles, &input)?;
     if build == Build::Few && turn.is_multiple_of(3) {
         let input = data(order.tile() * 80 - 5, random);
-        case.check::<A, A>(shim, random, Some(5 + 65 * (turn as u32 % 2)), &input)?;
+        case.check::<A, A>(shim, random, Launch::Rounds(5 + 65 * (turn as u32 % 2)), &input)?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Every built-in operator on every element.
 //!
-//! Kind, direction and kernel (segments, rounds) rotate from entry to entry. Each entry is compiled for
+//! Kind, direction and kernel (shares of tiles, tiles, rounds) rotate from entry to entry. Each entry is compiled for
 //! sm_90, every sixteenth for each other architecture.
 
 use crate::common::nvrtc::{DEVICES, Resources, flag, skipped};
@@ -19,8 +19,8 @@ const WAYS: [(Kind, Direction); 4] = [
     (Kind::Exclusive, Direction::Reverse),
 ];
 
-/// Bytes of a scan by segments, and of one in rounds.
-const BYTES: [u64; 2] = [4 << 10, 1 << 30];
+/// Bytes of a scan by shares of tiles, of one by tiles, and of one in rounds.
+const BYTES: [u64; 3] = [4 << 10, 4 << 20, 1 << 30];
 
 /// Local memory that a thread may use, in bytes. What comes near it are 8-bit elements that must be
 /// combined one by one, and matrices of 32 bytes.
@@ -81,7 +81,7 @@ fn jobs(entries: &[Entry], full: bool) -> Vec<Job<'_>> {
                 continue;
             }
             for (b, bytes) in BYTES.into_iter().enumerate() {
-                if !full && i / 4 % 2 != b {
+                if !full && i / 4 % BYTES.len() != b {
                     continue;
                 }
                 for (w, (kind, direction)) in WAYS.into_iter().enumerate() {
@@ -114,7 +114,12 @@ fn every_kernel_compiles_within_bounds() {
                     if table {
                         println!("{job}: {resources}, cubin {bytes}");
                     }
-                    let kernel = if kernel == Kernel::Segments { "segments" } else { "rounds" };
+                    let kernel = match kernel {
+                        Kernel::Tiles(tiling) if tiling.resident == 1 => "shares",
+                        Kernel::Tiles(_) => "tiles",
+                        Kernel::Segments => "segments",
+                        Kernel::Rounds(_) => "rounds",
+                    };
                     let mut most = most.lock().expect("no panic beside");
                     let (count, size, of): &mut (u32, usize, Resources) =
                         most.entry((job.device.compute, kernel)).or_default();

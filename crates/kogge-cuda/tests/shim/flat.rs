@@ -3,15 +3,16 @@
 use crate::common::Random;
 use crate::common::depth::Depth::{self, Sample, Whole};
 use crate::common::shim::{
-    BracketsI32, BracketsI64, BracketsU32, Bytes3, Case, Halves, OfBytes3, OfHalves, OfTriple,
-    Shim, Triple, skipped,
+    BracketsI32, BracketsI64, BracketsU32, Bytes3, Case, Halves,
+    Launch::{self, Rounds},
+    OfBytes3, OfHalves, OfTriple, Shim, Triple, share, skipped,
 };
 use crate::floats::{hurting, small_float, wild_float};
 use crate::programs::Program;
 use kogge_core::ops::{Affine, Compose, MatMul, Matrix2, Max, Sum};
 use kogge_core::{Accumulate, Element, Operator, Order, bf16, f16};
 
-/// Boundary lengths by both kernels; then many blocks in rounds.
+/// Boundary lengths by all kernels; then many blocks.
 fn sweep<T, U, A, O>(depth: Depth, case: &Case<'_, O, A>, make: impl Fn(&mut Random) -> T)
 where
     T: Accumulate<A>,
@@ -30,10 +31,11 @@ where
     for n in depth.lengths(&mut random, order, most) {
         let from = random.below(data.len() - n);
         let input = &data[from..from + n];
-        case.check::<T, U>(&mut shim, &mut random, None, input).unwrap();
+        let at_once = at_once::<T, A, _>(case, &mut random, n);
+        case.check::<T, U>(&mut shim, &mut random, at_once, input).unwrap();
         if n > 0 {
-            let grid = 1 + random.below(6) as u32;
-            case.check::<T, U>(&mut shim, &mut random, Some(grid), input).unwrap();
+            let rounds = Rounds(1 + random.below(6) as u32);
+            case.check::<T, U>(&mut shim, &mut random, rounds, input).unwrap();
         }
     }
     // Blocks of 32 tiles that rounds of any width cut anywhere.
@@ -41,14 +43,22 @@ where
         let tiles = grid + 1 + random.below(70);
         let n = (order.tile() * tiles).min(data.len() - 16) - random.below(order.tile());
         let from = random.below(data.len() - n);
-        case.check::<T, U>(&mut shim, &mut random, Some(grid as u32), &data[from..from + n])
+        case.check::<T, U>(&mut shim, &mut random, Rounds(grid as u32), &data[from..from + n])
             .unwrap();
     }
-    // Segments of more than one block of tiles.
+    // More than one block of tiles at once.
     for tiles in depth.some(&mut random, &[9, 33, 40], 1) {
         let n = order.tile() * tiles - random.below(order.tile());
-        case.check::<T, U>(&mut shim, &mut random, None, &data[..n]).unwrap();
+        let at_once = at_once::<T, A, _>(case, &mut random, n);
+        case.check::<T, U>(&mut shim, &mut random, at_once, &data[..n]).unwrap();
     }
+}
+
+/// By the kernel of tiles where it takes so much, once in four times by segments.
+fn at_once<T, A, O>(case: &Case<'_, O, A>, random: &mut Random, n: usize) -> Launch {
+    let wide = size_of::<T>().max(size_of::<A>()) > 16;
+    let too_many = share(case.name) < 8 && n > Order::of::<T>().block();
+    if wide || too_many || random.below(4) == 0 { Launch::Segments } else { Launch::Tiles }
 }
 
 #[test]
