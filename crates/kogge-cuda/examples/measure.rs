@@ -176,8 +176,7 @@ fn main() {
         let (name, value) = setting.split_once('=').expect("name=value");
         let value: u32 = value.parse().expect("a number");
         match name {
-            "share_segments" => tuning.share_segments = value.into(),
-            "share" => tuning.share = value,
+            "few_segments" => tuning.few_segments = value.into(),
             "tile_blocks" => tuning.tile_blocks = value,
             "copies" => tuning.copies = value,
             "rounds_bytes" => tuning.rounds_bytes = value.into(),

@@ -1,58 +1,58 @@
-// The scan for short sequences: one thread block a segment, one warp a row, one chunk a lane.
+// The scan for the shortest sequences, and for elements of which a warp can't hold a segment: one thread
+// block a segment, one warp a row, one chunk a lane.
 //
 // Every lane holds its chunk in registers from the first instruction on, so the loads of the whole
-// sequence are in flight at once. The blocks exchange the totals of segments; each works out for itself
-// what precedes it: a thread waits for one segment, and the first warp combines 256 of them, a block of the
-// order. A thread block waits for blocks of lower index only, so they need not all be resident. A single
-// segment needs no exchange at all.
+// sequence are in flight at once. The blocks exchange the totals of segments, and the first warp of each
+// works out what precedes it, a lane a tile. A thread block waits for blocks of lower index only, so they
+// need not all be resident. A single segment needs no exchange at all.
 //
-// Every instruction runs once or twice, so what counts is how many have to be fetched: loops stay loops.
+// Every instruction runs once or twice, so what counts is how many follow one another.
 
 enum : u32 { SEGMENT_THREADS = LANES * ROWS_PER_SEGMENT };
 
 template <class S>
 struct SegmentShared {
     typedef typename S::Op::Element A;
-    static_assert(SEGMENT_THREADS == SEGMENTS_PER_TILE * TILES_PER_BLOCK, "a thread waits for one segment");
 
     A row[ROWS_PER_SEGMENT];
-    A segment[SEGMENT_THREADS];  // of the block that is being combined
-    Maybe<A> before;             // what precedes ours
+    Maybe<A> before;  // what precedes our segment
 };
 
-// `before`, then the `count` segments of a block of which `tiles` tiles are folded as tiles, the last maybe
-// cut short; what follows them is folded segment by segment. One warp.
-template <class S>
-KOGGE_DEVICE Maybe<typename S::Op::Element> fold_block(const SegmentShared<S>& shared, Maybe<typename S::Op::Element> before, u32 count, u32 tiles, u32 lane) {
+// The lane that looks after the tile in which segment `end` lies.
+KOGGE_DEVICE u32 lane_of_segment(u32 end) { return end / SEGMENTS_PER_TILE % LANES; }
+
+// `before`, then the first `end` segments, the slots of a block of the order at once and those of a tile in a
+// lane. `TOTAL` says that the last tile is folded as a tile, though it may be cut short; all lanes have the
+// result then, else that of segment `end` has it. All lanes of a warp.
+template <class S, bool TOTAL>
+KOGGE_DEVICE Maybe<typename S::Op::Element> fold_segments(Workspace* workspace, u64 epoch, Maybe<typename S::Op::Element> before, u32 end, u32 lane) {
     typedef typename S::Op Op;
     typedef typename Op::Element A;
-    u32 first = lane * SEGMENTS_PER_TILE, end = first + SEGMENTS_PER_TILE < count ? first + SEGMENTS_PER_TILE : count;
-    A total = A();
-    if (lane < tiles) {
-        total = shared.segment[first];
 #pragma unroll 1
-        for (u32 i = first + 1; i < end; i++) total = Op::combine(total, shared.segment[i]);
-    }
-    sync_warp();
-    if (tiles > 0) before = join<Op>(before, value_of_lane(kogge_stone<Op>(total, lane, tiles), tiles - 1));
-#pragma unroll 1
-    for (u32 i = tiles * SEGMENTS_PER_TILE; i < count; i++) before = join<Op>(before, shared.segment[i]);
-    return before;
-}
-
-// `before`, then the first `end` segments. `TOTAL` says that their last tile is folded as a tile, though it
-// may be cut short. All threads of the block; the first warp gets it.
-template <class S, bool TOTAL>
-KOGGE_DEVICE Maybe<typename S::Op::Element> fold_before(SegmentShared<S>& shared, Workspace* workspace, u64 epoch, Maybe<typename S::Op::Element> before, u32 end, u32 warp, u32 lane) {
-    u32 index = thread_index();
-#pragma unroll 1
-    for (u32 first = 0; first < end; first += SEGMENT_THREADS) {
-        u32 count = end - first < SEGMENT_THREADS ? end - first : SEGMENT_THREADS;
-        if (index < count) shared.segment[index] = Slot<typename S::Op::Element>::await(workspace, first + index, epoch);
-        sync_block();
-        u32 tiles = (TOTAL ? count + SEGMENTS_PER_TILE - 1 : count) / SEGMENTS_PER_TILE;
-        if (warp == 0) before = fold_block(shared, before, count, tiles, lane);
-        if (first + SEGMENT_THREADS < end) sync_block();
+    for (u32 block = 0; block < end; block += SEGMENTS_PER_TILE * TILES_PER_BLOCK) {
+        u32 first = block + lane * SEGMENTS_PER_TILE;
+        u32 tiles = (end - block + (TOTAL ? SEGMENTS_PER_TILE - 1 : 0)) / SEGMENTS_PER_TILE;
+        if (tiles > TILES_PER_BLOCK) tiles = TILES_PER_BLOCK;
+        A segment[SEGMENTS_PER_TILE];
+        bool fresh;
+        do {
+            // All loads first, and none under a condition: a test between them would wait for each in turn.
+            fresh = true;
+#pragma unroll
+            for (u32 i = 0; i < SEGMENTS_PER_TILE; i++)
+                fresh = Slot<A>::peek(workspace, first + i < end ? first + i : end - 1, segment[i], epoch) && fresh;
+        } while (!all_lanes(fresh));
+        A total = segment[0];
+#pragma unroll
+        for (u32 i = 1; i < SEGMENTS_PER_TILE; i++)
+            total = choose(first + i < end, Op::combine(total, segment[i]), total);
+        total = kogge_stone<Op>(total, lane, tiles);
+        if (tiles > 0) before = join<Op>(before, value_of_lane(total, tiles - 1));
+        if (TOTAL || tiles == TILES_PER_BLOCK) continue;
+        // The last turn.
+#pragma unroll
+        for (u32 i = 0; i < SEGMENTS_PER_TILE; i++)
+            if (first + i < end) before = join<Op>(before, segment[i]);
     }
     return before;
 }
@@ -65,7 +65,8 @@ KOGGE_DEVICE void scan_one_segment(SegmentShared<S>& shared, const Arguments<S>&
     constexpr u32 E = Order<Input>::CHUNK;
     u32 warp = thread_index() / LANES, lane = thread_index() % LANES, index = thread_index();
     u32 segment = block_index();
-    u64 epoch = segments > 1 ? load_epoch(&arguments.workspace->epoch) + 1 : 0;
+    u64 last_epoch = 0;  // what comes of it waits till the elements have been asked for
+    if (segments > 1 && warp == 0) last_epoch = load_epoch(&arguments.workspace->epoch);
     Maybe<A> before = init_of(arguments);
     u32 chunks = WHOLE ? LANES : chunks_from(span, warp * LANES), count = WHOLE ? E : elements_in(span, index);
     u32 rows = WHOLE ? ROWS_PER_SEGMENT : (span.count + E * LANES - 1) / (E * LANES);
@@ -76,30 +77,36 @@ KOGGE_DEVICE void scan_one_segment(SegmentShared<S>& shared, const Arguments<S>&
     value = kogge_stone<Op>(value, lane, chunks);
     if (chunks > 0 && lane == chunks - 1) shared.row[warp] = value;
     sync_block();
-    Maybe<A> total = {A(), false};
-    if (index == 0 && rows > 0) {
-        total = {shared.row[0], true};
-        for (u32 j = 1; j < rows; j++) total = join<Op>(total, shared.row[j]);
-        if (segments > 1) Slot<A>::publish(arguments.workspace, segment, total.value, epoch);
+    if (warp == 0) {
+        u64 epoch = last_epoch + 1;
+        Maybe<A> total = {A(), false};
+#pragma unroll
+        for (u32 j = 0; j < ROWS_PER_SEGMENT; j++)
+            if (j < rows) total = join<Op>(total, shared.row[j]);
+        if (segments > 1) {
+            if (lane == 0) Slot<A>::publish(arguments.workspace, segment, total.value, epoch);
+            before = fold_segments<S, false>(arguments.workspace, epoch, before, segment, lane);
+            if (lane == lane_of_segment(segment)) shared.before = before;
+        }
+        if (segment + 1 >= segments) {
+            // Every block has read the epoch: the exchange has seen its slot.
+            if (segments > 1 && lane == 0) store_epoch(&arguments.workspace->epoch, epoch);
+            if (arguments.total) {
+                Maybe<A> all = join<Op>(before, total);  // of a single segment
+                if (segments > 1)
+                    all = fold_segments<S, true>(arguments.workspace, epoch, init_of(arguments), (u32)segments, lane);
+                if (lane == 0) store_total(arguments, all);
+            }
+        }
     }
     if (segments > 1) {
-        Maybe<A> ours = fold_before<S, false>(shared, arguments.workspace, epoch, before, segment, warp, lane);
-        if (index == 0) shared.before = ours;
         sync_block();
         before = shared.before;
     }
-    if (segment + 1 >= segments) {
-        // Every block has read the epoch: the exchange has seen its slot.
-        if (segments > 1 && index == 0) store_epoch(&arguments.workspace->epoch, epoch);
-        if (arguments.total) {
-            Maybe<A> all = join<Op>(before, total);
-            if (segments > 1)
-                all = fold_before<S, true>(shared, arguments.workspace, epoch, init_of(arguments), (u32)segments, warp, lane);
-            if (index == 0) store_total(arguments, all);
-        }
-    }
     if (chunks == 0) return;
-    for (u32 j = 0; j < warp; j++) before = join<Op>(before, shared.row[j]);
+#pragma unroll
+    for (u32 j = 0; j < ROWS_PER_SEGMENT; j++)
+        if (j < warp) before = join<Op>(before, shared.row[j]);
     OutputChunk<S> output;
     scan_row<S, WHOLE, false>(before, input, count, value, chunks, lane, output);
     write_chunk<typename S::Output, E, S::REVERSE, WHOLE>(to, span.count, index, count, output);

@@ -93,13 +93,13 @@ struct Entry {
     u32 slot;
 };
 
-#define ENTRY(name, O, I, U, A, BULK, STAGES, GROUPS, REDUCERS, AHEAD, SHARE, PACKED)                                  \
+#define ENTRY(name, O, I, U, A, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED)                                  \
     {#name,                                                                                                     \
      {sizeof(A),                                                                                                \
-      {run_lines<Specimen<O, I, U, A, false, false, BULK, STAGES, GROUPS, REDUCERS, AHEAD, SHARE, PACKED>>,            \
-       UNLESS_FEW(run_lines<Specimen<O, I, U, A, true, false, BULK, STAGES, GROUPS, REDUCERS, AHEAD, SHARE, PACKED>>), \
-       UNLESS_FEW(run_lines<Specimen<O, I, U, A, false, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, SHARE, PACKED>>), \
-       run_lines<Specimen<O, I, U, A, true, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, SHARE, PACKED>>},             \
+      {run_lines<Specimen<O, I, U, A, false, false, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>,            \
+       UNLESS_FEW(run_lines<Specimen<O, I, U, A, true, false, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>), \
+       UNLESS_FEW(run_lines<Specimen<O, I, U, A, false, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>), \
+       run_lines<Specimen<O, I, U, A, true, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>},             \
       Slot<O::Element>::PARTS * 16}},
 std::map<std::string, Entry> entries = {LINE_SPECIMENS(ENTRY)};
 

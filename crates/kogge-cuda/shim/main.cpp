@@ -7,7 +7,6 @@
 #include "memory.hpp"
 #include "specimens.hpp"
 
-#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
@@ -18,17 +17,17 @@ namespace {
 struct Entry {
     u32 input, output, accumulator;
     void (*run[4])(const Request&);
-    u32 slot, segment, tile, share;
+    u32 slot, segment, tile;
 };
 
-#define ENTRY(name, O, I, U, A, BULK, STAGES, GROUPS, REDUCERS, AHEAD, SHARE, PACKED)                            \
+#define ENTRY(name, O, I, U, A, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED)                            \
     {#name,                                                                                               \
      {sizeof(I), sizeof(U), sizeof(A),                                                                    \
-      {run<Specimen<O, I, U, A, false, false, BULK, STAGES, GROUPS, REDUCERS, AHEAD, SHARE, PACKED>>,            \
-       UNLESS_FEW(run<Specimen<O, I, U, A, true, false, BULK, STAGES, GROUPS, REDUCERS, AHEAD, SHARE, PACKED>>), \
-       UNLESS_FEW(run<Specimen<O, I, U, A, false, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, SHARE, PACKED>>), \
-       run<Specimen<O, I, U, A, true, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, SHARE, PACKED>>},             \
-      Slot<O::Element>::PARTS * 16, Order<I>::SEGMENT, Order<I>::TILE, SHARE}},
+      {run<Specimen<O, I, U, A, false, false, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>,            \
+       UNLESS_FEW(run<Specimen<O, I, U, A, true, false, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>), \
+       UNLESS_FEW(run<Specimen<O, I, U, A, false, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>), \
+       run<Specimen<O, I, U, A, true, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>},             \
+      Slot<O::Element>::PARTS * 16, Order<I>::SEGMENT, Order<I>::TILE}},
 std::map<std::string, Entry> entries = {SPECIMENS(ENTRY)};
 
 }  // namespace
@@ -53,9 +52,7 @@ int main() {
             std::memset(workspace->at, 0, workspace->size);
         }
         u64 segments = (q.length + e.segment - 1) / e.segment, tiles = (q.length + e.tile - 1) / e.tile;
-        u64 slots = q.kernel == BY_SEGMENTS ? segments : q.kernel == IN_ROUNDS ? tiles : e.share == 8 ? 4 * tiles : segments;
-        if (q.kernel == BY_TILES && q.grid != std::max<u64>(1, (segments + e.share - 1) / e.share))
-            shim::fail("a block for each share");
+        u64 slots = q.kernel == BY_SEGMENTS ? segments : q.kernel == IN_ROUNDS ? tiles : TILE_COPIES * tiles;
         if (slots > 4096) shim::fail("more slots than the workspace has");
         q.input = input.at;
         q.output = in_place ? input.at : output.at;

@@ -3,15 +3,17 @@
 #pragma once
 #include "kernels.hpp"
 
-template <class O, class I, class U, class Stored, bool EXCLUSIVE_, bool REVERSE_, bool BULK_, u32 STAGES_, u32 GROUPS_, u32 REDUCERS_, u32 AHEAD_, u32 SHARE_, bool PACKED>
+enum : u32 { TILE_COPIES = 4 };
+
+template <class O, class I, class U, class Stored, bool EXCLUSIVE_, bool REVERSE_, bool BULK_, u32 STAGES_, u32 GROUPS_, u32 REDUCERS_, u32 AHEAD_, bool PACKED>
 struct Specimen {
     typedef O Op;
     typedef I Input;
     typedef U Output;
     typedef Stored Accumulator;
     static constexpr bool EXCLUSIVE = EXCLUSIVE_, REVERSE = REVERSE_, BULK = BULK_, WHOLE = false, EVEN = false;
-    static constexpr u32 STAGES = STAGES_, GROUPS = GROUPS_, REDUCERS = REDUCERS_, AHEAD = AHEAD_, FLIGHT = 2,
-                         SHARE = SHARE_, COPIES = 4, WARPS = 8 * GROUPS_;
+    static constexpr u32 STAGES = STAGES_, GROUPS = GROUPS_, REDUCERS = REDUCERS_, AHEAD = AHEAD_, FLIGHT = 2, COPIES = TILE_COPIES,
+                         WARPS = 8 * GROUPS_;
     template <bool P, class X = void>
     struct Choose {
         typedef LeftFold<Specimen> Type;
@@ -23,33 +25,33 @@ struct Specimen {
     typedef typename Choose<PACKED>::Type Fold;
 };
 
-// name, operator, input, output, accumulator, bulk, stages, groups, reducers, ahead, share, packed
+// name, operator, input, output, accumulator, bulk, stages, groups, reducers, ahead, packed
 #ifdef KOGGE_FEW
 // Those in which faults are planted: quick to compile, and small for a race detector.
 #define SPECIMENS(X)                                                                        \
-    X(brackets_i64, BracketsI64, long long, long long, long long, true, 4, 2, 2, 1, 8, false)   \
-    X(brackets_i32_old, BracketsI32, int, int, int, false, 3, 1, 2, 1, 2, false)
+    X(brackets_i64, BracketsI64, long long, long long, long long, true, 4, 2, 2, 1, false)   \
+    X(brackets_i32_old, BracketsI32, int, int, int, false, 3, 1, 2, 1, false)
 #else
 #define SPECIMENS(X)                                                                                          \
-    X(brackets_i64, BracketsI64, long long, long long, long long, true, 6, 2, 4, 2, 8, false)                    \
-    X(brackets_i32_old, BracketsI32, int, int, int, false, 3, 1, 2, 1, 2, false)                                 \
-    X(sum_f32, SumF32, float, float, float, true, 6, 2, 4, 2, 8, false)                                          \
-    X(sum_i8, SumI8, signed char, signed char, signed char, true, 6, 2, 4, 2, 8, true)                           \
-    X(sum_i16, SumI16, short, short, short, true, 4, 1, 8, 3, 1, true)                                           \
-    X(brackets_u8_u32, BracketsU32, u8, u32, u32, true, 3, 1, 4, 1, 8, false)                                    \
-    X(sum_f16, SumF32, f16, f16, float, true, 6, 2, 4, 2, 8, false)                                              \
-    X(sum_bf16, SumF32, bf16, bf16, float, false, 4, 2, 4, 2, 4, false)                                          \
-    X(max_f16, MaxF32, f16, f16, float, true, 4, 2, 4, 2, 8, false)                                              \
-    X(max_bf16, MaxF32, bf16, bf16, float, true, 4, 2, 4, 2, 2, false)                                           \
-    X(max_f16_in_f64, MaxF64, f16, f16, double, true, 4, 2, 4, 2, 8, false)                                      \
-    X(sum_bf16_in_f64, SumF64, bf16, bf16, double, true, 4, 2, 4, 2, 8, false)                                   \
-    X(max_f32_in_f64, MaxF64, float, float, double, true, 4, 2, 4, 2, 2, false)                                  \
-    X(compose_f32, ComposeF32, ComposeF32::Element, ComposeF32::Element, ComposeF32::Element, true, 6, 2, 4, 2, 8, false) \
-    X(matmul_f32, MatMulF32, MatMulF32::Element, MatMulF32::Element, MatMulF32::Element, true, 6, 2, 1, 2, 8, false)      \
-    X(matmul_f64, MatMulF64, MatMulF64::Element, MatMulF64::Element, MatMulF64::Element, true, 3, 1, 4, 1, 8, false)      \
-    X(triple, OfTriple, OfTriple::Element, OfTriple::Element, OfTriple::Element, true, 6, 2, 4, 2, 8, false)     \
-    X(bytes3, OfBytes3, OfBytes3::Element, OfBytes3::Element, OfBytes3::Element, false, 4, 2, 4, 2, 4, false) \
-    X(halves, OfHalves, OfHalves::Element, OfHalves::Element, OfHalves::Element, true, 4, 2, 4, 2, 1, false)
+    X(brackets_i64, BracketsI64, long long, long long, long long, true, 6, 2, 4, 2, false)                    \
+    X(brackets_i32_old, BracketsI32, int, int, int, false, 3, 1, 2, 1, false)                                 \
+    X(sum_f32, SumF32, float, float, float, true, 6, 2, 4, 2, false)                                          \
+    X(sum_i8, SumI8, signed char, signed char, signed char, true, 6, 2, 4, 2, true)                           \
+    X(sum_i16, SumI16, short, short, short, true, 4, 1, 8, 3, true)                                           \
+    X(brackets_u8_u32, BracketsU32, u8, u32, u32, true, 3, 1, 4, 1, false)                                    \
+    X(sum_f16, SumF32, f16, f16, float, true, 6, 2, 4, 2, false)                                              \
+    X(sum_bf16, SumF32, bf16, bf16, float, false, 4, 2, 4, 2, false)                                          \
+    X(max_f16, MaxF32, f16, f16, float, true, 4, 2, 4, 2, false)                                              \
+    X(max_bf16, MaxF32, bf16, bf16, float, true, 4, 2, 4, 2, false)                                           \
+    X(max_f16_in_f64, MaxF64, f16, f16, double, true, 4, 2, 4, 2, false)                                      \
+    X(sum_bf16_in_f64, SumF64, bf16, bf16, double, true, 4, 2, 4, 2, false)                                   \
+    X(max_f32_in_f64, MaxF64, float, float, double, true, 4, 2, 4, 2, false)                                  \
+    X(compose_f32, ComposeF32, ComposeF32::Element, ComposeF32::Element, ComposeF32::Element, true, 6, 2, 4, 2, false) \
+    X(matmul_f32, MatMulF32, MatMulF32::Element, MatMulF32::Element, MatMulF32::Element, true, 6, 2, 1, 2, false)      \
+    X(matmul_f64, MatMulF64, MatMulF64::Element, MatMulF64::Element, MatMulF64::Element, true, 3, 1, 4, 1, false)      \
+    X(triple, OfTriple, OfTriple::Element, OfTriple::Element, OfTriple::Element, true, 6, 2, 4, 2, false)     \
+    X(bytes3, OfBytes3, OfBytes3::Element, OfBytes3::Element, OfBytes3::Element, false, 4, 2, 4, 2, false) \
+    X(halves, OfHalves, OfHalves::Element, OfHalves::Element, OfHalves::Element, true, 4, 2, 4, 2, false)
 #endif
 
 // Those on which lines are scanned.
@@ -57,18 +59,18 @@ struct Specimen {
 #define LINE_SPECIMENS(X) SPECIMENS(X)
 #else
 #define LINE_SPECIMENS(X)                                                                                     \
-    X(brackets_i64, BracketsI64, long long, long long, long long, true, 6, 2, 4, 2, 8, false)                    \
-    X(brackets_i32_old, BracketsI32, int, int, int, false, 3, 1, 2, 1, 8, false)                                 \
-    X(sum_f32, SumF32, float, float, float, true, 6, 1, 4, 1, 8, false)                                          \
-    X(sum_i8, SumI8, signed char, signed char, signed char, true, 6, 2, 4, 2, 8, true)                           \
-    X(brackets_u8_u32, BracketsU32, u8, u32, u32, true, 3, 1, 4, 1, 8, false)                                    \
-    X(max_f16, MaxF32, f16, f16, float, true, 4, 2, 4, 2, 8, false)                                              \
-    X(sum_bf16_in_f64, SumF64, bf16, double, double, true, 4, 2, 4, 2, 8, false)                                 \
-    X(sum_f32_as_f16, SumF32, float, f16, float, true, 4, 2, 4, 2, 8, false)                                     \
-    X(matmul_f64, MatMulF64, MatMulF64::Element, MatMulF64::Element, MatMulF64::Element, true, 3, 1, 4, 1, 8, false) \
-    X(triple, OfTriple, OfTriple::Element, OfTriple::Element, OfTriple::Element, true, 6, 2, 4, 2, 8, false)     \
-    X(bytes3, OfBytes3, OfBytes3::Element, OfBytes3::Element, OfBytes3::Element, false, 4, 2, 4, 2, 8, false) \
-    X(halves, OfHalves, OfHalves::Element, OfHalves::Element, OfHalves::Element, true, 4, 2, 4, 2, 8, false)
+    X(brackets_i64, BracketsI64, long long, long long, long long, true, 6, 2, 4, 2, false)                    \
+    X(brackets_i32_old, BracketsI32, int, int, int, false, 3, 1, 2, 1, false)                                 \
+    X(sum_f32, SumF32, float, float, float, true, 6, 1, 4, 1, false)                                          \
+    X(sum_i8, SumI8, signed char, signed char, signed char, true, 6, 2, 4, 2, true)                           \
+    X(brackets_u8_u32, BracketsU32, u8, u32, u32, true, 3, 1, 4, 1, false)                                    \
+    X(max_f16, MaxF32, f16, f16, float, true, 4, 2, 4, 2, false)                                              \
+    X(sum_bf16_in_f64, SumF64, bf16, double, double, true, 4, 2, 4, 2, false)                                 \
+    X(sum_f32_as_f16, SumF32, float, f16, float, true, 4, 2, 4, 2, false)                                     \
+    X(matmul_f64, MatMulF64, MatMulF64::Element, MatMulF64::Element, MatMulF64::Element, true, 3, 1, 4, 1, false) \
+    X(triple, OfTriple, OfTriple::Element, OfTriple::Element, OfTriple::Element, true, 6, 2, 4, 2, false)     \
+    X(bytes3, OfBytes3, OfBytes3::Element, OfBytes3::Element, OfBytes3::Element, false, 4, 2, 4, 2, false) \
+    X(halves, OfHalves, OfHalves::Element, OfHalves::Element, OfHalves::Element, true, 4, 2, 4, 2, false)
 #endif
 
 enum : u32 { BY_SEGMENTS, IN_ROUNDS, BY_TILES };
@@ -101,7 +103,7 @@ void run(const Request& q) {
         shim::launch(q.grid, SEGMENT_THREADS, sizeof(SegmentShared<S>), q.seed,
                      [](const void* a) { segment_scan<S>(*(const Arguments<S>*)a); }, &a);
     else if constexpr (sizeof(typename S::Input) <= 16 && sizeof(typename S::Accumulator) <= 16)
-        shim::launch(q.grid, LANES * S::SHARE, sizeof(TileShared<S>), q.seed,
+        shim::launch(q.grid, TILE_THREADS, sizeof(TileShared<S>), q.seed,
                      [](const void* a) { tile_scan<S>(*(const Arguments<S>*)a); }, &a);
     else
         shim::fail("elements that no warp can hold a segment of");

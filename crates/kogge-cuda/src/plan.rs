@@ -52,43 +52,19 @@ impl Ring {
 /// How a sequence is shared out that the registers of a device hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tiling {
-    /// Segments of a thread block, a warp each: 8, which are a tile, or 1, 2 or 4.
-    pub share: u32,
     /// Places in which the total of a tile is published.
     pub copies: u32,
     /// Thread blocks that a multiprocessor must have registers for.
     pub resident: u32,
 }
 
-impl Tiling {
-    /// Threads of a block.
-    pub(crate) const fn threads(self) -> u32 {
-        LANES * self.share
-    }
-
-    /// Its part of what templates are given.
-    pub(crate) fn constants(self) -> String {
-        let Self { share, copies, resident: _ } = self;
-        format!("SHARE = {share}, COPIES = {copies}")
-    }
-
-    /// Slots of so many segments: one a segment, or some a tile.
-    fn slots(self, segments: u64) -> u64 {
-        if self.share < SEGMENTS_PER_TILE {
-            segments
-        } else {
-            segments.div_ceil(SEGMENTS_PER_TILE.into()) * u64::from(self.copies)
-        }
-    }
-}
-
 /// Which kernel does it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kernel {
-    /// One warp a segment, all of them at once: what the registers of the device hold.
-    Tiles(Tiling),
-    /// One thread block a segment: elements too large for a warp to hold a segment.
+    /// One thread block a segment: the shortest sequences, and elements of which a warp can't hold one.
     Segments,
+    /// One thread block a tile, all of them at once: what the registers of the device hold.
+    Tiles(Tiling),
     /// Resident thread blocks that take tiles in turn: long sequences.
     Rounds(Ring),
 }
@@ -121,9 +97,9 @@ impl Plan {
         }
         let order = problem.order();
         match self.kernel {
-            Kernel::Tiles(Tiling { share, .. }) => {
-                let segments = len.div_ceil(order.segment() as u64);
-                Self { grid: segments.div_ceil(share.into()).max(1) as u32, ..*self }
+            Kernel::Tiles(_) => {
+                let tiles = len.div_ceil(order.tile() as u64);
+                Self { grid: tiles.max(1) as u32, ..*self }
             }
             Kernel::Segments => {
                 let segments = len.div_ceil(order.segment() as u64);
@@ -165,14 +141,13 @@ pub(crate) fn parts(len: u64, part: u64, direction: Direction) -> impl Iterator<
 pub(crate) const CARRY_BYTES: u64 = INIT_BYTES as u64;
 
 pub(crate) const LANES: u32 = 32;
+const TILE_THREADS: u32 = LANES * 8;
 pub(crate) const WORKSPACE_HEAD: u64 = 16;
-const SEGMENTS_PER_TILE: u32 = Order::SEGMENTS_PER_TILE as u32;
 /// Segments whose totals every block can fold: 16 blocks of 32 tiles of 8.
 const MOST_SEGMENTS: u64 = 16 * 256;
-/// Blocks of the order whose totals the kernel of tiles has room for, and segments of one.
-const MOST_BLOCKS: u64 = 32;
-const SEGMENTS_PER_BLOCK: u64 = 256;
-/// Bytes of a chunk, and of an accumulator, of which a warp can hold a segment.
+/// Blocks of the order whose totals the kernel of tiles has room for.
+const MOST_BLOCKS: u32 = 32;
+/// Bytes of an element, and of an accumulator, of which a warp can hold a segment.
 const HELD_BYTES: usize = 16;
 
 /// The plan for a problem on a device. `accumulator_bytes` in it is what the operator computes in.
@@ -212,15 +187,19 @@ pub fn plan(problem: &Problem, device: Capability, tuning: &Tuning) -> Result<Pl
     let slot = (accumulator as u64).div_ceil(8) * 16;
     let segments = problem.len.div_ceil(order.segment() as u64);
     let bytes = problem.len.saturating_mul(problem.element_bytes as u64);
-    if let Some(tiling) = tiling(problem, segments, device, tuning) {
+    let tiles = problem.len.div_ceil(order.tile() as u64);
+    if let Some(tiling) = tiling(problem, tuning)
+        && segments > tuning.few_segments
+        && tiles <= u64::from((tiling.resident * device.multiprocessors).min(MOST_BLOCKS * LANES))
+    {
         return Ok(Plan {
             kernel: Kernel::Tiles(tiling),
-            grid: segments.div_ceil(tiling.share.into()).max(1) as u32,
+            grid: tiles as u32,
             cooperative: false,
-            threads: tiling.threads(),
-            // The totals of segments and blocks, and a prefix that may not exist.
-            shared_bytes: (tiling.share + MOST_BLOCKS as u32 + 2) * accumulator + 64,
-            workspace_bytes: WORKSPACE_HEAD + tiling.slots(segments) * slot,
+            threads: TILE_THREADS,
+            // The totals of segments and of blocks, and an epoch.
+            shared_bytes: (8 + MOST_BLOCKS) * accumulator + 64,
+            workspace_bytes: WORKSPACE_HEAD + tiles * u64::from(tiling.copies) * slot,
             launch_len: problem.len,
         });
     }
@@ -228,7 +207,6 @@ pub fn plan(problem: &Problem, device: Capability, tuning: &Tuning) -> Result<Pl
         Some((ring, shared_bytes))
             if problem.len > 0 && (bytes >= tuning.rounds_bytes || segments > MOST_SEGMENTS) =>
         {
-            let tiles = problem.len.div_ceil(order.tile() as u64);
             Ok(Plan {
                 kernel: Kernel::Rounds(ring),
                 grid: tiles.min(device.multiprocessors.into()) as u32,
@@ -257,23 +235,22 @@ pub fn plan(problem: &Problem, device: Capability, tuning: &Tuning) -> Result<Pl
     }
 }
 
-/// How the sequence is shared out if the registers of the device hold all of it.
-fn tiling(problem: &Problem, segments: u64, device: Capability, tuning: &Tuning) -> Option<Tiling> {
-    let wide = problem.element_bytes.max(problem.accumulator_bytes) > HELD_BYTES;
-    if wide || tuning.tile_blocks == 0 {
+/// How thread blocks hold a tile each, if they can.
+fn tiling(problem: &Problem, tuning: &Tuning) -> Option<Tiling> {
+    let accumulator = problem.accumulator_bytes;
+    if problem.element_bytes.max(accumulator) > HELD_BYTES || tuning.tile_blocks == 0 {
         return None;
     }
-    let share = if segments <= tuning.share_segments { tuning.share } else { SEGMENTS_PER_TILE };
-    // What a lane keeps of a row beside its 16 bytes of elements: one value; and, as it writes, a chunk.
-    let chunk = problem.order().chunk() * problem.output_bytes.max(problem.accumulator_bytes);
-    let resident = match () {
-        () if share < SEGMENTS_PER_TILE => 1,
-        () if problem.accumulator_bytes > 8 || chunk > 64 => tuning.tile_blocks.min(2),
-        () => tuning.tile_blocks,
+    // What a lane keeps beside its elements, in registers: a value for each of eight rows and, as it
+    // writes one, for each element of a chunk.
+    let written = problem.output_bytes.max(accumulator);
+    let registers = 8 * accumulator.div_ceil(4) + problem.order().chunk() * written.div_ceil(4);
+    let most = match registers {
+        ..=12 => 4,
+        13..=24 => 3,
+        _ => 2,
     };
-    let tiles = u64::from(resident * device.multiprocessors).min(MOST_BLOCKS * 32);
-    let most = if share < SEGMENTS_PER_TILE { SEGMENTS_PER_BLOCK } else { 8 * tiles };
-    (segments <= most).then_some(Tiling { share, copies: tuning.copies, resident })
+    Some(Tiling { copies: tuning.copies, resident: most.min(tuning.tile_blocks) })
 }
 
 /// The largest ring that fits, and its shared memory.
@@ -351,35 +328,34 @@ mod tests {
     }
 
     #[test]
-    fn what_registers_hold_is_held() {
-        let tiles = |len, element, device| {
-            let plan = plan(&problem(len, element), device, &Tuning::default()).unwrap();
-            match plan.kernel {
-                Kernel::Tiles(Tiling { share, resident, .. }) => {
-                    assert!(!plan.cooperative && plan.threads == 32 * share);
-                    Some((share, resident, plan.grid))
-                }
-                _ => None,
-            }
-        };
-        for (len, grid) in [(0, 1), (1, 1), (2048, 1), (2049, 2), (1 << 15, 16)] {
-            assert_eq!(tiles(len, 4, H100), Some((2, 1, grid)));
+    fn short_sequences_take_a_block_a_segment() {
+        for (len, grid) in [(0, 1), (1, 1), (1024, 1), (1025, 2), (1 << 15, 32)] {
+            let plan = plan(&problem(len, 4), H100, &Tuning::default()).unwrap();
+            assert_eq!((plan.kernel, plan.grid), (Kernel::Segments, grid));
         }
-        // A tile is 8,192 elements; 132 multiprocessors hold four each.
-        assert_eq!(tiles(1 << 20, 4, H100), Some((8, 4, 128)));
-        assert_eq!(tiles(528 << 13, 4, H100), Some((8, 4, 528)));
-        assert_eq!(tiles((528 << 13) + 1, 4, H100), None);
-        assert_eq!(tiles(264 << 11, 16, H100), Some((8, 2, 264)));
-        assert_eq!(tiles((264 << 11) + 1, 16, H100), None);
-        assert_eq!(tiles(1, 32, H100), None);
-        assert_eq!(tiles(680 << 13, 4, RTX), Some((8, 4, 680)));
     }
 
     #[test]
-    fn wide_accumulators_leave_room_for_fewer_blocks() {
+    fn what_registers_hold_takes_a_block_a_tile() {
+        let tiles = |problem: &Problem, device| {
+            let plan = plan(problem, device, &Tuning::default()).unwrap();
+            match plan.kernel {
+                Kernel::Tiles(Tiling { resident, .. }) => Some((resident, plan.grid)),
+                _ => None,
+            }
+        };
+        // A tile is 8,192 elements of 4 bytes; 132 multiprocessors hold four each, or three of 8 bytes.
+        assert_eq!(tiles(&problem(1 << 15, 4), H100), None);
+        assert_eq!(tiles(&problem((1 << 15) + 1, 4), H100), Some((4, 5)));
+        assert_eq!(tiles(&problem(528 << 13, 4), H100), Some((4, 528)));
+        assert_eq!(tiles(&problem((528 << 13) + 1, 4), H100), None);
+        assert_eq!(tiles(&problem(396 << 12, 8), H100), Some((3, 396)));
+        assert_eq!(tiles(&problem((396 << 12) + 1, 8), H100), None);
+        assert_eq!(tiles(&problem(264 << 11, 16), H100), Some((2, 264)));
+        assert_eq!(tiles(&problem(1 << 20, 32), H100), None);
+        assert_eq!(tiles(&problem(680 << 13, 4), RTX), Some((4, 680)));
         let bytes = Problem { accumulator_bytes: 8, output_bytes: 8, ..problem(1 << 22, 1) };
-        let plan = plan(&bytes, H100, &Tuning::default()).unwrap();
-        assert!(matches!(plan.kernel, Kernel::Tiles(Tiling { resident: 2, .. })), "{plan:?}");
+        assert_eq!(tiles(&bytes, H100), Some((2, 128)));
     }
 
     #[test]

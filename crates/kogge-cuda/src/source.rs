@@ -1,7 +1,7 @@
 //! The text that is compiled: the kernels, the operator, and the one struct that joins them.
 
 use crate::operator::{PRELUDE, operator_source, type_name};
-use crate::{Error, Kernel, Plan};
+use crate::{Error, Kernel, Plan, Tiling};
 use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use kogge_core::{Accumulate, Direction, Element, Kind};
 
@@ -21,8 +21,8 @@ pub(crate) const BASE: [&str; 9] = [
 const KERNELS: [&str; 7] = [
     include_str!("../kernels/arguments.cuh"),
     include_str!("../kernels/look_ahead.cuh"),
-    include_str!("../kernels/tile_scan.cuh"),
     include_str!("../kernels/segment_scan.cuh"),
+    include_str!("../kernels/tile_scan.cuh"),
     include_str!("../kernels/load_tile.cuh"),
     include_str!("../kernels/round_scan.cuh"),
     include_str!("../kernels/sequence.cuh"),
@@ -59,15 +59,12 @@ where
     O: DeviceOperator<A>,
 {
     let (bulk, constants, shared, bounds, entry) = match plan.kernel {
-        Kernel::Tiles(tiling) => (
-            false,
-            tiling.constants(),
-            "TileShared",
-            format!("{}, {}", plan.threads, tiling.resident),
-            "tile_scan",
-        ),
         Kernel::Segments => {
-            (false, String::new(), "SegmentShared", "SEGMENT_THREADS".into(), "segment_scan")
+            (false, String::new(), "SegmentShared", "SEGMENT_THREADS, 2".into(), "segment_scan")
+        }
+        Kernel::Tiles(Tiling { copies, resident }) => {
+            let bounds = format!("TILE_THREADS, {resident}");
+            (false, format!("COPIES = {copies}"), "TileShared", bounds, "tile_scan")
         }
         Kernel::Rounds(ring) => {
             (ring.bulk, ring.constants(), "Ring", "Ring<Scan>::THREADS, 1".into(), "sequence_scan")

@@ -3,16 +3,14 @@
 /// The choices that change how fast a scan is, and never its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tuning {
-    /// Segments up to which a thread block takes `share` of them, and not a tile.
-    pub share_segments: u64,
-    /// Segments of such a thread block: 1, 2 or 4.
-    pub share: u32,
-    /// Thread blocks of a tile that a multiprocessor holds; what all of them can't hold goes in rounds, and
-    /// with none of them everything does, or by segments.
+    /// Segments up to which a thread block takes one, and not a tile.
+    pub few_segments: u64,
+    /// Thread blocks that hold a tile each, on a multiprocessor at most. What all of them can't hold goes in
+    /// rounds, or by segments.
     pub tile_blocks: u32,
     /// Places in which they publish a tile's total.
     pub copies: u32,
-    /// Input bytes from which elements of over 16 bytes go in rounds. Below, the segment kernel is faster.
+    /// Input bytes from which what isn't held goes in rounds. Below, the segment kernel is faster.
     pub rounds_bytes: u64,
     /// Stages of the ring, at most: what one thread block needs in flight to fill its share of the
     /// memory's bandwidth.
@@ -57,8 +55,7 @@ pub struct Tuning {
 impl Default for Tuning {
     fn default() -> Self {
         Self {
-            share_segments: 128,
-            share: 2,
+            few_segments: 32,
             tile_blocks: 4,
             copies: 4,
             rounds_bytes: 3 << 19,

@@ -25,7 +25,7 @@ fn device() -> kogge_cuda::Device {
 
 /// One whose thread blocks take whole tiles even of the shortest sequences.
 fn by_tiles(device: kogge_cuda::Device) -> kogge_cuda::Device {
-    device.with_tuning(Tuning { share_segments: 0, ..Tuning::default() })
+    device.with_tuning(Tuning { few_segments: 0, ..Tuning::default() })
 }
 
 /// One that goes by segments, whatever the elements.

@@ -241,16 +241,6 @@ pub enum Launch {
     Tiles,
 }
 
-/// Segments that a thread block of the kernel of tiles takes of this specimen.
-pub fn share(name: &str) -> usize {
-    match name {
-        "sum_i16" | "halves" => 1,
-        "brackets_i32_old" | "max_f32_in_f64" | "max_bf16" => 2,
-        "sum_bf16" | "bytes3" => 4,
-        _ => 8,
-    }
-}
-
 pub struct Case<'a, O, A> {
     pub name: &'a str,
     pub operator: O,
@@ -284,7 +274,7 @@ impl<O, A> Case<'_, O, A> {
         let (kernel, grid) = match launch {
             Launch::Segments => (0, parts(order.segment())),
             Launch::Rounds(grid) => (1, grid.min(parts(order.tile()))),
-            Launch::Tiles => (2, parts(order.segment() * share(self.name))),
+            Launch::Tiles => (2, parts(order.tile())),
         };
         let code = (kind == Kind::Exclusive) as u32 + 2 * (direction == Direction::Reverse) as u32;
         let header = format!(

@@ -49,8 +49,8 @@ where
     let input = data(order.row() * 3 - 1 - random.below(order.chunk()), random);
     case.check::<A, A>(shim, random, Launch::Segments, &input)?;
     case.check::<A, A>(shim, random, Launch::Tiles, &input)?;
-    // Tiles, or shares of them.
-    let input = data(order.tile() * 3 - random.below(order.tile()), random);
+    // More tiles than copies of their totals, the last one short.
+    let input = data(order.tile() * 6 - random.below(order.tile()), random);
     case.check::<A, A>(shim, random, Launch::Tiles, &input)?;
     if build == Build::Few && turn.is_multiple_of(3) {
         let input = data(order.tile() * 80 - 5, random);

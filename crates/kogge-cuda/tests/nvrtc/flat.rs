@@ -1,6 +1,6 @@
 //! Every built-in operator on every element.
 //!
-//! Kind, direction and kernel (shares of tiles, tiles, rounds) rotate from entry to entry. Each entry is compiled for
+//! Kind, direction and kernel (segments, tiles, rounds) rotate from entry to entry. Each entry is compiled for
 //! sm_90, every sixteenth for each other architecture.
 
 use crate::common::nvrtc::{DEVICES, Resources, flag, skipped};
@@ -19,7 +19,7 @@ const WAYS: [(Kind, Direction); 4] = [
     (Kind::Exclusive, Direction::Reverse),
 ];
 
-/// Bytes of a scan by shares of tiles, of one by tiles, and of one in rounds.
+/// Bytes of a scan by segments, of one by tiles, and of one in rounds.
 const BYTES: [u64; 3] = [4 << 10, 4 << 20, 1 << 30];
 
 /// Local memory that a thread may use, in bytes. What comes near it are 8-bit elements that must be
@@ -115,9 +115,8 @@ fn every_kernel_compiles_within_bounds() {
                         println!("{job}: {resources}, cubin {bytes}");
                     }
                     let kernel = match kernel {
-                        Kernel::Tiles(tiling) if tiling.resident == 1 => "shares",
-                        Kernel::Tiles(_) => "tiles",
                         Kernel::Segments => "segments",
+                        Kernel::Tiles(_) => "tiles",
                         Kernel::Rounds(_) => "rounds",
                     };
                     let mut most = most.lock().expect("no panic beside");

@@ -5,7 +5,7 @@ use crate::common::depth::Depth::{self, Sample, Whole};
 use crate::common::shim::{
     BracketsI32, BracketsI64, BracketsU32, Bytes3, Case, Halves,
     Launch::{self, Rounds},
-    OfBytes3, OfHalves, OfTriple, Shim, Triple, share, skipped,
+    OfBytes3, OfHalves, OfTriple, Shim, Triple, skipped,
 };
 use crate::floats::{hurting, small_float, wild_float};
 use crate::programs::Program;
@@ -31,7 +31,7 @@ where
     for n in depth.lengths(&mut random, order, most) {
         let from = random.below(data.len() - n);
         let input = &data[from..from + n];
-        let at_once = at_once::<T, A, _>(case, &mut random, n);
+        let at_once = at_once::<T, A>(&mut random);
         case.check::<T, U>(&mut shim, &mut random, at_once, input).unwrap();
         if n > 0 {
             let rounds = Rounds(1 + random.below(6) as u32);
@@ -49,16 +49,15 @@ where
     // More than one block of tiles at once.
     for tiles in depth.some(&mut random, &[9, 33, 40], 1) {
         let n = order.tile() * tiles - random.below(order.tile());
-        let at_once = at_once::<T, A, _>(case, &mut random, n);
+        let at_once = at_once::<T, A>(&mut random);
         case.check::<T, U>(&mut shim, &mut random, at_once, &data[..n]).unwrap();
     }
 }
 
-/// By the kernel of tiles where it takes so much, once in four times by segments.
-fn at_once<T, A, O>(case: &Case<'_, O, A>, random: &mut Random, n: usize) -> Launch {
+/// By tiles, or by segments, or by segments because no warp can hold one.
+fn at_once<T, A>(random: &mut Random) -> Launch {
     let wide = size_of::<T>().max(size_of::<A>()) > 16;
-    let too_many = share(case.name) < 8 && n > Order::of::<T>().block();
-    if wide || too_many || random.below(4) == 0 { Launch::Segments } else { Launch::Tiles }
+    if wide || random.below(2) == 0 { Launch::Segments } else { Launch::Tiles }
 }
 
 #[test]
