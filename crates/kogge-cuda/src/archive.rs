@@ -222,14 +222,14 @@ pub fn selection() -> Result<Vec<Vec<Kernel>>, Error> {
     Ok(groups)
 }
 
-/// Adds both kernels of an entry, unless they are there.
+/// Adds an entry's kernels by segments, by tiles and in rounds, unless they are there.
 fn kernels(
     entry: &Entry,
     specification: Specification,
     device: Capability,
     group: &mut Vec<Kernel>,
 ) -> Result<(), Error> {
-    for bytes in [4 << 10, 1 << 30] {
+    for bytes in [4 << 10, 4 << 20, 1 << 30] {
         let plan = entry.plan(bytes, specification, device, &Tuning::default())?;
         let Specification { kind, direction } = specification;
         let kernel = Kernel {
