@@ -1,0 +1,102 @@
+//! How long NVRTC takes for each kernel: the median of seven calls in a warm process.
+//!
+//! `cargo run --release -p kogge-cuda --example compile`; needs NVRTC (`KOGGE_NVRTC`), and no GPU.
+
+use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
+use kogge_core::ops::{Affine, Compose, Sum};
+use kogge_core::{Accumulate, Direction, Element, Kind, Problem, operator};
+use kogge_cuda::{
+    Arch, Capability, Error, KeyType, LineShape, SegmentSource, Specification, Tuning, compile,
+    line_source, plan, plan_lines, plan_segments, segment_source, source,
+};
+use std::time::Instant;
+
+const H200: Capability =
+    Capability { compute: (9, 0), multiprocessors: 132, shared_bytes: 232_448 };
+const FORWARD: Specification =
+    Specification { kind: Kind::Inclusive, direction: Direction::Forward };
+
+/// An element of a user's: what is known of a stretch of numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Element)]
+#[repr(C)]
+struct Stretch {
+    total: i64,
+    head: i64,
+    tail: i64,
+    best: i64,
+}
+
+/// The largest sum of neighbours (Bentley, 1984).
+#[operator(identity = Stretch { total: 0, head: 0, tail: 0, best: 0 })]
+fn Join(left: Stretch, right: Stretch) -> Stretch {
+    Stretch {
+        total: left.total + right.total,
+        head: left.head.max(left.total + right.head),
+        tail: right.tail.max(right.total + left.tail),
+        best: left.best.max(right.best).max(left.tail + right.head),
+    }
+}
+
+fn main() -> Result<(), Error> {
+    compile("extern \"C\" __global__ void nothing() {}", Arch(90))?;
+    times::<f32, f32, _>("f32 sum", Sum)?;
+    times::<i32, i32, _>("i32 sum", Sum)?;
+    times::<f64, f64, _>("f64 sum", Sum)?;
+    times::<Affine<f32>, Affine<f32>, _>("f32 affine", Compose)?;
+    times::<Stretch, Stretch, _>("user struct of 32 bytes", Join)
+}
+
+/// Prints a line for each kernel of the operator.
+fn times<T, A, O>(name: &str, operator: O) -> Result<(), Error>
+where
+    T: DeviceElement + Accumulate<A>,
+    A: Element + DeviceType,
+    O: DeviceOperator<A>,
+{
+    let problem = |len| Problem {
+        len,
+        element_bytes: size_of::<T>(),
+        output_bytes: size_of::<T>(),
+        accumulator_bytes: size_of::<A>(),
+        kind: FORWARD.kind,
+        direction: FORWARD.direction,
+        in_place: false,
+    };
+    for len in [1 << 28, 1 << 10] {
+        let plan = plan(&problem(len), H200, &Tuning::default())?;
+        let text = source::<T, T, A, O>(&operator, FORWARD, &plan)?;
+        println!("{name}, one sequence of {len}: {}", milliseconds(&text)?);
+    }
+    let shapes: [(&[u64], usize); 6] = [
+        (&[1 << 20, 256], 1),
+        (&[1 << 20, 257], 1),
+        (&[16, 1 << 24], 1),
+        (&[32, 1 << 16], 0),
+        (&[1 << 16, 4096], 0),
+        (&[1 << 20, 256], 0),
+    ];
+    for (extents, axis) in shapes {
+        let shape = LineShape::row_major(extents, axis)?;
+        let plan = plan_lines(&shape, &problem(0), H200, &Tuning::default())?;
+        let text = line_source::<T, T, A, O>(&operator, FORWARD, &plan)?;
+        println!("{name}, axis {axis} of {extents:?}, {plan}: {}", milliseconds(&text)?);
+    }
+    let keys = SegmentSource::Keys(KeyType::Bits32);
+    let plan = plan_segments(&problem(1 << 28), keys, H200)?;
+    for text in segment_source::<T, T, A, O>(&operator, FORWARD, keys, &plan)? {
+        println!("{name}, by key: {}", milliseconds(&text)?);
+    }
+    Ok(())
+}
+
+/// The median of seven compilations.
+fn milliseconds(text: &str) -> Result<String, Error> {
+    let mut times = Vec::new();
+    for _ in 0..7 {
+        let start = Instant::now();
+        compile(text, Arch(90))?;
+        times.push(start.elapsed());
+    }
+    times.sort();
+    Ok(format!("{} ms", times[times.len() / 2].as_millis()))
+}
