@@ -16,8 +16,7 @@
 #include "../kernels/column_rounds.cuh"
 #include "../kernels/column_teams.cuh"
 
-#include <map>
-#include <string>
+#include <cstddef>
 #include <unistd.h>
 
 namespace {
@@ -114,7 +113,7 @@ struct Entry {
     {#name,                                                               \
      {sizeof(A), Slot<O::Element>::PARTS * 16, COLUMNS, LANES * Order<I>::CHUNK, \
       {run<Specimen<O, I, U, A, false, COLUMNS, ROWS>>, run<Specimen<O, I, U, A, true, COLUMNS, ROWS>>}}},
-std::map<std::string, Entry> entries = {SPECIMENS(ENTRY)};
+Named<Entry> entries[] = {SPECIMENS(ENTRY)};
 
 constexpr u64 SLOTS = 1 << 19;
 
@@ -127,11 +126,11 @@ u64 number() {
 }  // namespace
 
 int main() {
-    std::map<std::string, std::unique_ptr<Memory>> workspaces;
     char name[64];
     while (std::scanf("%63s", name) == 1) {
         alarm(300);
-        const Entry& e = entries.at(name);
+        Named<Entry>& named = find(entries, name);
+        const Entry& e = named.entry;
         u64 exclusive = number();
         Request q = {(u32)number(), (u32)number(), (u32)number(), nullptr};
         Common a = {};
@@ -154,11 +153,7 @@ int main() {
         read_all(inits.at, a.lines * e.accumulator);
         read_all(input.at, input_bytes);
         std::memset(output.at, 0xee, output_bytes);
-        auto& workspace = workspaces[name];
-        if (!workspace) {
-            workspace.reset(new Memory(sizeof(Workspace) + SLOTS * e.slot, 0));
-            std::memset(workspace->at, 0, workspace->size);
-        }
+        Memory& workspace = named.shared(sizeof(Workspace) + SLOTS * e.slot);
         // As the plan counts them: lines that a strip hasn't got have slots too.
         u64 columns = q.kernel == BY_TEAMS ? 2 * LANES : e.columns;
         u64 rows = (a.length + e.row - 1) / e.row, lines = (a.lines + columns - 1) / columns * columns;
@@ -168,9 +163,9 @@ int main() {
         a.input = input.at + input_first;
         u8* written = in_place ? input.at : output.at;
         a.output = written + (in_place ? input_first : output_first);
-        a.workspace = (Workspace*)workspace->at;
+        a.workspace = (Workspace*)workspace.at;
         e.run[exclusive](q, a, init_kind, totals.at);
-        for (const Memory* m : {&inits, &totals, &input, &output, workspace.get()}) m->check();
+        for (const Memory* m : {&inits, &totals, &input, &output, &workspace}) m->check();
         std::fwrite(written, 1, in_place ? input_bytes : output_bytes, stdout);
         std::fwrite(totals.at, 1, a.lines * e.accumulator, stdout);
         std::fflush(stdout);

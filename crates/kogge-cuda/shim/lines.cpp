@@ -14,8 +14,6 @@
 #include "../kernels/line_scan.cuh"
 #include "../kernels/line_tiles.cuh"
 
-#include <map>
-#include <string>
 #include <unistd.h>
 
 namespace {
@@ -101,7 +99,7 @@ struct Entry {
        UNLESS_FEW(run_lines<Specimen<O, I, U, A, false, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>), \
        run_lines<Specimen<O, I, U, A, true, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>},             \
       Slot<O::Element>::PARTS * 16}},
-std::map<std::string, Entry> entries = {LINE_SPECIMENS(ENTRY)};
+Named<Entry> entries[] = {LINE_SPECIMENS(ENTRY)};
 
 bool read_request(LineRequest& q, char (&name)[64]) {
     if (std::scanf("%63s %u %u %u %u %llu %llu %u %u %u %u %llu %u %llu %u %llu %llu", name, &q.kind, &q.rounds, &q.grid,
@@ -122,27 +120,23 @@ bool read_request(LineRequest& q, char (&name)[64]) {
 
 int main() {
     enum : u64 { SLOTS = 4096 };
-    std::map<std::string, std::unique_ptr<Memory>> workspaces;
     char name[64];
     LineRequest q = {};
     for (; read_request(q, name); q = {}) {
         alarm(300);
-        const Entry& e = entries.at(name);
+        Named<Entry>& named = find(entries, name);
+        const Entry& e = named.entry;
         u64 inits = q.inits == INITS_NONE ? 0 : q.inits == INITS_EACH ? q.lines : 1;
         Memory init(inits * e.accumulator, 0), totals(q.lines * e.accumulator, 0);
         Memory input(q.input_bytes, q.input_offset), output(q.output_bytes, q.output_offset);
         read_all(init.at, init.size);
         read_all(input.at, input.size);
         std::memset(output.at, 0x5a, output.size);
-        auto& workspace = workspaces[name];
-        if (!workspace) {
-            workspace.reset(new Memory(sizeof(Workspace) + SLOTS * e.slot, 0));
-            std::memset(workspace->at, 0, workspace->size);
-        }
+        Memory& workspace = named.shared(sizeof(Workspace) + SLOTS * e.slot);
         q.init = init.at, q.input = input.at, q.output = q.in_place ? input.at : output.at;
-        q.totals = totals.at, q.workspace = workspace->at;
+        q.totals = totals.at, q.workspace = workspace.at;
         e.run[q.kind](q);
-        for (const Memory* m : {&init, &input, &output, &totals, workspace.get()}) m->check();
+        for (const Memory* m : {&init, &input, &output, &totals, &workspace}) m->check();
         std::fwrite(q.output, 1, q.output_bytes, stdout);
         std::fwrite(totals.at, 1, totals.size, stdout);
         std::fflush(stdout);

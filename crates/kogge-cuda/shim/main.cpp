@@ -7,9 +7,6 @@
 #include "memory.hpp"
 #include "specimens.hpp"
 
-#include <map>
-#include <memory>
-#include <string>
 #include <unistd.h>
 
 namespace {
@@ -28,12 +25,11 @@ struct Entry {
        UNLESS_FEW(run<Specimen<O, I, U, A, false, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>), \
        run<Specimen<O, I, U, A, true, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>},             \
       Slot<O::Element>::PARTS * 16, Order<I>::SEGMENT, Order<I>::TILE}},
-std::map<std::string, Entry> entries = {SPECIMENS(ENTRY)};
+Named<Entry> entries[] = {SPECIMENS(ENTRY)};
 
 }  // namespace
 
 int main() {
-    std::map<std::string, std::unique_ptr<Memory>> workspaces;
     char name[64];
     u32 kind, in_place, input_offset, output_offset;
     Request q;
@@ -41,25 +37,22 @@ int main() {
                       &q.init_kind, &in_place, &input_offset, &output_offset) == 10) {
         std::getchar();
         alarm(300);
-        const Entry& e = entries.at(name);
+        Named<Entry>& named = find(entries, name);
+        const Entry& e = named.entry;
         read_all(q.init, e.accumulator);
         Memory input(q.length * e.input, input_offset), output(q.length * e.output, output_offset);
         Memory total(e.accumulator, 0);
         read_all(input.at, q.length * e.input);
-        auto& workspace = workspaces[name];
-        if (!workspace) {
-            workspace.reset(new Memory(sizeof(Workspace) + 4096 * e.slot, 0));
-            std::memset(workspace->at, 0, workspace->size);
-        }
+        Memory& workspace = named.shared(sizeof(Workspace) + 4096 * e.slot);
         u64 segments = (q.length + e.segment - 1) / e.segment, tiles = (q.length + e.tile - 1) / e.tile;
         u64 slots = q.kernel == BY_SEGMENTS ? segments : q.kernel == IN_ROUNDS ? tiles : TILE_COPIES * tiles;
         if (slots > 4096) shim::fail("more slots than the workspace has");
         q.input = input.at;
         q.output = in_place ? input.at : output.at;
         q.total = total.at;
-        q.workspace = workspace->at;
+        q.workspace = workspace.at;
         e.run[kind](q);
-        for (const Memory* m : {&input, &output, &total, workspace.get()}) m->check();
+        for (const Memory* m : {&input, &output, &total, &workspace}) m->check();
         std::fwrite(q.output, 1, q.length * e.output, stdout);
         std::fwrite(q.total, 1, e.accumulator, stdout);
         std::fflush(stdout);

@@ -1,10 +1,12 @@
-// What a program under the shim reads its requests into, so that a byte written where none may be ends it.
+// What a program under the shim reads its requests into, so that a byte written where none may be ends it;
+// and its specimens by name. Without containers of the standard library: reading their headers takes
+// longer than compiling a specimen.
 #pragma once
 #include "runtime.hpp"
 
 #include <cstdio>
 #include <cstring>
-#include <memory>
+#include <initializer_list>
 
 // Of a way to scan that programs for planted faults leave out: they are compiled for each fault.
 #ifdef KOGGE_FEW
@@ -16,15 +18,17 @@
 enum : u32 { GUARD = 256 };
 // Bytes at an offset from a multiple of 16, with a guard on both sides.
 struct Memory {
-    std::unique_ptr<u8[]> bytes;
+    u8* bytes;
     u8* at;
     u64 size;
     Memory(u64 size, u32 offset) : bytes(new u8[size + 2 * GUARD + 16]), size(size) {
-        std::memset(bytes.get(), 0xc3, size + 2 * GUARD + 16);
-        at = bytes.get() + GUARD + (16 - (std::uintptr_t)bytes.get() % 16) % 16 + offset;
+        std::memset(bytes, 0xc3, size + 2 * GUARD + 16);
+        at = bytes + GUARD + (16 - (std::uintptr_t)bytes % 16) % 16 + offset;
     }
+    Memory(const Memory&) = delete;
+    ~Memory() { delete[] bytes; }
     void check() const {
-        const u8 *begin = bytes.get(), *end = begin + size + 2 * GUARD + 16;
+        const u8 *begin = bytes, *end = begin + size + 2 * GUARD + 16;
         for (const u8* p = begin; p < at; p++) untouched(*p);
         for (const u8* p = at + size; p < end; p++) untouched(*p);
     }
@@ -37,4 +41,27 @@ struct Memory {
 
 inline void read_all(u8* to, u64 bytes) {
     if (std::fread(to, 1, bytes, stdin) != bytes) shim::fail("the request ends early");
+}
+
+// A specimen's entry under its name, and the workspace that its requests share, as calls do.
+template <class Entry>
+struct Named {
+    const char* name;
+    Entry entry;
+    Memory* workspace = nullptr;
+
+    // Zeroed at first.
+    Memory& shared(u64 bytes) {
+        if (!workspace) {
+            workspace = new Memory(bytes, 0);
+            std::memset(workspace->at, 0, bytes);
+        }
+        return *workspace;
+    }
+};
+template <class Entry, u32 N>
+Named<Entry>& find(Named<Entry> (&entries)[N], const char* name) {
+    for (Named<Entry>& e : entries)
+        if (std::strcmp(e.name, name) == 0) return e;
+    shim::fail("no specimen has this name");
 }

@@ -5,7 +5,6 @@
 extern "C" {
 void* __tsan_get_current_fiber();
 void* __tsan_create_fiber(unsigned flags);
-void __tsan_destroy_fiber(void* fiber);
 void __tsan_switch_to_fiber(void* fiber, unsigned flags);
 void __tsan_acquire(void* address);
 void __tsan_release(void* address);
@@ -19,7 +18,6 @@ namespace order {
 typedef void* Thread;
 inline Thread current() { return __tsan_get_current_fiber(); }
 inline Thread create() { return __tsan_create_fiber(0); }
-inline void destroy(Thread thread) { __tsan_destroy_fiber(thread); }
 // What follows is done by `thread`, which doesn't come after what was done before.
 inline void run_as(Thread thread) { __tsan_switch_to_fiber(thread, 1); }
 // All before `release(x)` comes before all after a later `acquire(x)`.
@@ -35,7 +33,6 @@ namespace order {
 typedef void* Thread;
 inline Thread current() { return nullptr; }
 inline Thread create() { return nullptr; }
-inline void destroy(Thread) {}
 inline void run_as(Thread) {}
 inline void release(const void*) {}
 inline void acquire(const void*) {}

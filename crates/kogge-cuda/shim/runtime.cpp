@@ -7,7 +7,6 @@
 #include "order.hpp"
 
 #include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -50,8 +49,9 @@ namespace {
 enum : u32 { WARP = 32, AGENTS = 4 };
 // Not a power of two: else all stacks would want the same few lines of the cache.
 enum : u64 { STACK_BYTES = (128 << 10) + 576 };
-// How long a launch may stand still: seconds, `KOGGE_SHIM_PATIENCE` or this.
-constexpr int PATIENCE = 20;
+// Turns in which a block sees nothing go on anywhere before it counts as standing still. In each of them a
+// thread that polls looks at a slot, so it has seen many more than it would look at between two steps.
+enum : u64 { PATIENCE = 1 << 13 };
 
 // A CUDA thread.
 struct Fiber {
@@ -62,7 +62,6 @@ struct Fiber {
     bool (*ready)(const void*, u64) = nullptr;
     const void* ready_of = nullptr;
     u64 ready_than = 0;
-    order::Thread known_as = nullptr;
 };
 
 // Threads that wait for each other: a warp, a named barrier, a block.
@@ -116,18 +115,24 @@ struct Warp {
     u64 collectives[WARP] = {};
 };
 
-// What a block needs room for, kept from launch to launch: fresh pages cost more than a short scan.
-// The main thread alone makes it, so that nothing here orders two blocks.
+// What a block needs room for, kept from launch to launch: fresh pages, and threads new to the race detector,
+// cost more than a short scan. The main thread alone makes it, so that nothing here orders two blocks.
 struct Room {
     std::unique_ptr<u8[]> stacks, memory;
     std::vector<u64> barrier_order;  // two for every eight bytes of shared memory
     std::vector<u64> made_order;     // of the copies of each thread
+    std::vector<order::Thread> known_as;
+    order::Thread agents[AGENTS];
     Queue copies;
 
+    Room() {
+        for (order::Thread& agent : agents) agent = order::create();
+    }
     void fit(u32 threads, u32 shared_bytes) {
         if (threads > made_order.size()) {
             stacks.reset(new u8[threads * STACK_BYTES]);
             made_order.resize(threads);
+            while (known_as.size() < threads) known_as.push_back(order::create());
         }
         if (shared_bytes / 8 * 2 + 2 > barrier_order.size()) {
             memory.reset(new u8[shared_bytes + 128]);
@@ -140,7 +145,18 @@ struct Launch {
     u32 blocks, threads, shared_bytes, seed;
     void (*kernel)(const void*);
     const void* arguments;
-    std::atomic<u64> progress{0};
+    std::atomic<u64> progress{0};  // steps of all blocks
+    // Of each block the progress at which it stands still, if it does.
+    enum : u64 { GOES_ON = ~0ull, ENDED = GOES_ON - 1 };
+    std::vector<std::atomic<u64>> stands = std::vector<std::atomic<u64>>(blocks);
+
+    // Whether all blocks stand still at the progress that still is.
+    bool deadlocked() const {
+        u64 now = progress;
+        for (const std::atomic<u64>& at : stands)
+            if (at != now && at != ENDED) return false;
+        return progress == now;
+    }
 };
 
 struct Block {
@@ -152,7 +168,7 @@ struct Block {
     Room& room;
     u8* shared;
     Queue& copies;
-    order::Thread agents[AGENTS], scheduler;
+    order::Thread scheduler = order::current();
     u64 started, ended;  // what orders the launch, and its end
     void* scheduler_stack = nullptr;
     Fiber* running = nullptr;
@@ -253,7 +269,7 @@ void issue(u8* to, const u8* from, u32 bytes, Barrier* barrier) {
 }
 void make_a_copy(Block& b) {
     Copy copy = b.copies.take(b.random());
-    order::run_as(b.agents[b.random() % AGENTS]);
+    order::run_as(b.room.agents[b.random() % AGENTS]);
     order::acquire(copy.order);
     u64* made = &b.room.made_order[copy.thread];
     if (copy.to == nullptr) order::acquire(made);
@@ -284,31 +300,31 @@ void make_a_copy(Block& b) {
 void resume(Block& b, Fiber& f) {
     if (!f.polls) b.progress();
     b.running = &f;
-    order::run_as(f.known_as);
+    order::run_as(b.room.known_as[f.thread]);
     shim_switch(&b.scheduler_stack, f.stack_pointer);
 }
 
-// Ends the program if no block has gone on for long.
+// Ends the program once every block has had its turns and none went on.
 struct Watch {
-    const char* given = std::getenv("KOGGE_SHIM_PATIENCE");
-    std::chrono::seconds patience{given ? std::atoi(given) : PATIENCE};
-    u64 seen = 0;
-    std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
-    void look(u64 progress) {
-        auto now = std::chrono::steady_clock::now();
-        if (progress != seen) seen = progress, since = now;
-        if (now - since > patience) fail("deadlock: no thread of any block can go on");
+    u64 seen = 0, turns = 0;
+    void look(Launch& launch, u32 index) {
+        u64 progress = launch.progress.load(std::memory_order_relaxed);
+        if (progress != seen) seen = progress, turns = 0;
+        if (++turns % PATIENCE) return;
+        launch.stands[index] = seen;
+        if (launch.deadlocked()) fail("deadlock: no thread of any block can go on");
     }
 };
 
 void schedule(Block& b) {
     u32 threads = b.launch->threads, left = threads;
     Watch watch;
-    for (u64 turn = 0; left > 0; turn++) {
+    while (left > 0) {
         u64 before = b.steps;
         // Threads up or down from a random one on, some warps left out.
         u32 start = b.random() % threads, step = b.random() % 2 ? 1 : threads - 1, skip = b.random() & b.random();
-        for (u32 n = 0, i = start; n < threads; n++, i = (i + step) % threads) {
+        for (u32 n = 0, i = start; n < threads; n++, i += step) {
+            if (i >= threads) i -= threads;
             Fiber& f = b.fibers[i];
             if (f.done || skip >> (i / WARP) % 32 & 1) continue;
             if (f.ready) {
@@ -319,10 +335,12 @@ void schedule(Block& b) {
             if (f.done) left--;
         }
         while (!b.copies.empty() && b.random() % 4) make_a_copy(b);
+        if (b.steps != before) continue;
         // The core is for the blocks that this one waits for.
-        if (b.steps == before) sched_yield();
-        if (turn % 256 == 0) watch.look(b.launch->progress.load(std::memory_order_relaxed));
+        sched_yield();
+        watch.look(*b.launch, b.index);
     }
+    b.launch->stands[b.index] = Launch::ENDED;
     if (!b.copies.empty()) fail("a block ended before its copies were made");
 }
 
@@ -334,12 +352,9 @@ void prepare(Block& b) {
     std::memset(b.shared, 0xa5, launch.shared_bytes);
     b.warps = std::vector<Warp>(launch.threads / WARP);
     b.fibers = std::vector<Fiber>(launch.threads);
-    b.scheduler = order::current();
-    for (order::Thread& agent : b.agents) agent = order::create();
     for (u32 t = 0; t < launch.threads; t++) {
         Fiber& f = b.fibers[t];
         f.thread = t;
-        f.known_as = order::create();
         u8* stack = b.room.stacks.get() + t * STACK_BYTES;
         void** top = (void**)(((std::uintptr_t)stack + STACK_BYTES) & ~(std::uintptr_t)15);
         *--top = nullptr;
@@ -357,8 +372,6 @@ void run_block(Launch* launch, u32 index, Room* room) {
     schedule(b);
     order::acquire(&b.ended);
     block = nullptr;
-    for (order::Thread agent : b.agents) order::destroy(agent);
-    for (Fiber& f : b.fibers) order::destroy(f.known_as);
 }
 
 }  // namespace
@@ -371,6 +384,7 @@ void fail(const char* what) {
 
 void launch(u32 blocks, u32 threads, u32 shared_bytes, u32 seed, void (*kernel)(const void*), const void* arguments) {
     Launch launch = {blocks, threads, shared_bytes, seed, kernel, arguments};
+    for (std::atomic<u64>& at : launch.stands) at = Launch::GOES_ON;
     static std::vector<std::unique_ptr<Room>> rooms;
     while (rooms.size() < blocks) rooms.emplace_back(new Room);
     for (u32 i = 0; i < blocks; i++) rooms[i]->fit(threads, shared_bytes);

@@ -19,10 +19,7 @@
 #include "../kernels/plain_steps.cuh"
 #include "../kernels/segmented_scan.cuh"
 
-#include <map>
-#include <string>
 #include <unistd.h>
-#include <vector>
 
 namespace {
 
@@ -93,11 +90,11 @@ void run(const Request& q) {
     run_heads<S::REVERSE, W::MARKED>(q);
     u64 more = q.length / W::WINDOW;
     // In place, what precedes windows is saved, as it lies in memory.
-    std::vector<u8> leads;
-    for (u64 i = 0; q.input == q.output && i < more; i++) {
+    constexpr u64 LEAD = W::SEGMENT * sizeof(Input);
+    Memory leads(q.input == q.output ? more * LEAD : 0, 0);
+    for (u64 i = 0; i * LEAD < leads.size; i++) {
         u64 place = S::REVERSE ? q.length - (more - i) * W::WINDOW : (i + 1) * W::WINDOW - W::SEGMENT;
-        const u8* from = q.input + place * sizeof(Input);
-        leads.insert(leads.end(), from, from + W::SEGMENT * sizeof(Input));
+        std::memcpy(leads.at + i * LEAD, q.input + place * sizeof(Input), LEAD);
     }
     SegmentedArguments<S> a = {};
     a.input = q.input, a.output = q.output, a.length = q.length, a.workspace = (Workspace*)q.workspace;
@@ -105,7 +102,7 @@ void run(const Request& q) {
     a.offsets = S::OFFSET_BYTES ? q.from : nullptr, a.segments = q.segments;
     a.inits.kind = q.inits, a.inits.memory = q.init, a.inits.totals = q.totals ? q.total : nullptr;
     if (q.inits == INITS_BY_VALUE) std::memcpy(&a.inits.value, q.init, sizeof(a.inits.value));
-    a.leads = leads.empty() ? nullptr : leads.data(), a.lead_count = more;
+    a.leads = leads.size ? leads.at : nullptr, a.lead_count = more;
     shim::launch((u32)more + 1, SEGMENTED_THREADS, sizeof(SegmentedShared<S>), q.seed + 2,
                  [](const void* a) { segmented_scan<S>(*(const SegmentedArguments<S>*)a); }, &a);
 }
@@ -146,14 +143,13 @@ struct Specimens {
     X(triple, OfTriple, OfTriple::Element, OfTriple::Element, OfTriple::Element, 4, 0, false) \
     X(bytes3, OfBytes3, OfBytes3::Element, OfBytes3::Element, OfBytes3::Element, 8, 0, false)
 #endif
-std::map<std::string, Specimens> entries = {SPECIMENS(ENTRY)};
+Named<Specimens> entries[] = {SPECIMENS(ENTRY)};
 
 constexpr u64 SLOTS = 1 << 14;
 
 }  // namespace
 
 int main() {
-    std::map<std::string, std::unique_ptr<Memory>> workspaces;
     char name[64];
     u32 in_place, input_offset, output_offset, source_offset;
     u64 source_bytes;
@@ -163,7 +159,8 @@ int main() {
                       &source_bytes) == 13) {
         std::getchar();
         alarm(300);
-        const Specimens& e = entries.at(name);
+        Named<Specimens>& named = find(entries, name);
+        const Specimens& e = named.entry;
         u64 values = q.inits == INITS_EACH ? q.segments : 1, totals = q.totals ? q.segments * e.accumulator : 0;
         Memory init(values * e.accumulator, 0), source(source_bytes, source_offset), total(totals, 0);
         Memory input(q.length * e.input, input_offset), output(q.length * e.output, output_offset);
@@ -172,16 +169,12 @@ int main() {
         read_all(init.at, init.size);
         read_all(source.at, source.size);
         read_all(input.at, input.size);
-        auto& workspace = workspaces[name];
-        if (!workspace) {
-            workspace.reset(new Memory(sizeof(Workspace) + SLOTS * e.slot, 0));
-            std::memset(workspace->at, 0, workspace->size);
-        }
+        Memory& workspace = named.shared(sizeof(Workspace) + SLOTS * e.slot);
         q.input = input.at, q.from = source.at, q.init = init.at, q.total = total.at;
         q.output = in_place ? input.at : output.at;
-        q.workspace = workspace->at, q.heads = heads.at, q.windows = (Window*)windows.at;
+        q.workspace = workspace.at, q.heads = heads.at, q.windows = (Window*)windows.at;
         e.run[q.kind](q);
-        for (const Memory* m : {&init, &source, &input, &output, &total, &heads, &windows, workspace.get()}) m->check();
+        for (const Memory* m : {&init, &source, &input, &output, &total, &heads, &windows, &workspace}) m->check();
         std::fwrite(q.output, 1, q.length * e.output, stdout);
         std::fwrite(q.total, 1, totals, stdout);
         std::fflush(stdout);

@@ -113,11 +113,12 @@ pub enum Build {
 }
 
 impl Build {
+    /// Few specimens run for a moment, less than optimising them takes.
     fn flags(self) -> &'static [&'static str] {
         match self {
-            Self::Every => &[],
-            Self::Few => &["-DKOGGE_FEW"],
-            Self::Sanitized => &["-DKOGGE_FEW", "-g1"],
+            Self::Every => &["-O1"],
+            Self::Few => &["-O0", "-DKOGGE_FEW"],
+            Self::Sanitized => &["-O0", "-DKOGGE_FEW", "-g1"],
         }
     }
 
@@ -149,7 +150,7 @@ impl Build {
             let object = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
             let order = if sanitized { "-DKOGGE_TSAN" } else { "-UKOGGE_TSAN" };
             let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("shim/runtime.cpp");
-            compile(&["-c", order], &[&source], &object)?;
+            compile(&["-O1", "-c", order], &[&source], &object)?;
             Ok(object)
         });
         object.as_deref().map_err(String::clone)
@@ -158,7 +159,7 @@ impl Build {
 
 fn compile(flags: &[&str], inputs: &[&Path], output: &Path) -> Result<(), String> {
     let mut build = Command::new(compiler());
-    build.args(["-std=c++20", "-O1", "-mcx16", "-ffp-contract=off"]);
+    build.args(["-std=c++20", "-mcx16", "-ffp-contract=off"]);
     build.args(["-Wno-unknown-pragmas", "-Wno-tsan", "-pthread"]);
     let run = build.args(flags).args(inputs).arg("-o").arg(output).output();
     let done = run.map_err(|error| format!("{}: {error}", compiler()))?;
@@ -175,12 +176,12 @@ pub struct Shim {
 
 impl Shim {
     pub fn start(program: &Path) -> Self {
-        Self::spawn(&mut Command::new(program), false)
+        Self::spawn(program, false)
     }
 
-    /// One of few specimens, that takes a scan that stands still for some seconds for a deadlock.
-    pub fn start_impatient(program: &Path) -> Self {
-        Self::spawn(Command::new(program).env("KOGGE_SHIM_PATIENCE", "5"), true)
+    /// One of few specimens.
+    pub fn start_few(program: &Path) -> Self {
+        Self::spawn(program, true)
     }
 
     /// A kind and a direction that the program has.
@@ -194,8 +195,8 @@ impl Shim {
         (kind, direction)
     }
 
-    fn spawn(program: &mut Command, few: bool) -> Self {
-        let child = program
+    fn spawn(program: &Path, few: bool) -> Self {
+        let child = Command::new(program)
             .env("TSAN_OPTIONS", "halt_on_error=1 exitcode=66 history_size=0")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

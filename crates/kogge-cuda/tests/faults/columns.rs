@@ -13,7 +13,7 @@ const COLUMNS: Trial = Trial { faults: "faults/columns", program: "columns.cpp",
 /// A few lines, whole and cut, of a few chunks and of several tiles; twice on each workspace at least.
 /// Says what the first that is wrong did.
 fn trials(build: Build, program: &Path) -> Result<(), String> {
-    let mut shim = Shim::start_impatient(program);
+    let mut shim = Shim::start_few(program);
     let mut random = Random(11);
     let wide = Case { name: "brackets_i64", operator: BracketsI64, columns: 16 };
     let deep = Case { name: "brackets_i32_deep", operator: BracketsI32, columns: 2 };

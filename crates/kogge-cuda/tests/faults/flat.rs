@@ -11,7 +11,7 @@ const FLAT: Trial = Trial { faults: "faults", program: "main.cpp", run: trials }
 /// Scans of a few tiles by few blocks, and in plain builds by many; twice on each workspace at least.
 /// Says what the first that is wrong did.
 fn trials(build: Build, program: &Path) -> Result<(), String> {
-    let mut shim = Shim::start_impatient(program);
+    let mut shim = Shim::start_few(program);
     let mut random = Random(7);
     let bulk = Case { name: "brackets_i64", operator: BracketsI64, init: 41i64 };
     let old = Case { name: "brackets_i32_old", operator: BracketsI32, init: -9i32 };

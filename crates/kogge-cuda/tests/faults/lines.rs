@@ -12,7 +12,7 @@ const LINES: Trial = Trial { faults: "faults/lines", program: "lines.cpp", run: 
 /// A few batches of short lines and of teams' lines, and lines in rounds. Says what the first that is wrong
 /// did.
 fn trials(build: Build, program: &Path) -> Result<(), String> {
-    let mut shim = Shim::start_impatient(program);
+    let mut shim = Shim::start_few(program);
     let mut random = Random(13);
     let turns = if build == Build::Sanitized { 2 } else { 6 };
     for turn in 0..turns {

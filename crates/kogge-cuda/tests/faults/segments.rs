@@ -13,7 +13,7 @@ const SEGMENTS: Trial = Trial { faults: "faults/segments", program: "segmented.c
 /// Segments of all kinds in a few windows, in lists that hold all of a window's chunks and in lists that
 /// don't; in plain builds also a segment of more than a block of tiles.
 fn trials(build: Build, program: &Path) -> Result<(), String> {
-    let mut shim = Shim::start_impatient(program);
+    let mut shim = Shim::start_few(program);
     let mut random = Random(11);
     let inits = [41i64, -3, 1 << 35];
     let case = |name, offset_bytes| Case { name, operator: BracketsI64, offset_bytes, inits };
