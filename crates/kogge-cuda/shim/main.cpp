@@ -2,8 +2,8 @@
 //
 // A request: a line `name kind kernel grid seed length init_kind in_place input_offset output_offset`,
 // then the accumulator's bytes as init, then the elements. `kind` is 0 inclusive, 1 exclusive, plus 2 if
-// in reverse; `kernel` is 0 for segments, 1 for rounds, 2 for tiles. The answer: the output's bytes, then the total's. Requests of one name share a workspace,
-// as calls do. A byte written outside the output ends the program.
+// in reverse; `kernel` is 0 for segments, 1 for rounds, 2 for tiles. The answer: the output's bytes, then the
+// total's. Requests of one name share a workspace, as calls do. A byte written outside the output ends the program.
 #include "memory.hpp"
 #include "specimens.hpp"
 
