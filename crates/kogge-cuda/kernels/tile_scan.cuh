@@ -34,7 +34,7 @@ KOGGE_DEVICE void prefetch_segment(const Span<typename S::Input>& span, u32 firs
     u32 count = span.count - before < Order<Input>::SEGMENT ? span.count - before : Order<Input>::SEGMENT;
     const u8* from = element_at<Input, S::REVERSE>(span, first, S::REVERSE ? count - 1 : 0);
     u32 bytes = count * (u32)sizeof(Input);
-    for (u32 at = lane * CACHE_LINE; at < bytes; at += LANES * CACHE_LINE) prefetch(from + at);
+    for (u32 at = lane * CACHE_LINE; at < bytes; at += (u32)LANES * CACHE_LINE) prefetch(from + at);
     if (lane == 0) prefetch(from + bytes - 1);
 }
 
