@@ -13,6 +13,7 @@ mod algorithm;
 mod arch;
 mod array;
 mod columns;
+mod descent;
 mod engine;
 mod lines;
 mod parts;
@@ -21,6 +22,7 @@ mod pool;
 mod scattered;
 mod segments;
 mod sync;
+mod together;
 mod tuning;
 
 pub use arch::Level;
