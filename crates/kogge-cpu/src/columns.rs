@@ -21,8 +21,8 @@ const WIDTH: usize = 2048;
 /// Strips that a thread should find, before they are made wider than `WIDTH`.
 const STRIPS_PER_THREAD: usize = 4;
 
-/// Bytes of a stage: it stays in L1, and narrow rows of memory leave it in long runs.
-const STAGE: usize = 8 << 10;
+/// Bytes of a stage, where a chunk has no more: narrow rows of memory leave it in long runs.
+const STAGE: usize = 2 << 10;
 
 /// Lines side by side.
 #[derive(Clone, Copy)]
@@ -115,7 +115,7 @@ impl<T: Element, U: Element> Lines<T, U> {
         let order = const { Order::of::<T>() };
         let chunks = STAGE / (order.chunk() * self.count * size_of::<U>().max(1));
         let room = chunks.clamp(1, Order::CHUNKS_PER_ROW) * order.chunk();
-        let stage = descent.stage.of::<U>((room + 1) * self.count + LANES);
+        let stage = descent.stage.of::<U>(2 * Sink::<U>::values(room, self.count));
         let [_, stride] = self.strides;
         let first = self.to.wrapping_offset(places.start as isize * stride);
         let target = Some(Target { first, stride, stream: self.stream });

@@ -49,7 +49,7 @@ impl<T: Element, U: Element> Scattered<T, U> {
         for start in (0..self.len).step_by(row) {
             let len = row.min(self.len - start);
             let brought = descent.brought.of::<T>(row * LANES);
-            let stage = descent.stage.of::<U>((row + 2) * LANES);
+            let stage = descent.stage.of::<U>(Sink::<U>::values(row, LANES));
             let lanes = Abreast { first: brought.cast_const(), stride: LANES as isize };
             let from = Source { lines: lanes, whole: 0, last: lanes };
             let to = Sink { stage, lines: LANES, room: row, target: None };

@@ -12,6 +12,7 @@ use super::strip::LANES;
 use crate::arch::Words;
 use crate::arch::stream::{LINE, prefetch, stream_run};
 use std::ops::Range;
+use std::ptr::{null, null_mut};
 
 /// Where the lanes of a group lie: those at the first place, and from a place to the next.
 #[derive(Clone, Copy)]
@@ -63,13 +64,14 @@ impl<T: Copy> Source<T> {
 /// Where values go.
 #[derive(Clone, Copy)]
 pub(crate) struct Sink<U> {
-    /// The stage: a value of each line for each place, with room for a place and a group more.
+    /// The stage: for each place a value of each line, and room for a place and a group more.
     pub(crate) stage: *mut U,
     /// Lines.
     pub(crate) lines: usize,
     /// Places that the stage has room for: whole chunks, or all.
     pub(crate) room: usize,
-    /// Where they go from there; they stay if there is no such place.
+    /// Where they go from there, while others come to a second stage behind the first; they stay if
+    /// there is no such place.
     pub(crate) target: Option<Target<U>>,
 }
 
@@ -85,37 +87,108 @@ pub(crate) struct Target<U> {
 }
 
 impl<U> Sink<U> {
-    /// The values of a group at a place of the stage.
-    #[inline(always)]
-    pub(super) fn at(&self, group: usize, place: usize) -> *mut U {
-        self.stage.wrapping_add(place * self.lines + group * LANES)
+    /// Values that a stage has room for.
+    pub(crate) fn values(room: usize, lines: usize) -> usize {
+        (room + 1) * lines + LANES
     }
 
-    /// Sends the values of some places, all that is in the stage.
+    /// The values of a group at a place of a stage.
+    #[inline(always)]
+    pub(super) fn at(&self, stage: usize, group: usize, place: usize) -> *mut U {
+        let stage = self.stage.wrapping_add(stage * Self::values(self.room, self.lines));
+        stage.wrapping_add(place * self.lines + group * LANES)
+    }
+
+    /// Sends what a stage has, the values of some places.
+    #[inline(always)]
+    pub(super) fn send(&self, stage: usize, places: Range<usize>) -> Sending {
+        let Some(Target { first, stride, stream }) = self.target else { return Sending::NOTHING };
+        // On end, they go in one run.
+        let dense = stride == self.lines as isize;
+        let (runs, values) =
+            if dense { (1, places.len() * self.lines) } else { (places.len(), self.lines) };
+        let run = values * size_of::<U>();
+        Sending {
+            from: self.at(stage, 0, 0).cast(),
+            to: first.wrapping_offset(places.start as isize * stride).cast(),
+            left: run,
+            runs: runs - 1,
+            run,
+            skip: (stride * size_of::<U>() as isize).wrapping_sub_unsigned(run),
+            stream,
+            evenly: stream && dense,
+        }
+    }
+}
+
+/// Bytes on their way from a stage, in runs.
+///
+/// They leave little by little, so that stores past the caches drain while others are made. (In
+/// bursts nothing is read meanwhile.)
+pub(super) struct Sending {
+    from: *const u8,
+    to: *mut u8,
+    /// Bytes of this run.
+    left: usize,
+    /// Runs after it, the bytes of each, and from the end of one to the start of the next.
+    runs: usize,
+    run: usize,
+    skip: isize,
+    stream: bool,
+    evenly: bool,
+}
+
+impl Sending {
+    pub(super) const NOTHING: Self =
+        Self { from: null(), to: null_mut(), left: 0, runs: 0, run: 0, skip: 0, stream: false, evenly: false };
+
+    /// Sends about so many bytes, a line at least, if they go past the caches.
     ///
     /// # Safety
     ///
-    /// They must be in the stage, and their places be this call's alone; the CPU features of `H` must
-    /// be present.
+    /// The bytes must be in the stage, and their places be this call's alone; the CPU features of `H`
+    /// must be present.
     #[inline(always)]
-    pub(super) unsafe fn send<H: Words>(&self, places: Range<usize>) {
-        let Some(Target { first, stride, stream }) = self.target else { return };
-        let dense = stride == self.lines as isize;
-        // On end, they go in one run.
-        let (runs, values) =
-            if dense { (1, places.len() * self.lines) } else { (places.len(), self.lines) };
-        let bytes = values * size_of::<U>();
-        for run in 0..runs {
-            let from = self.stage.wrapping_add(run * values).cast::<u8>();
-            let to = first.wrapping_offset((places.start + run) as isize * stride).cast::<u8>();
+    pub(super) unsafe fn some<H: Words>(&mut self, bytes: usize) {
+        if self.evenly && self.left > 0 {
+            let bytes = bytes.max(LINE);
+            // Lines are completed.
+            let bytes = (bytes - self.to.wrapping_add(bytes).addr() % LINE).min(self.left);
+            // SAFETY: by contract.
+            unsafe { stream_run::<H>(self.from, self.to, bytes) };
+            self.sent(bytes);
+        }
+    }
+
+    /// Sends all that is left.
+    ///
+    /// # Safety
+    ///
+    /// As for [`some`](Self::some).
+    #[inline(always)]
+    pub(super) unsafe fn all<H: Words>(&mut self) {
+        while self.left > 0 {
             // SAFETY: by contract.
             unsafe {
-                if stream {
-                    stream_run::<H>(from, to, bytes);
+                if self.stream {
+                    stream_run::<H>(self.from, self.to, self.left);
                 } else {
-                    from.copy_to_nonoverlapping(to, bytes);
+                    self.from.copy_to_nonoverlapping(self.to, self.left);
                 }
             }
+            self.sent(self.left);
+        }
+    }
+
+    #[inline(always)]
+    fn sent(&mut self, bytes: usize) {
+        self.from = self.from.wrapping_add(bytes);
+        self.to = self.to.wrapping_add(bytes);
+        self.left -= bytes;
+        if self.left == 0 && self.runs > 0 {
+            self.runs -= 1;
+            self.left = self.run;
+            self.to = self.to.wrapping_offset(self.skip);
         }
     }
 }

@@ -10,11 +10,12 @@
 //! [`abreast`](super::abreast) says where its lanes come from and where its values go, and
 //! [`levels`](super::levels) what precedes it.
 
-use super::abreast::{Sink, Source};
+use super::abreast::{Sending, Sink, Source};
 use super::free;
 use crate::arch::{Ordered, Words, Work};
 use crate::array::map;
 use kogge_core::{Accumulate, Element, Kind, Operator, Order};
+use std::ops::Range;
 
 /// Lines of a group.
 pub(crate) const LANES: usize = 16;
@@ -196,21 +197,29 @@ where
     #[inline(always)]
     unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(mut self) {
         let chunk = const { Order::of::<T>().chunk() };
-        let mut sent = 0;
+        // Values come to one stage and leave from the other.
+        let (mut stage, mut sent, mut sending) = (0, 0, Sending::NOTHING);
         for (c, start) in (0..self.len).step_by(chunk).enumerate() {
-            let places = start..self.len.min(start + chunk);
+            let end = self.len.min(start + chunk);
             // What the last group has too many lanes of, the first one overwrites.
             for g in 0..self.groups.len() {
                 let g = g.checked_sub(1).unwrap_or(self.groups.len() - 1);
                 // SAFETY: passed on by whoever made the value.
-                unsafe { self.chunk::<W32::Ordered>(c, g, places.start, places.len(), sent) };
+                unsafe {
+                    let to = self.to.at(stage, g, start - sent);
+                    self.chunk::<W32::Ordered>(c, g, start..end, to);
+                    sending.some::<W32>(LANES * chunk * size_of::<U>());
+                }
             }
-            if STORE && (places.end == self.len || places.end - sent == self.to.room) {
+            if STORE && (end == self.len || end - sent == self.to.room) {
                 // SAFETY: as above.
-                unsafe { self.to.send::<W32>(sent..places.end) };
-                sent = places.end;
+                unsafe { sending.all::<W32>() };
+                sending = self.to.send(stage, sent..end);
+                (stage, sent) = (1 - stage, end);
             }
         }
+        // SAFETY: as above.
+        unsafe { sending.all::<W32>() };
     }
 }
 
@@ -221,33 +230,26 @@ where
     A: Element,
     O: Operator<A>,
 {
-    /// Scans chunk `c` of a group, `len` places from `start` on, and puts its values in the stage,
-    /// which begins with place `sent`.
+    /// Scans chunk `c` of a group, which is at these places, and puts its values in the stage.
     ///
     /// # Safety
     ///
-    /// The places must exist, and be this call's alone; the CPU features of `P` must be present.
+    /// The places must exist, and be this call's alone, and there be room at `to`; the CPU features
+    /// of `P` must be present.
     #[inline(always)]
-    unsafe fn chunk<P: Ordered>(
-        &mut self,
-        c: usize,
-        g: usize,
-        start: usize,
-        len: usize,
-        sent: usize,
-    ) {
+    unsafe fn chunk<P: Ordered>(&mut self, c: usize, g: usize, places: Range<usize>, to: *mut U) {
         let (operator, preceded, group) = (self.operator, self.preceded, &mut self.groups[g]);
-        let lanes = self.from.lanes(g);
+        let (lanes, len) = (self.from.lanes(g), places.len());
         // Group by group: a burst for all of them would fill the CPU's miss buffers.
-        lanes.ask(start + AHEAD * len, len);
+        lanes.ask(places.start + AHEAD * len, len);
         // SAFETY: places of the row, and of the stage; features by contract.
         unsafe {
             let chunk = Chunk {
-                from: lanes.at(start),
+                from: lanes.at(places.start),
                 stride: lanes.stride,
                 before: group.before::<P, O>(operator, c, preceded),
                 preceded: preceded || c > 0,
-                to: self.to.at(g, start - sent),
+                to,
                 lines: self.to.lines,
                 exclusive: self.kind == Kind::Exclusive,
             };
