@@ -4,7 +4,7 @@
 //! there are too few of them, threads scan each [together](crate::together), cut along the lines.
 
 use crate::algorithm::abreast::{Abreast, Sink, Source, Target};
-use crate::algorithm::strip::LANES;
+use crate::algorithm::strip::{LANES, ahead};
 use crate::arch::stream;
 use crate::descent::Descent;
 use crate::engine::Request;
@@ -19,7 +19,7 @@ const GROUPS: usize = 64;
 const WIDTH: usize = 2048;
 
 /// Strips that a thread should find, before they are made wider than `WIDTH`.
-const STRIPS_PER_THREAD: usize = 4;
+const STRIPS_PER_THREAD: usize = 2;
 
 /// Bytes of a stage, where a chunk has no more: narrow rows of memory leave it in long runs.
 const STAGE: usize = 2 << 10;
@@ -204,7 +204,10 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
         self.begin(lines, descent);
         for row in 0..lines.rows() {
             // SAFETY: passed on.
-            unsafe { self.scan_row(lines, row, descent) };
+            unsafe { self.scan_row(lines, row, ahead::<T>(), descent) };
+            if row + 1 < lines.rows() || self.parts.totals_wanted() {
+                descent.take_in(self.request.operator);
+            }
         }
         stream::fence();
         // SAFETY: passed on.
@@ -220,7 +223,8 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
         descent.begin(lines.groups(), |g| self.init(lines, g));
     }
 
-    /// Scans the next row of the lines, which is row `row`.
+    /// Scans the next row of the lines, which is row `row`, and asks for places so far `ahead`
+    /// meanwhile.
     ///
     /// # Safety
     ///
@@ -229,6 +233,7 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
         &self,
         lines: &Lines<T, U>,
         row: usize,
+        ahead: usize,
         descent: &mut Descent<A>,
     ) {
         let places = lines.places(row);
@@ -236,7 +241,7 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
         unsafe {
             let to = lines.sink(&places, descent);
             let from = lines.source(&places, descent);
-            descent.scan(self.request, from, to, places.len());
+            descent.scan(self.request, from, to, places.len(), ahead);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::algorithm::abreast::{Sink, Source};
 use crate::algorithm::levels::Levels;
-use crate::algorithm::strip::{Group, LANES, Lanes, Row};
+use crate::algorithm::strip::{Group, LANES, Lanes, Row, ahead};
 use crate::engine::Request;
 use bytemuck::Zeroable;
 use kogge_core::{Accumulate, Element, Operator};
@@ -52,7 +52,7 @@ impl<A: Element<Accumulator = A>> Descent<A> {
         self.levels.extend((0..groups).map(|g| Levels::new(init(g))));
     }
 
-    /// Scans the next row and takes it in, of `len` places.
+    /// Scans the next row, of `len` places, and asks for those so far `ahead` meanwhile.
     ///
     /// # Safety
     ///
@@ -63,6 +63,7 @@ impl<A: Element<Accumulator = A>> Descent<A> {
         from: Source<T>,
         to: Sink<U>,
         len: usize,
+        ahead: usize,
     ) where
         T: Accumulate<A>,
         U: Accumulate<A>,
@@ -74,11 +75,16 @@ impl<A: Element<Accumulator = A>> Descent<A> {
         }
         let preceded = self.levels[0].before().is_some();
         let groups = &mut *self.groups;
-        level.run(Row::<T, U, A, O, true> { operator, kind, from, to, len, groups, preceded });
-        let Self { groups, levels, .. } = self;
-        for (group, levels) in groups.iter().zip(levels) {
-            levels.push(&Across(operator), group.chunks.0);
-        }
+        level.run(Row::<_, _, A, O, true> {
+            operator,
+            kind,
+            from,
+            to,
+            len,
+            groups,
+            preceded,
+            ahead,
+        });
     }
 
     /// Folds a row, of `len` places: those before it needn't be known. Gives the fold of each group.
@@ -99,9 +105,24 @@ impl<A: Element<Accumulator = A>> Descent<A> {
         let Request { operator, kind, level, .. } = *request;
         let to = Sink::<A> { stage: null_mut(), lines: 0, room: 0, target: None };
         let groups = &mut *self.groups;
-        let preceded = false;
-        level.run(Row::<T, A, A, O, false> { operator, kind, from, to, len, groups, preceded });
+        level.run(Row::<_, _, A, O, false> {
+            operator,
+            kind,
+            from,
+            to,
+            len,
+            groups,
+            preceded: false,
+            ahead: ahead::<T>(),
+        });
         self.groups.iter().map(|group| group.chunks.0)
+    }
+
+    /// Takes in the row that was scanned.
+    pub(crate) fn take_in<O: Operator<A>>(&mut self, operator: &O) {
+        for (levels, group) in self.levels.iter_mut().zip(&self.groups) {
+            levels.push(&Across(operator), group.chunks.0);
+        }
     }
 
     /// Takes in the next row, given the fold of each group.

@@ -56,7 +56,8 @@ impl<T: Element, U: Element> Scattered<T, U> {
             // SAFETY: there is room for a row; the places by contract.
             unsafe {
                 self.bring(start, len, brought);
-                descent.scan(request, from, to, len);
+                descent.scan(request, from, to, len, 0);
+                descent.take_in(request.operator);
                 self.put(start, len, stage);
             }
         }

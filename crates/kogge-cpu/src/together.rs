@@ -1,9 +1,9 @@
 //! Lines side by side that threads scan together, cut along the lines.
 //!
 //! As for a slice ([`parallel`](crate::algorithm::parallel)), threads take pieces from a counter, some
-//! rows of the order of all lines. Each folds its rows, which brings them into its L2, publishes their
-//! totals, takes in *all* totals before its own by itself, and scans the piece from cache. A total
-//! that is late is computed by whoever needs it.
+//! rows of the order of all lines. Each folds its rows, publishes their totals, takes in *all* totals
+//! before its own by itself, and scans the piece, which is in its L2 by then. The next piece is taken
+//! before the scan and asked for meanwhile. A total that is late is computed by whoever needs it.
 
 use crate::algorithm::handover::{Gate, Slot, late};
 use crate::algorithm::strip::LANES;
@@ -76,26 +76,26 @@ where
     unsafe fn work(&self) {
         let mut descent = Descent::new();
         self.columns.begin(self.lines, &mut descent);
-        loop {
-            let piece = self.take();
-            let Range { start, end } = piece;
-            if piece.is_empty() {
-                break;
-            }
+        let mut piece = self.take();
+        while !piece.is_empty() {
             // SAFETY: rows were taken by this thread, so nobody else writes them; totals are put by
             // the one that scans the last row.
             unsafe {
                 piece.clone().for_each(|row| self.fold(row, &mut descent));
-                while descent.rows() < start {
+                while descent.rows() < piece.start {
                     self.catch_up(&mut descent);
                 }
-                for row in piece {
+                let next = self.take();
+                let ahead = (next.start - piece.start) * const { Order::of::<T>().row() };
+                for row in piece.clone() {
                     self.close(row);
-                    self.columns.scan_row(self.lines, row, &mut descent);
+                    self.columns.scan_row(self.lines, row, ahead, &mut descent);
+                    descent.take_in(self.columns.request.operator);
                 }
-                if end == self.lines.rows() {
+                if piece.end == self.lines.rows() {
                     self.columns.put_totals(self.lines, &mut descent);
                 }
+                piece = next;
             }
         }
         stream::fence();

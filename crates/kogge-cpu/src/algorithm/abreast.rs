@@ -139,8 +139,16 @@ pub(super) struct Sending {
 }
 
 impl Sending {
-    pub(super) const NOTHING: Self =
-        Self { from: null(), to: null_mut(), left: 0, runs: 0, run: 0, skip: 0, stream: false, evenly: false };
+    pub(super) const NOTHING: Self = Self {
+        from: null(),
+        to: null_mut(),
+        left: 0,
+        runs: 0,
+        run: 0,
+        skip: 0,
+        stream: false,
+        evenly: false,
+    };
 
     /// Sends about so many bytes, a line at least, if they go past the caches.
     ///

@@ -23,8 +23,13 @@ pub(crate) const LANES: usize = 16;
 /// Kogge–Stone steps of a row.
 const LEVELS: usize = Order::CHUNKS_PER_ROW.ilog2() as usize;
 
-/// Chunks that the memory of a strip is asked for ahead.
+/// Chunks that the memory of a strip is asked for ahead, where it isn't in a cache.
 const AHEAD: usize = 4;
+
+/// The same in places.
+pub(crate) const fn ahead<T>() -> usize {
+    AHEAD * Order::of::<T>().chunk()
+}
 
 /// An accumulator of each line of a group.
 #[derive(Clone, Copy)]
@@ -182,6 +187,8 @@ pub(crate) struct Row<'a, T, U, A, O, const STORE: bool> {
     pub(crate) groups: &'a mut [Group<A>],
     /// Whether anything precedes the row.
     pub(crate) preceded: bool,
+    /// From places to those that are asked for meanwhile.
+    pub(crate) ahead: usize,
 }
 
 impl<T, U, A, O, const STORE: bool> Work for Row<'_, T, U, A, O, STORE>
@@ -241,7 +248,7 @@ where
         let (operator, preceded, group) = (self.operator, self.preceded, &mut self.groups[g]);
         let (lanes, len) = (self.from.lanes(g), places.len());
         // Group by group: a burst for all of them would fill the CPU's miss buffers.
-        lanes.ask(places.start + AHEAD * len, len);
+        lanes.ask(places.start + self.ahead, len);
         // SAFETY: places of the row, and of the stage; features by contract.
         unsafe {
             let chunk = Chunk {
