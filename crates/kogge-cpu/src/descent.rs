@@ -2,7 +2,7 @@
 
 use crate::algorithm::abreast::{Sink, Source};
 use crate::algorithm::levels::Levels;
-use crate::algorithm::strip::{Group, LANES, Lanes, Row, ahead};
+use crate::algorithm::strip::{Group, LANES, Lanes, Row};
 use crate::engine::Request;
 use bytemuck::Zeroable;
 use kogge_core::{Accumulate, Element, Operator};
@@ -97,6 +97,7 @@ impl<A: Element<Accumulator = A>> Descent<A> {
         request: &Request<'_, O, A>,
         from: Source<T>,
         len: usize,
+        ahead: usize,
     ) -> impl Iterator<Item = [A; LANES]>
     where
         T: Accumulate<A>,
@@ -113,7 +114,7 @@ impl<A: Element<Accumulator = A>> Descent<A> {
             len,
             groups,
             preceded: false,
-            ahead: ahead::<T>(),
+            ahead,
         });
         self.groups.iter().map(|group| group.chunks.0)
     }

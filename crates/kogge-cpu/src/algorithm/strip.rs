@@ -23,14 +23,6 @@ pub(crate) const LANES: usize = 16;
 /// Kogge–Stone steps of a row.
 const LEVELS: usize = Order::CHUNKS_PER_ROW.ilog2() as usize;
 
-/// Chunks that the memory of a strip is asked for ahead, where it isn't in a cache.
-const AHEAD: usize = 4;
-
-/// The same in places.
-pub(crate) const fn ahead<T>() -> usize {
-    AHEAD * Order::of::<T>().chunk()
-}
-
 /// An accumulator of each line of a group.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
