@@ -219,11 +219,12 @@ fn a_late_total_is_computed_by_who_needs_it() {
     }
 }
 
-/// Lines side by side that two threads scan together.
-const COLUMNS: usize = 3;
+/// Lines side by side that two threads scan together: a group that is read where it lies, and one that
+/// is brought together first.
+const COLUMNS: usize = 19;
 
 fn scan_columns(operator: &impl Operator<Wide>, in_place: bool) {
-    let len = (1 << 15) / COLUMNS + 100;
+    let len = (1 << 15) / COLUMNS + 100; // so many that they are shared out
     let input: Vec<Wide> = spans(len).into_iter().flat_map(|span| [span; COLUMNS]).collect();
     let mut data = input.clone();
     let line = Axis { len, strides: [COLUMNS as isize; 2] };
