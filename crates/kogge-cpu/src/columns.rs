@@ -1,94 +1,160 @@
 //! Many lines side by side in memory, scanned across it.
 //!
 //! Lines are cut into strips of a few groups of sixteen, and threads share out the strips. Where
-//! there are too few of them, each is cut along the lines: in each round every thread folds some
-//! tiles, and scans them while they are in its cache, once the folds before them are known.
+//! there are too few of them, threads scan each [together](crate::together), cut along the lines.
 
-use crate::algorithm::strip::{Group, LANES, Lanes, Place, Strip, Tile};
+use crate::algorithm::abreast::{Abreast, Sink, Source, Target};
+use crate::algorithm::strip::LANES;
 use crate::arch::stream;
-use crate::array::array;
+use crate::descent::Descent;
 use crate::engine::Request;
 use crate::parts::Parts;
-use crate::pool;
-use kogge_core::{Accumulate, Element, Operator, Order, Prefix};
-use std::marker::PhantomData;
+use kogge_core::{Accumulate, Element, Operator, Order};
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Groups of a strip at most: wider ones visit fewer pages, but their state must stay near.
-const GROUPS: usize = 32;
+const GROUPS: usize = 80;
 
-/// Bytes of a strip's width at least, where there are so many: narrower ones waste pages.
-const WIDTH: usize = 512;
+/// Bytes of a strip's width at least, where there are so many: memory is slow at shorter pieces. (Two
+/// threads of a Zen 3 that only copy, row by row, reach 34 to 84 % of a plain copy with pieces of 512
+/// bytes, 69 to 87 % with 2 KiB.)
+const WIDTH: usize = 2048;
 
 /// Strips that a thread should find, before they are made wider than `WIDTH`.
-const STRIPS_PER_THREAD: usize = 4;
+const STRIPS_PER_THREAD: usize = 2;
 
-/// Tiles of a strip's group that a thread folds before it scans them.
-const TILES: usize = 2;
+/// Bytes of a stage, where a chunk has no more: narrow rows of memory leave it in long runs.
+const STAGE: usize = 2 << 10;
 
-/// An operator on the lines of a group at once.
-pub(crate) struct Across<'a, O>(pub(crate) &'a O);
-
-impl<A: Element<Accumulator = A>, O: Operator<A>> Operator<[A; LANES]> for Across<'_, O> {
-    const EXACT: bool = O::EXACT;
-    const NONBLOCKING: bool = O::NONBLOCKING;
-
-    fn identity(&self) -> [A; LANES] {
-        [self.0.identity(); LANES]
-    }
-
-    #[inline(always)]
-    fn combine(&self, left: [A; LANES], right: [A; LANES]) -> [A; LANES] {
-        let mut combined = left;
-        for n in 0..LANES {
-            combined[n] = self.0.combine(left[n], right[n]);
-        }
-        combined
-    }
-}
+/// Bytes that memory is asked for ahead, and chunks at most, where it isn't in a cache.
+const AHEAD: (usize, usize) = (32 << 10, 4);
 
 /// Lines side by side.
 #[derive(Clone, Copy)]
 pub(crate) struct Lines<T, U> {
-    /// Where they lie.
-    pub(crate) strip: Strip<T, U>,
+    /// The first element of the first line.
+    pub(crate) from: *const T,
+    /// The first value of the first line; may be `from` if the strides are equal too.
+    pub(crate) to: *mut U,
+    /// From one element of a line to the next, in the input and in the output.
+    pub(crate) strides: [isize; 2],
     /// Elements of each.
     pub(crate) len: usize,
+    /// Lines side by side.
+    pub(crate) count: usize,
     /// The number of the first.
     pub(crate) number: isize,
     /// From the number of a line to that of the line beside it.
     pub(crate) beside: isize,
+    /// Whether values are stored past the caches.
+    pub(crate) stream: bool,
 }
 
-impl<T, U> Lines<T, U> {
-    /// Some of the lines, `lead` of them in the first group.
-    ///
-    /// # Safety
-    ///
-    /// So many lines must be there.
-    unsafe fn part(&self, lines: Range<usize>, lead: usize) -> Self {
-        // SAFETY: there is such a line.
-        let (from, to) =
-            unsafe { (self.strip.from.add(lines.start), self.strip.to.add(lines.start)) };
-        let strip = Strip { from, to, lines: lines.len(), lead, ..self.strip };
-        Self { strip, number: self.number + lines.start as isize * self.beside, ..*self }
+// SAFETY: lines say where; whoever reads and writes vouches for the memory.
+unsafe impl<T: Element, U: Element> Sync for Lines<T, U> {}
+
+impl<T: Element, U: Element> Lines<T, U> {
+    /// Some of the lines.
+    pub(crate) fn part(&self, lines: Range<usize>) -> Self {
+        let (from, to) = (self.from.wrapping_add(lines.start), self.to.wrapping_add(lines.start));
+        let number = self.number + lines.start as isize * self.beside;
+        Self { from, to, number, count: lines.len(), ..*self }
+    }
+
+    pub(crate) fn groups(&self) -> usize {
+        self.count.div_ceil(LANES)
+    }
+
+    /// Rows of the order.
+    pub(crate) fn rows(&self) -> usize {
+        self.len.div_ceil(const { Order::of::<T>().row() })
+    }
+
+    /// The places of a row.
+    fn places(&self, row: usize) -> Range<usize> {
+        let len = const { Order::of::<T>().row() };
+        row * len..self.len.min((row + 1) * len)
+    }
+
+    /// Places from those being scanned to those asked for meanwhile.
+    fn ahead(&self) -> usize {
+        let chunk = const { Order::of::<T>().chunk() };
+        let (bytes, most) = AHEAD;
+        let chunks = bytes / (chunk * self.count * size_of::<T>().max(1));
+        chunk * chunks.clamp(1, most)
     }
 
     fn number_of(&self, line: usize) -> usize {
         (self.number + line as isize * self.beside) as usize
     }
+
+    /// Where some places are read: a group of fewer than sixteen lines is brought together first.
+    ///
+    /// # Safety
+    ///
+    /// The places must exist.
+    unsafe fn source<A: Element<Accumulator = A>>(
+        &self,
+        places: &Range<usize>,
+        descent: &mut Descent<A>,
+    ) -> Source<T> {
+        let [stride, _] = self.strides;
+        let first = self.from.wrapping_offset(places.start as isize * stride);
+        let (whole, rest) = (self.count / LANES, self.count % LANES);
+        let mut source = Source {
+            lines: Abreast { first, stride },
+            whole,
+            last: Abreast { first, stride: LANES as isize },
+        };
+        if rest > 0 {
+            let row = const { Order::of::<T>().row() };
+            let room = descent.brought.of::<T>(row * LANES);
+            for i in 0..places.len() {
+                let from = source.lines.at(i).wrapping_add(whole * LANES);
+                // SAFETY: there are so many lines; the room is for sixteen at each place of a row.
+                unsafe { bring(from, rest, room.add(i * LANES)) };
+            }
+            source.last.first = room;
+        }
+        source
+    }
+
+    /// Where the values of some places go.
+    fn sink<A: Element<Accumulator = A>>(
+        &self,
+        places: &Range<usize>,
+        descent: &mut Descent<A>,
+    ) -> Sink<U> {
+        let order = const { Order::of::<T>() };
+        let chunks = STAGE / (order.chunk() * self.count * size_of::<U>().max(1));
+        let room = chunks.clamp(1, Order::CHUNKS_PER_ROW) * order.chunk();
+        let stage = descent.stage.of::<U>(2 * Sink::<U>::values(room, self.count));
+        let [_, stride] = self.strides;
+        let first = self.to.wrapping_offset(places.start as isize * stride);
+        let target = Some(Target { first, stride, stream: self.stream });
+        Sink { stage, lines: self.count, room, target }
+    }
 }
 
-/// What a thread needs for a strip; reused from one to the next.
-pub(crate) struct Room<A> {
-    groups: Vec<Group<A>>,
-    prefixes: Vec<Prefix<[A; LANES]>>,
-}
-
-impl<A> Room<A> {
-    pub(crate) fn new() -> Self {
-        Self { groups: vec![], prefixes: vec![] }
+/// Brings fewer than sixteen lanes to where there is room for all.
+///
+/// # Safety
+///
+/// So many elements must be readable at `from`, and sixteen writable at `to`.
+#[inline(always)]
+unsafe fn bring<T: Element>(from: *const T, count: usize, to: *mut T) {
+    const QUAD: usize = 4;
+    // SAFETY: by contract.
+    unsafe {
+        to.cast::<[T; LANES]>().write([T::zeroed(); LANES]);
+        let quads = count / QUAD * QUAD;
+        for n in (0..quads).step_by(QUAD) {
+            let quad = from.add(n).cast::<[T; QUAD]>().read_unaligned();
+            to.add(n).cast::<[T; QUAD]>().write(quad);
+        }
+        for n in quads..count {
+            to.add(n).write(from.add(n).read());
+        }
     }
 }
 
@@ -97,10 +163,10 @@ impl<A> Room<A> {
 pub(crate) struct Cut {
     /// Lines side by side.
     lines: usize,
-    /// Lines of the first group, if the others then begin with a cache line; else those of any group.
-    lead: usize,
-    /// Lines of each strip; the first lacks what its first group does.
+    /// Lines of each strip.
     width: usize,
+    /// Lines that the first strip lacks, so that the others begin with a cache line.
+    missing: usize,
 }
 
 impl Cut {
@@ -108,35 +174,34 @@ impl Cut {
     pub(crate) fn new<T, U>(lines: usize, outer: usize, threads: usize, to: *const U) -> Self {
         let size = size_of::<U>().max(1);
         let to_line = to.addr().wrapping_neg() % 64;
-        // One group more doesn't pay where there is but one.
+        // Another strip doesn't pay where there is but one group.
         let aligns = lines > LANES && to_line.is_multiple_of(size);
-        let lead = if aligns { to_line / size % LANES } else { 0 };
-        let lead = if lead > 0 { lead } else { LANES };
+        let missing = if aligns { (LANES - to_line / size % LANES) % LANES } else { 0 };
         let narrow = (WIDTH / (LANES * size_of::<T>().max(1))).clamp(1, GROUPS);
-        let groups = (lines + LANES - lead).div_ceil(LANES).saturating_mul(outer);
-        // As many strips as divide evenly among the threads.
-        let each = (groups / (threads * narrow)).clamp(1, STRIPS_PER_THREAD);
-        let width = groups.div_ceil(threads * each).clamp(narrow, GROUPS);
-        Self { lines, lead, width: LANES * width }
+        let each = (lines + missing).div_ceil(LANES);
+        let groups = each.saturating_mul(outer);
+        let (most, least) = (groups / narrow, groups.div_ceil(GROUPS));
+        let strips = if most < threads {
+            least
+        } else {
+            // As many for each thread, and all alike.
+            let most = (most - most % threads).min(threads * STRIPS_PER_THREAD);
+            least.next_multiple_of(threads).max(most)
+        };
+        let width = each.div_ceil(each.div_ceil(groups.div_ceil(strips)));
+        Self { lines, width: LANES * width, missing }
     }
 
     /// How many strips there are.
     pub(crate) fn strips(&self) -> usize {
-        (self.lines + LANES - self.lead).div_ceil(self.width)
+        (self.lines + self.missing).div_ceil(self.width)
     }
 
-    /// The lines of a strip, and how many of them its first group has.
-    pub(crate) fn strip(&self, strip: usize) -> (Range<usize>, usize) {
-        let missing = LANES - self.lead;
-        let start = (strip * self.width).saturating_sub(missing);
-        let end = self.lines.min((strip + 1) * self.width - missing);
-        (start..end, if strip == 0 { self.lead } else { LANES })
+    /// The lines of a strip.
+    pub(crate) fn strip(&self, strip: usize) -> Range<usize> {
+        let start = (strip * self.width).saturating_sub(self.missing);
+        start..self.lines.min((strip + 1) * self.width - self.missing)
     }
-}
-
-/// The lock, whoever may have panicked with it.
-fn locked<G>(state: &Mutex<G>) -> MutexGuard<'_, G> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A scan of lines side by side.
@@ -146,7 +211,7 @@ pub(crate) struct Columns<'a, 'b, A, O> {
 }
 
 impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
-    /// Scans some of the lines, `lead` of them in the first group.
+    /// Scans lines.
     ///
     /// # Safety
     ///
@@ -154,160 +219,78 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
     pub(crate) unsafe fn strip<T: Accumulate<A>, U: Accumulate<A>>(
         &self,
         lines: &Lines<T, U>,
-        strip: Range<usize>,
-        lead: usize,
-        threads: usize,
-        room: &mut Room<A>,
+        descent: &mut Descent<A>,
     ) {
+        self.begin(lines, descent);
+        for row in 0..lines.rows() {
+            // SAFETY: passed on.
+            unsafe { self.scan_row(lines, row, lines.ahead(), descent) };
+            if row + 1 < lines.rows() || self.parts.totals_wanted() {
+                descent.take_in(self.request.operator);
+            }
+        }
+        stream::fence();
+        // SAFETY: passed on.
+        unsafe { self.put_totals(lines, descent) };
+    }
+
+    /// Before the first row.
+    pub(crate) fn begin<T: Element, U: Element>(
+        &self,
+        lines: &Lines<T, U>,
+        descent: &mut Descent<A>,
+    ) {
+        descent.begin(lines.groups(), |g| self.init(lines, g));
+    }
+
+    /// Scans the next row of the lines, which is row `row`, and asks for places so far `ahead`
+    /// meanwhile.
+    ///
+    /// # Safety
+    ///
+    /// As for [`strip`](Self::strip), for the row.
+    pub(crate) unsafe fn scan_row<T: Accumulate<A>, U: Accumulate<A>>(
+        &self,
+        lines: &Lines<T, U>,
+        row: usize,
+        ahead: usize,
+        descent: &mut Descent<A>,
+    ) {
+        let places = lines.places(row);
         // SAFETY: passed on.
         unsafe {
-            let mut lines = lines.part(strip, lead);
-            lines.strip.stream &= lines.strip.streams();
-            let tiles = lines.len.div_ceil(Order::of::<T>().tile());
-            if const { !O::COMPACT } && threads > 1 && tiles > 1 {
-                self.by_many(&lines, threads);
-            } else {
-                self.by_one(&lines, room);
-            }
-            if lines.strip.stream {
-                stream::fence();
-            }
+            let to = lines.sink(&places, descent);
+            let from = lines.source(&places, descent);
+            descent.scan(self.request, from, to, places.len(), ahead);
         }
     }
 
+    /// Folds a row of the lines, and gives the folds of its groups.
+    ///
     /// # Safety
     ///
-    /// As for [`strip`](Self::strip).
-    unsafe fn by_one<T: Accumulate<A>, U: Accumulate<A>>(
+    /// The lines must exist, and nobody write the row.
+    pub(crate) unsafe fn fold_row<T: Accumulate<A>, U: Element>(
         &self,
         lines: &Lines<T, U>,
-        room: &mut Room<A>,
-    ) {
-        let groups = lines.strip.groups();
-        room.groups.resize_with(groups, Group::new);
-        let inits: [Option<[A; LANES]>; GROUPS] =
-            array(|g| if g < groups { self.init(lines, g) } else { None });
-        room.prefixes.clear();
-        let order = Order::of::<T>();
-        if lines.len > order.tile() {
-            room.prefixes.extend(inits[..groups].iter().map(|&init| Prefix::new(init)));
+        row: usize,
+        descent: &mut Descent<A>,
+    ) -> impl Iterator<Item = [A; LANES]> {
+        let places = lines.places(row);
+        // SAFETY: passed on.
+        unsafe {
+            let from = lines.source(&places, descent);
+            descent.fold(self.request, from, places.len(), lines.ahead())
         }
-        let operator = &Across(self.request.operator);
-        for start in (0..lines.len).step_by(order.tile()) {
-            let places = start..lines.len.min(start + order.tile());
-            for (g, group) in room.groups.iter_mut().enumerate() {
-                let before = match room.prefixes.get(g) {
-                    Some(prefix) => prefix.before(operator),
-                    None => inits[g],
-                };
-                group.before = before.map_or(Lanes::zeroed(), Lanes);
-            }
-            let preceded = start > 0 || inits[0].is_some();
-            // SAFETY: passed on.
-            unsafe { self.tile::<T, U, true>(lines, places, &mut room.groups, preceded) };
-            for (group, prefix) in room.groups.iter().zip(&mut room.prefixes) {
-                prefix.push(operator, group.tile.0);
-            }
-        }
-        for (g, group) in room.groups.iter().enumerate() {
-            let total = match room.prefixes.get(g) {
-                Some(prefix) => prefix.before(operator),
-                None => {
-                    inits[g].map(|init| operator.combine(init, group.tile.0)).or(Some(group.tile.0))
-                }
-            };
-            // SAFETY: passed on.
-            unsafe { self.put_totals(lines, g, total) };
-        }
-    }
-
-    /// # Safety
-    ///
-    /// As for [`strip`](Self::strip).
-    unsafe fn by_many<T: Accumulate<A>, U: Accumulate<A>>(
-        &self,
-        lines: &Lines<T, U>,
-        threads: usize,
-    ) {
-        let operator = &Across(self.request.operator);
-        let (groups, order) = (lines.strip.groups(), Order::of::<T>());
-        let tiles = lines.len.div_ceil(order.tile());
-        let places = |tile: usize| tile * order.tile()..lines.len.min((tile + 1) * order.tile());
-        let mut prefixes: Vec<Prefix<[A; LANES]>> =
-            (0..groups).map(|g| Prefix::new(self.init(lines, g))).collect();
-        let round = threads * TILES;
-        // Each has one owner at a time; the locks say so to the compiler.
-        let mut states: Vec<_> =
-            (0..round.min(tiles)).map(|_| Mutex::new(vec![Group::<A>::new(); groups])).collect();
-        for first in (0..tiles).step_by(round) {
-            let last = tiles.min(first + round);
-            let states = &mut states[..last - first];
-            pool::each(states.len(), TILES, &|i| {
-                // SAFETY: passed on; nothing is written.
-                unsafe {
-                    self.tile::<T, U, false>(
-                        lines,
-                        places(first + i),
-                        &mut locked(&states[i]),
-                        false,
-                    );
-                }
-            });
-            let mut preceded = vec![];
-            for state in &mut *states {
-                let groups = state.get_mut().unwrap_or_else(PoisonError::into_inner);
-                let mut any = false;
-                for (group, prefix) in groups.iter_mut().zip(&mut prefixes) {
-                    let before = prefix.before(operator);
-                    any = before.is_some();
-                    prefix.push(operator, group.tile.0);
-                    group.before = before.map_or(Lanes::zeroed(), Lanes);
-                }
-                preceded.push(any);
-            }
-            pool::each(states.len(), TILES, &|i| {
-                // SAFETY: passed on; tiles are distinct places.
-                unsafe {
-                    let groups = &mut locked(&states[i]);
-                    self.tile::<T, U, true>(lines, places(first + i), groups, preceded[i]);
-                }
-                stream::fence();
-            });
-        }
-        for (g, prefix) in prefixes.iter().enumerate() {
-            // SAFETY: passed on.
-            unsafe { self.put_totals(lines, g, prefix.before(operator)) };
-        }
-    }
-
-    /// # Safety
-    ///
-    /// As for [`strip`](Self::strip), for these places of the lines.
-    unsafe fn tile<T: Accumulate<A>, U: Accumulate<A>, const STORE: bool>(
-        &self,
-        lines: &Lines<T, U>,
-        places: Range<usize>,
-        groups: &mut [Group<A>],
-        preceded: bool,
-    ) {
-        let Request { operator, kind, level, .. } = *self.request;
-        level.run(Tile::<T, U, A, O, _, STORE> {
-            operator,
-            kind,
-            lines: lines.strip,
-            types: PhantomData,
-            places,
-            groups,
-            preceded,
-        });
     }
 
     /// The initial values of a group's lines.
-    fn init<T: Copy, U: Copy>(&self, lines: &Lines<T, U>, g: usize) -> Option<[A; LANES]> {
-        let line = lines.strip.first_of(g);
+    fn init<T: Element, U: Element>(&self, lines: &Lines<T, U>, g: usize) -> Option<[A; LANES]> {
+        let line = g * LANES;
         let first = self.parts.init(lines.number_of(line))?;
         let mut inits = [first; LANES];
-        for (n, init) in inits.iter_mut().enumerate().take(lines.strip.count_of(g)).skip(1) {
+        let count = LANES.min(lines.count - line);
+        for (n, init) in inits.iter_mut().enumerate().take(count).skip(1) {
             *init = self.parts.init(lines.number_of(line + n)).unwrap_or(first);
         }
         Some(inits)
@@ -316,20 +299,22 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
     /// # Safety
     ///
     /// As for [`strip`](Self::strip).
-    unsafe fn put_totals<T: Copy, U: Copy>(
+    pub(crate) unsafe fn put_totals<T: Element, U: Element>(
         &self,
         lines: &Lines<T, U>,
-        g: usize,
-        total: Option<[A; LANES]>,
+        descent: &mut Descent<A>,
     ) {
         if !self.parts.totals_wanted() {
             return;
         }
-        for n in 0..lines.strip.count_of(g) {
-            let number = lines.number_of(lines.strip.first_of(g) + n);
-            let total = total.map(|total| total[n]);
-            // SAFETY: passed on.
-            unsafe { self.parts.put_total(self.request.operator, number, total) };
+        let operator = self.request.operator;
+        for g in 0..lines.groups() {
+            let totals = descent.totals(operator, g);
+            for line in g * LANES..lines.count.min((g + 1) * LANES) {
+                let total = totals.map(|totals| totals[line % LANES]);
+                // SAFETY: passed on.
+                unsafe { self.parts.put_total(operator, lines.number_of(line), total) };
+            }
         }
     }
 }
@@ -347,10 +332,9 @@ mod tests {
                     let cut = Cut::new::<u32, u32>(lines, outer, threads, &raw const room[offset]);
                     let mut end = 0;
                     for strip in 0..cut.strips() {
-                        let (lines, lead) = cut.strip(strip);
+                        let lines = cut.strip(strip);
                         assert!(lines.start == end && !lines.is_empty(), "{cut:?} {lines:?}");
-                        let groups = 1 + lines.len().saturating_sub(lead).div_ceil(LANES);
-                        assert!(lead > 0 && groups <= GROUPS, "{cut:?} {lines:?}");
+                        assert!(lines.len() <= GROUPS * LANES, "{cut:?} {lines:?}");
                         end = lines.end;
                     }
                     assert_eq!(end, lines, "{cut:?}");

@@ -5,7 +5,9 @@
 //! thread. [`plan`] decides how, [`scan_into`] and [`scan_in_place`] do it.
 //!
 //! A scan of a slice allocates one slot per tile (32 KiB of input) and one segment per thread at
-//! most; lines and segments, some state per thread besides. The engine never leaves the order of `kogge-core`, and knows nothing of files or devices.
+//! most; lines and segments, some state per thread besides; few lines side by side, a slot per row of
+//! the order of each line. The engine never leaves the order of `kogge-core`, and knows nothing of files
+//! or devices.
 
 #![allow(private_bounds)]
 
@@ -13,6 +15,7 @@ mod algorithm;
 mod arch;
 mod array;
 mod columns;
+mod descent;
 mod engine;
 mod lines;
 mod parts;
@@ -21,6 +24,7 @@ mod pool;
 mod scattered;
 mod segments;
 mod sync;
+mod together;
 mod tuning;
 
 pub use arch::Level;

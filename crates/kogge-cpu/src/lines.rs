@@ -7,14 +7,16 @@
 //! Threads share out lines; when there are too few of them, each line is scanned by many threads.
 
 use crate::algorithm::io::Strided;
-use crate::algorithm::strip::{Group, LANES, Strip};
-use crate::columns::{Columns, Cut, Lines, Room};
+use crate::algorithm::strip::LANES;
+use crate::columns::{Columns, Cut, Lines};
+use crate::descent::Descent;
 use crate::engine::{Request, run, scan_raw};
 use crate::parts::{Parts, PerPart};
 use crate::plan::{Machine, Plan, plan};
 use crate::pool;
 use crate::scattered::Scattered;
 use crate::segments::{Even, scan_segments};
+use crate::together::Together;
 use crate::tuning;
 use kogge_core::{Accumulate, Direction, Element, Error, Operator, Order};
 use std::marker::PhantomData;
@@ -202,18 +204,18 @@ where
     unsafe fn scattered(&self, axes: &[Outer], lines: usize) {
         let tasks = lines.div_ceil(LANES);
         let at_least = (TASK / (LANES * self.line.len)).max(1);
-        let scan = |group: &mut Group<A>, task: usize| {
+        let scan = |descent: &mut Descent<A>, task: usize| {
             let numbers = task * LANES..lines.min((task + 1) * LANES);
             // SAFETY: there are such lines; each is one task's.
-            unsafe { self.group_at(axes, numbers).scan(self.request, self.parts, group) };
+            unsafe { self.group_at(axes, numbers).scan(self.request, self.parts, descent) };
         };
         if rayon::current_num_threads() == 1 || tasks <= at_least {
-            let mut group = Group::new();
-            (0..tasks).for_each(|task| scan(&mut group, task));
+            let mut descent = Descent::new();
+            (0..tasks).for_each(|task| scan(&mut descent, task));
         } else {
             pool::ranges(tasks, at_least, &|tasks| {
-                let mut group = Group::new();
-                tasks.for_each(|task| scan(&mut group, task));
+                let mut descent = Descent::new();
+                tasks.for_each(|task| scan(&mut descent, task));
             });
         }
     }
@@ -257,30 +259,32 @@ where
         let written = self.line.len.saturating_mul(beside.len * size_of::<U>());
         let written = written.saturating_mul(count) as u64;
         let stream = !self.in_place && written >= tuning::STREAM_BYTES;
-        let scan = |task: usize, threads: usize, room: &mut Room<A>| {
-            // SAFETY: there are such lines, and a task for each of their strips.
-            unsafe {
-                let mut lines = self.side_by_side(offsets(outer, task / strips), beside);
-                lines.strip.stream = stream;
-                let (strip, lead) = cut.strip(task % strips);
-                columns.strip(&lines, strip, lead, threads, room);
-            }
+        let strip = |task: usize| {
+            // SAFETY: there are such lines.
+            let lines = unsafe { self.side_by_side(offsets(outer, task / strips), beside, stream) };
+            lines.part(cut.strip(task % strips))
+        };
+        let scan = |task: usize, descent: &mut Descent<A>| {
+            // SAFETY: there is a task for each strip.
+            unsafe { columns.strip(&strip(task), descent) };
         };
         let tasks = count.saturating_mul(strips);
         let elements = self.line.len.saturating_mul(beside.len.div_ceil(strips));
         let at_least = (TASK / elements).max(1);
         let even = tasks.is_multiple_of(threads) || tasks >= 4 * threads;
-        if threads == 1 || tasks <= at_least {
-            let mut room = Room::new();
-            (0..tasks).for_each(|task| scan(task, 1, &mut room));
-        } else if const { O::COMPACT } || even || self.line.len <= Order::of::<T>().tile() {
-            pool::ranges(tasks, at_least, &|tasks| {
-                let mut room = Room::new();
-                tasks.for_each(|task| scan(task, 1, &mut room));
+        if threads == 1 || elements.saturating_mul(tasks) <= TASK {
+            let mut descent = Descent::new();
+            (0..tasks).for_each(|task| scan(task, &mut descent));
+        } else if const { !O::COMPACT } && !even && elements >= threads * TASK {
+            // SAFETY: as above.
+            (0..tasks).for_each(|task| unsafe {
+                Together::new(&columns, &strip(task), self.in_place).run(threads);
             });
         } else {
-            let mut room = Room::new();
-            (0..tasks).for_each(|task| scan(task, threads, &mut room));
+            pool::ranges(tasks, at_least, &|tasks| {
+                let mut descent = Descent::new();
+                tasks.for_each(|task| scan(task, &mut descent));
+            });
         }
     }
 
@@ -289,14 +293,18 @@ where
     /// # Safety
     ///
     /// The lines must exist.
-    unsafe fn side_by_side(&self, offsets: [isize; 3], beside: Outer) -> Lines<T, U> {
+    unsafe fn side_by_side(&self, offsets: [isize; 3], beside: Outer, stream: bool) -> Lines<T, U> {
         // SAFETY: passed on.
         let (from, to, strides) = unsafe { self.begin(offsets) };
         Lines {
-            strip: Strip { from, to, strides, lines: beside.len, lead: LANES, stream: false },
+            from,
+            to,
+            strides,
             len: self.line.len,
+            count: beside.len,
             number: offsets[2],
             beside: beside.strides[2],
+            stream,
         }
     }
 

@@ -4,13 +4,12 @@
 //! at its side to go as a strip. But any sixteen lines of one length can go down their axis together;
 //! what it costs is a load and a store per element instead of vectors.
 
-use crate::algorithm::strip::{Group, LANES, Lanes, Place, Tile};
-use crate::columns::Across;
+use crate::algorithm::abreast::{Abreast, Sink, Source};
+use crate::algorithm::strip::LANES;
+use crate::descent::Descent;
 use crate::engine::Request;
 use crate::parts::Parts;
-use kogge_core::{Accumulate, Element, Operator};
-use std::marker::PhantomData;
-use std::slice;
+use kogge_core::{Accumulate, Element, Operator, Order};
 
 /// Sixteen lines, or fewer.
 pub(crate) struct Scattered<T, U> {
@@ -28,36 +27,8 @@ pub(crate) struct Scattered<T, U> {
     pub(crate) len: usize,
 }
 
-impl<T, U> Place<T, U> for &Scattered<T, U> {
-    #[inline(always)]
-    fn count_of(&self, _: usize) -> usize {
-        self.count
-    }
-
-    /// Lines lie anywhere; the hardware sees by itself which follow each other.
-    #[inline(always)]
-    fn ask(&self, _: usize, _: usize, _: usize) {}
-
-    #[inline(always)]
-    fn stream(&self) -> bool {
-        false
-    }
-
-    #[inline(always)]
-    unsafe fn from(&self, _: usize, i: usize, n: usize) -> *const T {
-        // SAFETY: passed on.
-        unsafe { self.from[n].offset(i as isize * self.strides[0]) }
-    }
-
-    #[inline(always)]
-    unsafe fn to(&self, _: usize, i: usize, n: usize) -> *mut U {
-        // SAFETY: passed on.
-        unsafe { self.to[n].offset(i as isize * self.strides[1]) }
-    }
-}
-
-impl<T, U> Scattered<T, U> {
-    /// Scans the lines. `group` is room, of whatever contents.
+impl<T: Element, U: Element> Scattered<T, U> {
+    /// Scans the lines. `descent` is room, of whatever contents.
     ///
     /// # Safety
     ///
@@ -66,33 +37,71 @@ impl<T, U> Scattered<T, U> {
         &self,
         request: &Request<'_, O, A>,
         parts: &Parts<'_, A>,
-        group: &mut Group<A>,
+        descent: &mut Descent<A>,
     ) where
         T: Accumulate<A>,
         U: Accumulate<A>,
         A: Element<Accumulator = A>,
         O: Operator<A>,
     {
-        let Request { operator, kind, level, .. } = *request;
-        let init = self.init(parts);
-        group.before = init.map_or(Lanes::zeroed(), Lanes);
-        level.run(Tile::<T, U, A, O, _, true> {
-            operator,
-            kind,
-            lines: self,
-            types: PhantomData,
-            places: 0..self.len,
-            groups: slice::from_mut(group),
-            preceded: init.is_some(),
-        });
+        descent.begin(1, |_| self.init(parts));
+        let row = const { Order::of::<T>().row() };
+        for start in (0..self.len).step_by(row) {
+            let len = row.min(self.len - start);
+            let brought = descent.brought.of::<T>(row * LANES);
+            let stage = descent.stage.of::<U>(Sink::<U>::values(row, LANES));
+            let lanes = Abreast { first: brought.cast_const(), stride: LANES as isize };
+            let from = Source { lines: lanes, whole: 0, last: lanes };
+            let to = Sink { stage, lines: LANES, room: row, target: None };
+            // SAFETY: there is room for a row; the places by contract.
+            unsafe {
+                self.bring(start, len, brought);
+                descent.scan(request, from, to, len, 0);
+                descent.take_in(request.operator);
+                self.put(start, len, stage);
+            }
+        }
         if !parts.totals_wanted() {
             return;
         }
-        let folds = group.tile.0;
-        let totals = init.map_or(folds, |init| Across(operator).combine(init, folds));
-        for (&number, total) in self.numbers.iter().zip(totals).take(self.count) {
+        let totals = descent.totals(request.operator, 0);
+        for (n, &number) in self.numbers.iter().enumerate().take(self.count) {
             // SAFETY: passed on.
-            unsafe { parts.put_total(operator, number, Some(total)) };
+            unsafe { parts.put_total(request.operator, number, totals.map(|totals| totals[n])) };
+        }
+    }
+
+    /// Brings some places of all lines together.
+    ///
+    /// # Safety
+    ///
+    /// The places must exist, and be room for sixteen lines at `to`.
+    unsafe fn bring(&self, start: usize, len: usize, to: *mut T) {
+        for i in 0..len {
+            for n in 0..self.count {
+                let from = self.from[n].wrapping_offset((start + i) as isize * self.strides[0]);
+                // SAFETY: by contract.
+                unsafe { to.add(i * LANES + n).write(from.read()) };
+            }
+            for n in self.count..LANES {
+                // SAFETY: by contract.
+                unsafe { to.add(i * LANES + n).write(T::zeroed()) };
+            }
+        }
+    }
+
+    /// Puts the values of some places where they belong.
+    ///
+    /// # Safety
+    ///
+    /// As for [`bring`](Self::bring), with values at `from`.
+    unsafe fn put(&self, start: usize, len: usize, from: *const U) {
+        for i in 0..len {
+            for n in 0..self.count {
+                let to = self.to[n].wrapping_offset((start + i) as isize * self.strides[1]);
+                // SAFETY: by contract.
+                unsafe { to.write(from.add(i * LANES + n).read()) };
+            }
         }
     }
 

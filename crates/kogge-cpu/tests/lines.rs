@@ -166,6 +166,12 @@ fn along_every_axis(operator: &impl Operator<u32>) {
     }
 }
 
+/// Where any tree has the same bits, rows of lines side by side have none.
+#[test]
+fn sums_of_integers_along_every_axis() {
+    along_every_axis(&Sum);
+}
+
 #[test]
 fn wider_accumulators_along_every_axis() {
     for shape in shapes() {
@@ -218,7 +224,7 @@ fn large_arrays() {
     let make = |i| Random(i as u64).float() as f32;
     for threads in [1, 3] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        for shape in [[2_100, 2_048], [40_000, 48], [170_000, 32]] {
+        for shape in [[2_100, 2_048], [2_100, 1_037], [40_000, 48], [33_000, 70], [270_000, 8]] {
             let request = Request { kind: Kind::Exclusive, ..Request::new(&Sum) };
             let shape = Shape::row_major(&shape);
             pool.install(|| check::<f32, f32, f32, _>(&shape, &request, make, None));

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Case, MANY, MANY_STREAM, Nonblocking, ONE, Random, STREAM, bracket, check};
 use kogge_core::{Direction, Kind, Operator, Order, from_fn};
-use kogge_cpu::{Plan, Request, scan_in_place, scan_into};
+use kogge_cpu::{Axis, PerPart, Plan, Request, scan_in_place, scan_into, scan_lines};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -188,7 +188,7 @@ impl Stage {
 /// so the late total was computed by who needed it.
 #[test]
 fn a_late_total_is_computed_by_who_needs_it() {
-    for in_place in [false, true] {
+    for (in_place, columns) in [(false, 1), (true, 1), (false, COLUMNS), (true, COLUMNS)] {
         let stage = Stage::default();
         let operator = from_fn([0; 3], |left: Wide, right: Wide| {
             if left[0] == 0 && right == [1, 2, 1] {
@@ -199,6 +199,10 @@ fn a_late_total_is_computed_by_who_needs_it() {
             }
             join(left, right)
         });
+        if columns > 1 {
+            scan_columns(&operator, in_place);
+            continue;
+        }
         let mut data = spans(3 * TILE + 9);
         let len = data.len();
         let plan = Some(Plan { threads: 2, tiles_per_piece: 1, stream: false });
@@ -215,12 +219,63 @@ fn a_late_total_is_computed_by_who_needs_it() {
     }
 }
 
+/// Lines side by side that two threads scan together: a group that is read where it lies, and one that
+/// is brought together first.
+const COLUMNS: usize = 19;
+
+fn scan_columns(operator: &impl Operator<Wide>, in_place: bool) {
+    let len = (1 << 15) / COLUMNS + 100; // so many that they are shared out
+    let input: Vec<Wide> = spans(len).into_iter().flat_map(|span| [span; COLUMNS]).collect();
+    let mut data = input.clone();
+    let line = Axis { len, strides: [COLUMNS as isize; 2] };
+    let beside = [Axis { len: COLUMNS, strides: [1; 2] }];
+    let to = data.as_mut_ptr();
+    let from = if in_place { to.cast_const() } else { input.as_ptr() };
+    let (from, to) = (from.expose_provenance(), to.expose_provenance());
+    let (request, per) = (Request::new(operator), PerPart::default());
+    pool(2).install(|| {
+        let from = std::ptr::with_exposed_provenance::<Wide>(from);
+        let to = std::ptr::with_exposed_provenance_mut::<Wide>(to);
+        // SAFETY: the axes reach the places of the arrays, which are this call's.
+        unsafe { scan_lines(&request, per, from, to, line, &beside, in_place) }.unwrap();
+    });
+    for column in 0..COLUMNS {
+        let values: Vec<Wide> = data.iter().copied().skip(column).step_by(COLUMNS).collect();
+        assert_spans(&values, len);
+    }
+}
+
 /// In place, a helper that is slow to read tile 0 keeps its owner from overwriting it.
 #[test]
 fn a_helper_inside_keeps_the_input_as_it_is() {
+    a_helper_inside(|operator| {
+        let mut data = spans(2 * TILE);
+        let len = data.len();
+        let plan = Some(Plan { threads: 2, tiles_per_piece: 1, stream: false });
+        let request = Request { plan, ..Request::new(operator) };
+        pool(2).install(|| scan_in_place(&request, &mut data));
+        assert_spans(&data, len);
+    });
+    a_helper_inside(|operator| scan_columns(operator, true));
+}
+
+/// Combines by a function.
+struct Helped<'a>(&'a (dyn Fn(Wide, Wide) -> Wide + Sync));
+
+impl Operator<Wide> for Helped<'_> {
+    fn identity(&self) -> Wide {
+        [0; 3]
+    }
+
+    fn combine(&self, left: Wide, right: Wide) -> Wide {
+        (self.0)(left, right)
+    }
+}
+
+fn a_helper_inside(scan: impl FnOnce(&Helped<'_>)) {
     let stage = Stage::default();
     let slept = AtomicUsize::new(0);
-    let operator = from_fn([0; 3], |left: Wide, right: Wide| {
+    let combine = |left: Wide, right: Wide| {
         if left[0] == 0 && right == [1, 2, 1] {
             match stage.enter() {
                 (0, true) => assert!(stage.wait_for(2), "nobody came to help"),
@@ -233,14 +288,9 @@ fn a_helper_inside_keeps_the_input_as_it_is() {
             }
         }
         join(left, right)
-    });
-    let mut data = spans(2 * TILE);
-    let len = data.len();
-    let plan = Some(Plan { threads: 2, tiles_per_piece: 1, stream: false });
-    let request = Request { plan, ..Request::new(&operator) };
-    pool(2).install(|| scan_in_place(&request, &mut data));
+    };
+    scan(&Helped(&combine));
     assert_eq!(slept.into_inner(), 1);
-    assert_spans(&data, len);
 }
 
 /// A panicking operator unwinds to the caller from wherever it is called, leaves nobody waiting,

@@ -397,7 +397,7 @@ unsafe fn scan_vector<P: Ordered, A: Element, O: Operator<A>, const S: usize>(
 ///
 /// The CPU features of `P` must be present, and `A` be a divisor of a vector in size.
 #[inline(always)]
-unsafe fn combine<P: Ordered, A: Element, O: Operator<A>>(
+pub(super) unsafe fn combine<P: Ordered, A: Element, O: Operator<A>>(
     operator: &O,
     left: P::Vector,
     right: P::Vector,

@@ -4,8 +4,10 @@
 //! rows of any [format](mod@format), [`part`] one that isn't full; [`free`] and [`exact`] do where any
 //! order is as good; [`tile`] puts segments together; [`sequential`] goes through tiles one by one,
 //! and [`parallel`] lets threads take them in turn, with [`handover`] between them. [`strip`] goes
-//! across lines side by side. [`io`] is where all of them read and write.
+//! across lines side by side, from and to where [`abreast`] says, with [`levels`] above its rows.
+//! [`io`] is where all others read and write.
 
+pub(crate) mod abreast;
 mod arrays;
 pub(crate) mod exact;
 pub(crate) mod format;
@@ -13,6 +15,7 @@ mod free;
 pub(crate) mod handover;
 pub(crate) mod io;
 mod lanes;
+pub(crate) mod levels;
 pub(crate) mod parallel;
 pub(crate) mod part;
 mod rows;

@@ -2,28 +2,26 @@
 //!
 //! Sixteen lines make a group, some groups a strip. A strip goes down the axis a chunk at a time,
 //! all its groups in turn, so that each page and each line of the cache is visited once; what lies
-//! between the chunks of a row, the Kogge–Stone levels of each group, stays in L1. Lanes never meet,
+//! between the chunks of a row, the Kogge–Stone levels of each group, stays near. Lanes never meet,
 //! so each line has the order of a line alone, and the operator is vectorised without any move of
 //! lanes.
+//!
+//! Here is what is compiled for each operator and SIMD level, a row of the order:
+//! [`abreast`](super::abreast) says where its lanes come from and where its values go, and
+//! [`levels`](super::levels) what precedes it.
 
-use crate::arch::stream::prefetch;
-use crate::arch::{Words, Work};
+use super::abreast::{Sending, Sink, Source};
+use super::free;
+use crate::arch::{Ordered, Words, Work};
 use crate::array::map;
 use kogge_core::{Accumulate, Element, Kind, Operator, Order};
-use std::marker::PhantomData;
 use std::ops::Range;
-
-/// Bytes of a cache line.
-const LINE: usize = 64;
 
 /// Lines of a group.
 pub(crate) const LANES: usize = 16;
 
 /// Kogge–Stone steps of a row.
 const LEVELS: usize = Order::CHUNKS_PER_ROW.ilog2() as usize;
-
-/// Chunks that the memory of a strip is asked for ahead.
-const AHEAD: usize = 4;
 
 /// An accumulator of each line of a group.
 #[derive(Clone, Copy)]
@@ -35,141 +33,79 @@ impl<A: Element> Lanes<A> {
         Self([A::zeroed(); LANES])
     }
 
-    #[inline(always)]
-    fn combine<O: Operator<A>>(operator: &O, left: &Self, right: &Self) -> Self {
-        let mut combined = *left;
-        for n in 0..LANES {
-            combined.0[n] = operator.combine(left.0[n], right.0[n]);
-        }
-        combined
-    }
-
-    /// `left ∘ right`, or `right` alone.
-    #[inline(always)]
-    fn join<O: Operator<A>>(operator: &O, left: Option<&Self>, right: &Self) -> Self {
-        left.map_or(*right, |left| Self::combine(operator, left, right))
-    }
-}
-
-/// Where the lines of some groups lie.
-pub(crate) trait Place<T, U>: Copy {
-    /// How many lines a group has.
-    fn count_of(&self, group: usize) -> usize;
-
-    /// Asks for `len` elements of each line of a group from `start` on to be brought nearer.
-    fn ask(&self, group: usize, start: usize, len: usize);
-
-    /// Whether the values of full groups are stored past the caches; they are whole cache lines then.
-    fn stream(&self) -> bool;
-
-    /// Element `i` of line `n` of a group.
+    /// Lanes as they lie in memory.
     ///
     /// # Safety
     ///
-    /// There must be such an element.
-    unsafe fn from(&self, group: usize, i: usize, n: usize) -> *const T;
-
-    /// The place of its value.
-    ///
-    /// # Safety
-    ///
-    /// As for [`from`](Self::from).
-    unsafe fn to(&self, group: usize, i: usize, n: usize) -> *mut U;
-}
-
-/// Where the lines of a strip lie: side by side.
-#[derive(Clone, Copy)]
-pub(crate) struct Strip<T, U> {
-    /// The first element of the first line.
-    pub(crate) from: *const T,
-    /// The first value of the first line; may be `from` if the strides are equal too.
-    pub(crate) to: *mut U,
-    /// From one element of a line to the next, in the input and in the output.
-    pub(crate) strides: [isize; 2],
-    /// Lines side by side.
-    pub(crate) lines: usize,
-    /// Lines of the first group, so that the others can begin with a cache line.
-    pub(crate) lead: usize,
-    /// Whether values are stored past the caches: [`streams`](Strip::streams) must say that they
-    /// can be.
-    pub(crate) stream: bool,
-}
-
-// SAFETY: a strip says where; whoever reads and writes vouches for the memory.
-unsafe impl<T, U> Send for Strip<T, U> {}
-// SAFETY: as above.
-unsafe impl<T, U> Sync for Strip<T, U> {}
-
-impl<T, U> Strip<T, U> {
-    /// Whether the values of each full group at each place are whole cache lines.
-    pub(crate) fn streams(&self) -> bool {
-        let stride = self.strides[1].unsigned_abs().wrapping_mul(size_of::<U>());
-        let whole = |bytes: usize| bytes.is_multiple_of(LINE);
-        let full = if self.lead < LANES { self.to.wrapping_add(self.lead) } else { self.to };
-        whole(LANES * size_of::<U>()) && whole(full.addr()) && whole(stride)
-    }
-
-    /// How many groups there are; the first and the last may have fewer lines.
-    pub(crate) fn groups(&self) -> usize {
-        1 + self.lines.saturating_sub(self.lead).div_ceil(LANES)
-    }
-
-    /// The first line of a group.
+    /// Sixteen elements must be readable.
     #[inline(always)]
-    pub(crate) fn first_of(&self, group: usize) -> usize {
-        if group == 0 { 0 } else { self.lead + (group - 1) * LANES }
-    }
-}
-
-impl<T: Copy, U: Copy> Place<T, U> for Strip<T, U> {
-    #[inline(always)]
-    fn count_of(&self, group: usize) -> usize {
-        let most = if group == 0 { self.lead } else { LANES };
-        most.min(self.lines - self.first_of(group))
-    }
-
-    #[inline(always)]
-    fn ask(&self, group: usize, start: usize, len: usize) {
-        let first = self.from.wrapping_add(self.first_of(group));
-        for i in start..start + len {
-            let lines = first.wrapping_offset(i as isize * self.strides[0]).cast::<u8>();
-            for offset in (0..LANES * size_of::<T>()).step_by(LINE) {
-                prefetch(lines.wrapping_add(offset));
+    unsafe fn read<T: Accumulate<A>>(from: *const T) -> Self {
+        // SAFETY: by contract; a `T` that is the same as `A` is an `A`.
+        unsafe {
+            if const { T::SAME } {
+                Self(from.cast::<[A; LANES]>().read_unaligned())
+            } else {
+                Self(map(from.cast::<[T; LANES]>().read_unaligned(), T::widen))
             }
         }
     }
 
+    /// # Safety
+    ///
+    /// Sixteen values must be writable.
     #[inline(always)]
-    fn stream(&self) -> bool {
-        self.stream
+    unsafe fn write<U: Accumulate<A>>(self, to: *mut U) {
+        // SAFETY: as in `read`.
+        unsafe {
+            if const { U::SAME } {
+                to.cast::<[A; LANES]>().write_unaligned(self.0);
+            } else {
+                to.cast::<[U; LANES]>().write_unaligned(map(self.0, U::narrow));
+            }
+        }
     }
 
+    /// `left ∘ right`, lane by lane: a vector at a time, where they fill some, lest the compiler mix
+    /// the lanes of different vectors.
+    ///
+    /// # Safety
+    ///
+    /// The CPU features of `P` must be present.
     #[inline(always)]
-    unsafe fn from(&self, group: usize, i: usize, n: usize) -> *const T {
-        // SAFETY: passed on.
-        unsafe { self.from.offset(i as isize * self.strides[0]).add(self.first_of(group) + n) }
+    unsafe fn combine<P: Ordered, O: Operator<A>>(operator: &O, left: &Self, right: &Self) -> Self {
+        let mut combined = *left;
+        if const { fills::<P, A>() } {
+            for v in 0..size_of::<Self>() / P::BYTES {
+                // SAFETY: vector `v` of each; features by contract.
+                unsafe {
+                    let left = (&raw const *left).cast::<P::Vector>().add(v).read();
+                    let right = (&raw const *right).cast::<P::Vector>().add(v).read();
+                    let value = free::combine::<P, A, O>(operator, left, right);
+                    (&raw mut combined).cast::<P::Vector>().add(v).write(value);
+                }
+            }
+        } else {
+            for n in 0..LANES {
+                combined.0[n] = operator.combine(left.0[n], right.0[n]);
+            }
+        }
+        combined
     }
+}
 
-    #[inline(always)]
-    unsafe fn to(&self, group: usize, i: usize, n: usize) -> *mut U {
-        // SAFETY: passed on.
-        unsafe { self.to.offset(i as isize * self.strides[1]).add(self.first_of(group) + n) }
-    }
+/// Whether the lanes of a group are whole vectors, and so are their elements.
+const fn fills<P: Ordered, A>() -> bool {
+    let (vector, size) = (P::BYTES, size_of::<A>());
+    vector > 0 && size > 0 && vector.is_multiple_of(size) && (LANES * size).is_multiple_of(vector)
 }
 
 /// What is known of a group between two chunks.
 #[derive(Clone)]
 pub(crate) struct Group<A> {
-    /// What precedes the tile, if anything does; given.
+    /// What precedes the row, if anything does; given.
     pub(crate) before: Lanes<A>,
-    /// The fold of the tile; the result.
-    pub(crate) tile: Lanes<A>,
-    /// What precedes the row.
-    before_row: Lanes<A>,
-    /// The fold of the rows of the segment so far.
-    segment: Lanes<A>,
-    /// The Kogge–Stone value of the last chunk.
-    chunks: Lanes<A>,
+    /// The Kogge–Stone value of the last chunk; in the end the fold of the row, the result.
+    pub(crate) chunks: Lanes<A>,
     /// Before step k, the values of the last 2ᵏ chunks: that of chunk `c` at `2ᵏ - 1 + c % 2ᵏ`.
     levels: [Lanes<A>; (1 << LEVELS) - 1],
 }
@@ -177,238 +113,212 @@ pub(crate) struct Group<A> {
 impl<A: Element> Group<A> {
     pub(crate) fn new() -> Self {
         let zeroed = Lanes::zeroed();
-        Self {
-            before: zeroed,
-            tile: zeroed,
-            before_row: zeroed,
-            segment: zeroed,
-            chunks: zeroed,
-            levels: [zeroed; (1 << LEVELS) - 1],
+        Self { before: zeroed, chunks: zeroed, levels: [zeroed; (1 << LEVELS) - 1] }
+    }
+
+    /// What precedes chunk `c`, if anything does.
+    ///
+    /// # Safety
+    ///
+    /// The CPU features of `P` must be present.
+    #[inline(always)]
+    unsafe fn before<P: Ordered, O: Operator<A>>(
+        &self,
+        operator: &O,
+        c: usize,
+        preceded: bool,
+    ) -> Lanes<A> {
+        match (c, preceded) {
+            (0, _) => self.before,
+            // SAFETY: by contract.
+            (_, true) => unsafe { Lanes::combine::<P, O>(operator, &self.before, &self.chunks) },
+            (_, false) => self.chunks,
         }
     }
 
     /// Takes in the total of chunk `c`, whose Kogge–Stone value is then in `chunks`.
+    ///
+    /// # Safety
+    ///
+    /// The CPU features of `P` must be present.
     #[inline(always)]
-    fn push<O: Operator<A>>(&mut self, operator: &O, c: usize, total: Lanes<A>) {
+    unsafe fn push<P: Ordered, O: Operator<A>>(&mut self, operator: &O, c: usize, total: Lanes<A>) {
         let mut value = total;
-        for k in 0..LEVELS {
-            let distance = 1 << k;
-            let place = &mut self.levels[distance - 1 + c % distance];
-            let left = std::mem::replace(place, value);
-            if c >= distance {
-                value = Lanes::combine(operator, &left, &value);
+        // SAFETY: by contract.
+        unsafe {
+            if const { O::EXACT } {
+                // Any tree has the same bits.
+                if c > 0 {
+                    value = Lanes::combine::<P, O>(operator, &self.chunks, &value);
+                }
+            } else {
+                for k in 0..LEVELS {
+                    let distance = 1 << k;
+                    let place = &mut self.levels[distance - 1 + c % distance];
+                    let left = std::mem::replace(place, value);
+                    if c >= distance {
+                        value = Lanes::combine::<P, O>(operator, &left, &value);
+                    }
+                }
             }
         }
         self.chunks = value;
     }
 }
 
-/// A tile of a strip, scanned at some SIMD level, or folded only if `STORE` is not set. Made where
-/// the strip's memory is known to be this thread's.
-pub(crate) struct Tile<'a, T, U, A, O, P, const STORE: bool> {
+/// A row of the order of each line of a strip, scanned at some SIMD level, or folded only if `STORE`
+/// is not set. Made where the strip's memory is known to be this thread's.
+pub(crate) struct Row<'a, T, U, A, O, const STORE: bool> {
     pub(crate) operator: &'a O,
     pub(crate) kind: Kind,
-    pub(crate) lines: P,
-    pub(crate) types: PhantomData<fn(T) -> U>,
-    /// The places along the lines.
-    pub(crate) places: Range<usize>,
+    pub(crate) from: Source<T>,
+    pub(crate) to: Sink<U>,
+    /// Places of the row.
+    pub(crate) len: usize,
     /// One for each group of the strip.
     pub(crate) groups: &'a mut [Group<A>],
-    /// Whether anything precedes the tile.
+    /// Whether anything precedes the row.
     pub(crate) preceded: bool,
+    /// From places to those that are asked for meanwhile.
+    pub(crate) ahead: usize,
 }
 
-impl<T, U, A, O, P, const STORE: bool> Work for Tile<'_, T, U, A, O, P, STORE>
+impl<T, U, A, O, const STORE: bool> Work for Row<'_, T, U, A, O, STORE>
 where
     T: Accumulate<A>,
     U: Accumulate<A>,
     A: Element,
     O: Operator<A>,
-    P: Place<T, U>,
 {
     type Output = ();
     const COMPACT: bool = O::COMPACT;
 
     #[inline(always)]
     unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(mut self) {
-        let order = const { Order::of::<T>() };
-        let Range { start, end } = self.places;
-        for segment in (start..end).step_by(order.segment()) {
-            let first = segment == start;
-            let preceded = self.preceded || !first;
-            let rest = segment..end.min(segment + order.segment());
-            // SAFETY: passed on by whoever made the value.
-            unsafe { self.segment::<W32>(rest, preceded) };
-            for group in &mut *self.groups {
-                let (operator, segment) = (self.operator, &group.segment);
-                let tile = (!first).then_some(&group.tile);
-                group.tile = Lanes::join(operator, tile, segment);
-                group.before = Lanes::join(operator, preceded.then_some(&group.before), segment);
+        let chunk = const { Order::of::<T>().chunk() };
+        // Values come to one stage and leave from the other.
+        let (mut stage, mut sent, mut sending) = (0, 0, Sending::NOTHING);
+        for (c, start) in (0..self.len).step_by(chunk).enumerate() {
+            let end = self.len.min(start + chunk);
+            // What the last group has too many lanes of, the first one overwrites.
+            for g in 0..self.groups.len() {
+                let g = g.checked_sub(1).unwrap_or(self.groups.len() - 1);
+                // SAFETY: passed on by whoever made the value.
+                unsafe {
+                    let to = self.to.at(stage, g, start - sent);
+                    self.chunk::<W32::Ordered>(c, g, start..end, to);
+                    sending.some::<W32>(LANES * chunk * size_of::<U>());
+                }
+            }
+            if STORE && (end == self.len || end - sent == self.to.room) {
+                // SAFETY: as above.
+                unsafe { sending.all::<W32>() };
+                sending = self.to.send(stage, sent..end);
+                (stage, sent) = (1 - stage, end);
             }
         }
+        // SAFETY: as above.
+        unsafe { sending.all::<W32>() };
     }
 }
 
-impl<T, U, A, O, P, const STORE: bool> Tile<'_, T, U, A, O, P, STORE>
+impl<T, U, A, O, const STORE: bool> Row<'_, T, U, A, O, STORE>
 where
     T: Accumulate<A>,
     U: Accumulate<A>,
     A: Element,
     O: Operator<A>,
-    P: Place<T, U>,
 {
+    /// Scans chunk `c` of a group, which is at these places, and puts its values in the stage.
+    ///
     /// # Safety
     ///
-    /// The places must exist, and be this call's alone; the CPU features of `H` must be present.
+    /// The places must exist, and be this call's alone, and there be room at `to`; the CPU features
+    /// of `P` must be present.
     #[inline(always)]
-    unsafe fn segment<H: Words>(&mut self, places: Range<usize>, preceded: bool) {
-        let order = const { Order::of::<T>() };
-        for group in &mut *self.groups {
-            group.before_row = group.before;
-        }
-        let Range { start, end } = places;
-        for row in (start..end).step_by(order.row()) {
-            let first = row == start;
-            let preceded = preceded || !first;
-            // SAFETY: passed on.
-            unsafe { self.row::<H>(row..end.min(row + order.row()), preceded) };
-            for group in &mut *self.groups {
-                let (operator, row) = (self.operator, &group.chunks);
-                let segment = (!first).then_some(&group.segment);
-                group.segment = Lanes::join(operator, segment, row);
-                let before = preceded.then_some(&group.before_row);
-                group.before_row = Lanes::join(operator, before, row);
-            }
-        }
-    }
-
-    /// # Safety
-    ///
-    /// As for [`segment`](Self::segment).
-    #[inline(always)]
-    unsafe fn row<H: Words>(&mut self, places: Range<usize>, preceded: bool) {
-        let chunk = const { Order::of::<T>().chunk() };
-        let Range { start, end } = places;
-        for (c, start) in (start..end).step_by(chunk).enumerate() {
-            // SAFETY: passed on; lengths are those of the chunk and of each group.
-            unsafe {
-                if start + chunk <= end {
-                    self.chunk::<H>(c, start, chunk, preceded);
-                } else {
-                    self.chunk::<H>(c, start, end - start, preceded);
-                }
-            }
-        }
-    }
-
-    /// # Safety
-    ///
-    /// As for [`segment`](Self::segment), for chunk `c` of a row.
-    #[inline(always)]
-    unsafe fn chunk<H: Words>(&mut self, c: usize, start: usize, len: usize, preceded: bool) {
-        for (g, group) in self.groups.iter_mut().enumerate() {
-            // Group by group: a burst for all of them would fill the CPU's miss buffers.
-            self.lines.ask(g, start + AHEAD * len, len);
-            let lines = Chunk { lines: self.lines, group: g, start };
-            let base = match (c, preceded) {
-                (0, true) => Some(group.before_row),
-                (0, false) => None,
-                (_, true) => Some(Lanes::combine(self.operator, &group.before_row, &group.chunks)),
-                (_, false) => Some(group.chunks),
+    unsafe fn chunk<P: Ordered>(&mut self, c: usize, g: usize, places: Range<usize>, to: *mut U) {
+        let (operator, preceded, group) = (self.operator, self.preceded, &mut self.groups[g]);
+        let (lanes, len) = (self.from.lanes(g), places.len());
+        // Group by group: a burst for all of them would fill the CPU's miss buffers.
+        lanes.ask(places.start + self.ahead, len);
+        // SAFETY: places of the row, and of the stage; features by contract.
+        unsafe {
+            let chunk = Chunk {
+                from: lanes.at(places.start),
+                stride: lanes.stride,
+                before: group.before::<P, O>(operator, c, preceded),
+                preceded: preceded || c > 0,
+                to,
+                lines: self.to.lines,
+                exclusive: self.kind == Kind::Exclusive,
             };
-            // SAFETY: passed on.
-            let total = unsafe {
-                if self.lines.count_of(g) == LANES {
-                    lines.scan::<H, T, U, A, O, STORE, true>(self.operator, self.kind, len, base)
-                } else {
-                    lines.scan::<H, T, U, A, O, STORE, false>(self.operator, self.kind, len, base)
-                }
+            let whole = const { Order::of::<T>().chunk() };
+            let total = if len == whole {
+                chunk.scan::<P, O, STORE>(operator, whole)
+            } else {
+                chunk.scan::<P, O, STORE>(operator, len)
             };
-            group.push(self.operator, c, total);
+            group.push::<P, O>(operator, c, total);
         }
     }
 }
 
 /// A chunk of each line of a group.
-struct Chunk<P> {
-    lines: P,
-    group: usize,
-    /// Its first place along the lines.
-    start: usize,
+struct Chunk<T, U, A> {
+    /// The lanes of the first place, and from a place to the next.
+    from: *const T,
+    stride: isize,
+    /// What precedes the chunk, if anything does.
+    before: Lanes<A>,
+    preceded: bool,
+    /// Where the values of the first place are put, and from a place to the next. There is room for
+    /// one place more.
+    to: *mut U,
+    lines: usize,
+    exclusive: bool,
 }
 
-impl<P> Chunk<P> {
-    /// Scans the chunks, and gives their totals. All lanes are lines if `FULL`.
+impl<T: Accumulate<A>, U: Accumulate<A>, A: Element> Chunk<T, U, A> {
+    /// Scans it, and gives its total.
     ///
     /// # Safety
     ///
-    /// The places must exist, and be this call's alone; if `stream`, each group's values must be
-    /// whole cache lines. The CPU features of `H` must be present.
+    /// The places must exist, and be this call's alone; the CPU features of `P` must be present.
     #[inline(always)]
-    unsafe fn scan<H, T, U, A, O, const STORE: bool, const FULL: bool>(
-        &self,
+    unsafe fn scan<P: Ordered, O: Operator<A>, const STORE: bool>(
+        self,
         operator: &O,
-        kind: Kind,
         len: usize,
-        mut base: Option<Lanes<A>>,
-    ) -> Lanes<A>
-    where
-        P: Place<T, U>,
-        H: Words,
-        T: Accumulate<A>,
-        U: Accumulate<A>,
-        A: Element,
-        O: Operator<A>,
-    {
-        let Self { lines, group, start } = *self;
-        let count = if FULL { LANES } else { lines.count_of(group) };
-        let mut total = Lanes::zeroed();
-        for i in start..start + len {
-            let mut element = Lanes::zeroed();
-            for n in 0..count {
-                // SAFETY: element `i` of line `n`.
-                element.0[n] = unsafe { lines.from(group, i, n).read() }.widen();
+    ) -> Lanes<A> {
+        let Self { mut from, mut to, .. } = self;
+        // SAFETY: `len` places, and one more to write; features by contract.
+        unsafe {
+            let mut total = Lanes::read(from);
+            let mut through = total;
+            if self.preceded {
+                through = Lanes::combine::<P, O>(operator, &self.before, &total);
             }
-            total = Lanes::join(operator, (i > start).then_some(&total), &element);
             if STORE {
-                let through = Lanes::join(operator, base.as_ref(), &element);
-                let value = match kind {
-                    Kind::Inclusive => through,
-                    Kind::Exclusive => base.unwrap_or_else(|| Lanes([operator.identity(); LANES])),
-                };
-                // SAFETY: passed on; place `i` of each line.
-                unsafe {
-                    if FULL && lines.stream() {
-                        let values: Values<U> = Values(map(value.0, U::narrow));
-                        stream_group::<H, U>(&values, lines.to(group, i, 0));
-                    } else {
-                        for n in 0..count {
-                            lines.to(group, i, n).write(U::narrow(value.0[n]));
-                        }
-                    }
+                if self.exclusive {
+                    let identity = || Lanes([operator.identity(); LANES]);
+                    let first = if self.preceded { self.before } else { identity() };
+                    first.write(to);
+                    // An exclusive scan is an inclusive one, a place further on.
+                    to = to.wrapping_add(self.lines);
                 }
-                base = Some(through);
+                through.write(to);
             }
+            for _ in 1..len {
+                from = from.wrapping_offset(self.stride);
+                to = to.wrapping_add(self.lines);
+                let element = Lanes::read(from);
+                total = Lanes::combine::<P, O>(operator, &total, &element);
+                if STORE {
+                    through = Lanes::combine::<P, O>(operator, &through, &element);
+                    through.write(to);
+                }
+            }
+            total
         }
-        total
-    }
-}
-
-/// A value of each line of a group, in whole cache lines if it is streamed.
-#[repr(C, align(64))]
-struct Values<U>([U; LANES]);
-
-/// Stores the values of a group past the caches.
-///
-/// # Safety
-///
-/// The values must be whole cache lines, writable at `to`, which begins one; the CPU features of `H`
-/// must be present.
-#[inline(always)]
-unsafe fn stream_group<H: Words, U>(values: &Values<U>, to: *mut U) {
-    let (from, to) = (values.0.as_ptr().cast::<u8>(), to.cast::<u8>());
-    for line in (0..size_of::<[U; LANES]>()).step_by(LINE) {
-        // SAFETY: passed on.
-        unsafe { H::stream_line(from.add(line), to.add(line)) };
     }
 }

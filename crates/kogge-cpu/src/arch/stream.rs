@@ -117,6 +117,27 @@ impl Stream {
     }
 }
 
+/// Copies a run of bytes, the whole lines among them past the caches. [`fence`] makes them visible.
+///
+/// # Safety
+///
+/// So many bytes must be readable and writable, and not overlap; the CPU features of `H` must be
+/// present.
+#[inline(always)]
+pub(crate) unsafe fn stream_run<H: Words>(from: *const u8, to: *mut u8, bytes: usize) {
+    let begun = (to.addr().wrapping_neg() % LINE).min(bytes);
+    let lines = (bytes - begun) / LINE * LINE;
+    // SAFETY: within the run; lines begin where the target has them.
+    unsafe {
+        from.copy_to_nonoverlapping(to, begun);
+        for line in (begun..begun + lines).step_by(LINE) {
+            H::stream_line(from.add(line), to.add(line));
+        }
+        let end = begun + lines;
+        from.add(end).copy_to_nonoverlapping(to.add(end), bytes - end);
+    }
+}
+
 /// A line past the caches, with what the target guarantees.
 ///
 /// # Safety

@@ -1,0 +1,180 @@
+//! Lines side by side that threads scan together, cut along the lines.
+//!
+//! As for a slice ([`parallel`](crate::algorithm::parallel)), threads take pieces from a counter, some
+//! rows of the order of all lines. Each folds its rows, publishes their totals, takes in *all* totals
+//! before its own by itself, and scans the piece, which is in its L2 by then. The next piece is taken
+//! before the scan and asked for meanwhile. A total that is late is computed by whoever needs it.
+
+use crate::algorithm::handover::{Gate, Slot, late};
+use crate::algorithm::strip::LANES;
+use crate::arch::stream;
+use crate::columns::{Columns, Lines};
+use crate::descent::Descent;
+use crate::sync::spin;
+use crate::{pool, tuning};
+use kogge_core::{Accumulate, Element, Operator, Order};
+use std::hint::spin_loop;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// How often a late total is looked for before it is computed: some tens of microseconds.
+const PATIENCE: usize = 1 << 10;
+
+/// What the threads of one scan share.
+pub(crate) struct Together<'a, 'b, T, U, A, O> {
+    columns: &'a Columns<'a, 'b, A, O>,
+    lines: &'a Lines<T, U>,
+    /// Rows of a piece.
+    piece: usize,
+    /// The next row to be taken.
+    next: AtomicUsize,
+    /// One slot for the total of each group in each row.
+    totals: Vec<Slot<[A; LANES]>>,
+    /// One gate a row where the output overwrites the input, else empty.
+    gates: Vec<Gate>,
+}
+
+impl<'a, 'b, T, U, A, O> Together<'a, 'b, T, U, A, O>
+where
+    T: Accumulate<A>,
+    U: Accumulate<A>,
+    A: Element<Accumulator = A>,
+    O: Operator<A>,
+{
+    pub(crate) fn new(
+        columns: &'a Columns<'a, 'b, A, O>,
+        lines: &'a Lines<T, U>,
+        in_place: bool,
+    ) -> Self {
+        let rows = lines.rows();
+        let row = const { Order::of::<T>().row() } * lines.count * size_of::<T>().max(1);
+        Self {
+            columns,
+            lines,
+            piece: (tuning::PIECE_BYTES as usize / row).clamp(1, rows),
+            next: AtomicUsize::new(0),
+            totals: (0..rows * lines.groups()).map(|_| Slot::new()).collect(),
+            gates: (0..if in_place { rows } else { 0 }).map(|_| Gate::new()).collect(),
+        }
+    }
+
+    /// Scans the lines on up to so many threads.
+    ///
+    /// # Safety
+    ///
+    /// The lines must exist, and be this call's alone, and so their totals.
+    pub(crate) unsafe fn run(&self, threads: usize) {
+        // SAFETY: passed on; pieces keep the threads apart.
+        pool::together(threads, &|| unsafe { self.work() });
+    }
+
+    /// What each thread does until no piece is left.
+    ///
+    /// # Safety
+    ///
+    /// As for [`run`](Self::run).
+    unsafe fn work(&self) {
+        let mut descent = Descent::new();
+        self.columns.begin(self.lines, &mut descent);
+        let mut piece = self.take();
+        while !piece.is_empty() {
+            // SAFETY: rows were taken by this thread, so nobody else writes them; totals are put by
+            // the one that scans the last row.
+            unsafe {
+                piece.clone().for_each(|row| self.fold(row, &mut descent));
+                while descent.rows() < piece.start {
+                    self.catch_up(&mut descent);
+                }
+                let next = self.take();
+                let ahead = (next.start - piece.start) * const { Order::of::<T>().row() };
+                for row in piece.clone() {
+                    self.close(row);
+                    self.columns.scan_row(self.lines, row, ahead, &mut descent);
+                    descent.take_in(self.columns.request.operator);
+                }
+                if piece.end == self.lines.rows() {
+                    self.columns.put_totals(self.lines, &mut descent);
+                }
+                piece = next;
+            }
+        }
+        stream::fence();
+    }
+
+    /// Takes the next piece; an empty one if there is none.
+    fn take(&self) -> Range<usize> {
+        let rows = self.lines.rows();
+        let start = self.next.fetch_add(self.piece, Ordering::Relaxed).min(rows);
+        start..rows.min(start + self.piece)
+    }
+
+    /// The slots of a row.
+    fn slots(&self, row: usize) -> &[Slot<[A; LANES]>] {
+        let groups = self.lines.groups();
+        &self.totals[row * groups..][..groups]
+    }
+
+    /// Folds a row, unless another thread has, and publishes its totals.
+    ///
+    /// # Safety
+    ///
+    /// Nobody may write the row meanwhile.
+    unsafe fn fold(&self, row: usize, descent: &mut Descent<A>) {
+        let slots = self.slots(row);
+        if slots.iter().any(|slot| slot.get().is_none()) {
+            // SAFETY: passed on.
+            let folds = unsafe { self.columns.fold_row(self.lines, row, descent) };
+            slots.iter().zip(folds).for_each(|(slot, fold)| slot.publish(fold));
+        }
+    }
+
+    /// Takes in the totals of the next row, which another thread has taken: as published, or computed
+    /// if they are late.
+    ///
+    /// # Safety
+    ///
+    /// As for [`run`](Self::run).
+    unsafe fn catch_up(&self, descent: &mut Descent<A>) {
+        let row = descent.rows();
+        let slots = self.slots(row);
+        for (g, slot) in slots.iter().enumerate() {
+            let mut patience = PATIENCE;
+            while slot.get().is_none() && patience > 0 {
+                spin_loop();
+                patience -= 1;
+            }
+            if slot.get().is_none() {
+                // SAFETY: out of place nobody writes the input; in place `late` keeps the gate open.
+                late(slot, self.gates.get(row), || unsafe {
+                    let folds = self.columns.fold_row(self.lines, row, descent);
+                    let (mut own, folds) = (None, slots.iter().zip(folds).enumerate());
+                    for (other, (slot, fold)) in folds {
+                        if other == g { own = Some(fold) } else { slot.publish(fold) }
+                    }
+                    own.expect("the fold of the group")
+                });
+            }
+        }
+        descent.push(self.columns.request.operator, slots.iter().map(settled));
+    }
+
+    /// Keeps others out of a row that its owner will overwrite: its totals are known.
+    fn close(&self, row: usize) {
+        if let Some(gate) = self.gates.get(row) {
+            let (last, others) = self.slots(row).split_last().expect("a group");
+            others.iter().for_each(|slot| _ = settled(slot));
+            gate.close_folded(last);
+        }
+    }
+}
+
+/// A total that is there, or about to be: another thread may have claimed the slot and not filled it
+/// yet.
+fn settled<A: Copy>(slot: &Slot<A>) -> A {
+    loop {
+        if let Some(total) = slot.get() {
+            return total;
+        }
+        spin();
+    }
+}
