@@ -519,7 +519,7 @@ fn first_calls_are_quick() {
     let folder = std::env::temp_dir().join(format!("kogge-first-calls-{}", std::process::id()));
     let time = |what: &str, device: kogge_cuda::Device, user: bool| {
         let mut longest = 0.0f64;
-        for len in [1000, 1 << 28] {
+        for len in [1000, 1 << 20, 1 << 28] {
             let start = std::time::Instant::now();
             let (kind, direction) = WAYS[0];
             let scan = match user {
