@@ -34,8 +34,7 @@ struct LineTiles {
 
         __device__ __forceinline__ Prefixes(const LineTiles& tiles, u64 epoch)
             : tiles(tiles), look_ahead{{A(), false}, 0, nullptr, epoch}, line(~0ull) {}
-        // What precedes `tile` in its line, or the place `past` tiles on.
-        __device__ __forceinline__ Maybe<A> before(u64 tile, u32 past, u32 lane) {
+        __device__ __forceinline__ Maybe<A> before(u64 tile, u32 lane) {
             u64 index = tiles.line_of(tile), first = index * tiles.per_line;
             if (index != line) {
                 line = index;
@@ -43,14 +42,13 @@ struct LineTiles {
                 look_ahead.block = 0;
                 look_ahead.workspace = (Workspace*)Slot<A>::at(tiles.workspace(), first) - 1;
             }
-            return look_ahead.before(tile + past - first, lane);
+            return look_ahead.before(tile - first, lane);
         }
-        // Whether the tile is the last of its line, and totals are asked for.
-        __device__ __forceinline__ bool total_wanted(u64 tile) const {
-            return tiles.arguments.inits.totals && tile + 1 == (tiles.line_of(tile) + 1) * tiles.per_line;
-        }
-        __device__ __forceinline__ void put_total(const Maybe<A>& total) const {
-            tiles.arguments.inits.put_total(tiles.arguments.place(line).number, total);
+        // Puts the line's total in its place, if the tile is its last and totals are wanted.
+        __device__ __forceinline__ void end(u64 tile, u32 lane) {
+            if (!tiles.arguments.inits.totals || tile + 1 < (line + 1) * tiles.per_line) return;
+            Maybe<A> total = look_ahead.before(tiles.per_line, lane);
+            if (lane == 0) tiles.arguments.inits.put_total(tiles.arguments.place(line).number, total);
         }
     };
 };

@@ -45,8 +45,7 @@ struct FromShared {
     static constexpr bool QUADS = false;
     static __device__ __forceinline__ Quad load(const u8* from) { return load_shared(from); }
 };
-// Bytes `skip` to `skip` + 16 of two quads, one after the other; `skip` is below 16, a multiple of `T`'s alignment.
-template <class T>
+// Bytes `skip` to `skip` + 16 of two quads, one after the other; `skip` is below 16.
 KOGGE_DEVICE Quad straddle(const Quad& low, const Quad& high, u32 skip) {
     u32 word[8], bits = 8 * (skip % 4);
 #pragma unroll
@@ -57,16 +56,14 @@ KOGGE_DEVICE Quad straddle(const Quad& low, const Quad& high, u32 skip) {
     for (u32 i = 0; i < 5; i++) word[i] = skip & 4 ? word[i + 1] : word[i];
     Quad quad;
 #pragma unroll
-    for (u32 i = 0; i < 4; i++)
-        quad.word[i] = alignof(T) % 4 == 0 ? word[i] : (u32)(((u64)word[i + 1] << 32 | word[i]) >> bits);
+    for (u32 i = 0; i < 4; i++) quad.word[i] = (u32)(((u64)word[i + 1] << 32 | word[i]) >> bits);
     return quad;
 }
 // Sixteen bytes from any address, by way of the two quads in which they lie.
-template <class T>
 struct FromSharedAnywhere {
     static __device__ __forceinline__ Quad load(const u8* from) {
         u32 skip = (u64)from % 16;
-        return straddle<T>(load_shared(from - skip), load_shared(from - skip + 16), skip);
+        return straddle(load_shared(from - skip), load_shared(from - skip + 16), skip);
     }
 };
 struct FromGlobal {
@@ -74,19 +71,10 @@ struct FromGlobal {
     static __device__ __forceinline__ Quad load(const u8* from) { return load_quad(from); }
 };
 
-// The chunk as it lies in memory, and back.
-template <bool REVERSE, class T, u32 E>
-KOGGE_DEVICE Chunk<T, E> memory_order(const Chunk<T, E>& chunk) {
-    if constexpr (!REVERSE || E == 1) return chunk;
-    Chunk<T, E> stored = {};
-#pragma unroll
-    for (u32 e = 0; e < E; e++) stored.put(e, chunk.get(E - 1 - e));
-    return stored;
-}
-
 template <class T, bool REVERSE, bool WHOLE, class From>
 KOGGE_DEVICE Chunk<T, Order<T>::CHUNK> read_chunk(const Span<T>& span, u32 index) {
     constexpr u32 E = Order<T>::CHUNK;
+    Chunk<T, E> chunk = {};
     if constexpr (WHOLE && Chunk<T, E>::BYTES % 16 == 0) {
         constexpr u32 QUADS = Chunk<T, E>::BYTES / 16;
         const u8* from = element_at<T, REVERSE>(span, index, REVERSE ? E - 1 : 0);
@@ -97,9 +85,10 @@ KOGGE_DEVICE Chunk<T, Order<T>::CHUNK> read_chunk(const Span<T>& span, u32 index
 #pragma unroll
             for (u32 i = 0; i < 4; i++) stored.word[q * 4 + i] = quad.word[i];
         }
-        return memory_order<REVERSE>(stored);
+        if constexpr (!REVERSE || E == 1) return stored;
+#pragma unroll
+        for (u32 e = 0; e < E; e++) chunk.put(e, stored.get(E - 1 - e));
     } else {
-        Chunk<T, E> chunk = {};
         u32 count = elements_in(span, index);
 #pragma unroll
         for (u32 e = 0; e < E; e++)
@@ -108,16 +97,21 @@ KOGGE_DEVICE Chunk<T, Order<T>::CHUNK> read_chunk(const Span<T>& span, u32 index
                 memcpy(&value, (const T*)element_at<T, REVERSE>(span, index, e), sizeof(T));
                 chunk.put(e, value);
             }
-        return chunk;
     }
+    return chunk;
 }
 
-// Writes a chunk of which all elements exist and the first byte in memory goes to `to`, a multiple of 16 if the
-// chunk's bytes are.
-template <bool REVERSE, class U, u32 E>
-KOGGE_DEVICE void write_whole_chunk(u8* to, const Chunk<U, E>& chunk) {
-    Chunk<U, E> stored = memory_order<REVERSE>(chunk);
-    if constexpr (Chunk<U, E>::BYTES % 16 == 0) {
+// Writes chunk `index` of the output; `E` elements to a chunk, however large an output element is.
+template <class U, u32 E, bool REVERSE, bool WHOLE>
+KOGGE_DEVICE void write_chunk(u8* base, u32 span_count, u32 index, u32 count, const Chunk<U, E>& chunk) {
+    u32 place = index * E;
+    if constexpr (WHOLE && Chunk<U, E>::BYTES % 16 == 0) {
+        u8* to = base + (u64)(REVERSE ? span_count - E - place : place) * sizeof(U);
+        Chunk<U, E> stored = chunk;
+        if constexpr (REVERSE && E > 1) {
+#pragma unroll
+            for (u32 e = 0; e < E; e++) stored.put(e, chunk.get(E - 1 - e));
+        }
 #pragma unroll
         for (u32 q = 0; q < Chunk<U, E>::BYTES / 16; q++) {
             Quad quad;
@@ -125,21 +119,6 @@ KOGGE_DEVICE void write_whole_chunk(u8* to, const Chunk<U, E>& chunk) {
             for (u32 i = 0; i < 4; i++) quad.word[i] = stored.word[q * 4 + i];
             store_quad(to + q * 16, quad);
         }
-    } else {
-#pragma unroll
-        for (u32 e = 0; e < E; e++) {
-            U value = stored.get(e);
-            memcpy((U*)to + e, &value, sizeof(U));
-        }
-    }
-}
-
-// Writes chunk `index` of the output; `E` elements to a chunk, however large an output element is.
-template <class U, u32 E, bool REVERSE, bool WHOLE>
-KOGGE_DEVICE void write_chunk(u8* base, u32 span_count, u32 index, u32 count, const Chunk<U, E>& chunk) {
-    u32 place = index * E;
-    if constexpr (WHOLE) {
-        write_whole_chunk<REVERSE>(base + (u64)(REVERSE ? span_count - E - place : place) * sizeof(U), chunk);
     } else {
 #pragma unroll
         for (u32 e = 0; e < E; e++)
@@ -198,13 +177,8 @@ struct StraddlingRows {
 
     __device__ __forceinline__ void write(u8* to, const Chunk<U, E>& chunk, u32 lane, bool first, bool last) {
         u32 past = (u64)to % 16;
-        Chunk<U, E> stored = memory_order<REVERSE>(chunk);
         Quad own[QUADS];
-#pragma unroll
-        for (u32 q = 0; q < QUADS; q++) {
-#pragma unroll
-            for (u32 i = 0; i < 4; i++) own[q].word[i] = stored.word[q * 4 + i];
-        }
+        memory_order(own, chunk);
         Quad beside = own[REVERSE ? 0 : QUADS - 1], below;
 #pragma unroll
         for (u32 i = 0; i < 4; i++) {
@@ -215,16 +189,31 @@ struct StraddlingRows {
 #pragma unroll
         for (u32 q = 0; q < QUADS; q++) {
             Quad quad;
-            if constexpr (REVERSE) quad = straddle<U>(own[q], q + 1 < QUADS ? own[(q + 1) % QUADS] : below, 16 - past);
-            else quad = straddle<U>(q > 0 ? own[(q + QUADS - 1) % QUADS] : below, own[q], 16 - past);
+            if constexpr (REVERSE) quad = straddle(own[q], q + 1 < QUADS ? own[(q + 1) % QUADS] : below, 16 - past);
+            else quad = straddle(q > 0 ? own[(q + QUADS - 1) % QUADS] : below, own[q], 16 - past);
             bool shared = first && lane == 0 && q == (REVERSE ? QUADS - 1 : 0);
             u8* at = to - past + 16 * (REVERSE ? q + 1 : q);
             if (shared) store_part<U>(at, quad, REVERSE ? 0 : past, REVERSE ? past : 16);
             else store_quad(at, quad);
         }
         if (last && lane == LANES - 1) {
-            Quad quad = straddle<U>(beside, beside, 16 - past);
+            Quad quad = straddle(beside, beside, 16 - past);
             store_part<U>(REVERSE ? to - past : to - past + 16 * QUADS, quad, REVERSE ? past : 0, REVERSE ? 16 : past);
+        }
+    }
+
+  private:
+    // The chunk as it lies in memory.
+    static __device__ __forceinline__ void memory_order(Quad (&own)[QUADS], const Chunk<U, E>& chunk) {
+        Chunk<U, E> stored = chunk;
+        if constexpr (REVERSE && E > 1) {
+#pragma unroll
+            for (u32 e = 0; e < E; e++) stored.put(e, chunk.get(E - 1 - e));
+        }
+#pragma unroll
+        for (u32 q = 0; q < QUADS; q++) {
+#pragma unroll
+            for (u32 i = 0; i < 4; i++) own[q].word[i] = stored.word[q * 4 + i];
         }
     }
 };

@@ -43,14 +43,14 @@ struct Ring {
 };
 
 // A thread block's share of the tiles, which are those of a sequence or of lines (sequence.cuh,
-// line_tiles.cuh). There are fewer than 2^32: no memory has more.
+// line_tiles.cuh).
 template <class S, class Tiles>
 struct Rounds {
     Tiles tiles;
     u32 count;
 
     __device__ __forceinline__ Rounds(const Tiles& tiles)
-        : tiles(tiles), count(block_index() < tiles.count ? ((u32)tiles.count - block_index() - 1) / block_count() + 1 : 0) {}
+        : tiles(tiles), count(block_index() < tiles.count ? (u32)((tiles.count - block_index() + block_count() - 1) / block_count()) : 0) {}
     static __device__ __forceinline__ u64 tile(u32 round) { return (u64)round * block_count() + block_index(); }
     static __device__ __forceinline__ u32 stage(u32 round) { return round % S::STAGES; }
     static __device__ __forceinline__ u32 parity(u32 round) { return round / S::STAGES & 1; }
@@ -60,7 +60,6 @@ struct Rounds {
 template <class S, class Tiles>
 KOGGE_DEVICE void run_loader(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 lane) {
     typedef typename S::Input Input;
-#pragma unroll 1
     for (u32 r = 0; r < rounds.count; r++) {
         u32 s = rounds.stage(r);
         if (r >= S::STAGES) barrier_wait(&ring.empty[s], rounds.parity(r) ^ 1);
@@ -102,21 +101,13 @@ KOGGE_DEVICE void run_look_ahead(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 la
     for (u32 r = 0; r < rounds.count; r++) {
         u32 ahead = r + S::AHEAD < rounds.count ? r + S::AHEAD : rounds.count - 1;
         barrier_wait(&ring.reduced[rounds.stage(ahead)], rounds.parity(ahead));
-        u64 tile = rounds.tile(r);
-        u32 turns = prefixes.total_wanted(tile) ? 2 : 1;
-        // What precedes the place after the last tile is the total.
-#pragma unroll 1
-        for (u32 past = 0; past < turns; past++) {
-            Maybe<A> prefix = prefixes.before(tile, past, lane);
-            if (lane > 0) continue;
-            if (past) {
-                prefixes.put_total(prefix);
-            } else {
-                u32 s = rounds.stage(r);
-                replace_by_prefixes(ring, s, prefix, rounds.input(r).count);
-                barrier_arrive(&ring.ready[s]);
-            }
+        Maybe<A> prefix = prefixes.before(rounds.tile(r), lane);
+        if (lane == 0) {
+            u32 s = rounds.stage(r);
+            replace_by_prefixes(ring, s, prefix, rounds.input(r).count);
+            barrier_arrive(&ring.ready[s]);
         }
+        prefixes.end(rounds.tile(r), lane);
     }
     u64 tiles = rounds.tiles.count;
     if (rounds.count == 0 || rounds.tile(rounds.count - 1) != tiles - 1) return;
@@ -162,36 +153,36 @@ KOGGE_DEVICE Maybe<typename S::Op::Element> before_segment(const Ring<S>& ring, 
     return {ring.segment[s][warp], true};
 }
 
-// From a row of the output to the next, in bytes.
-template <class S>
-KOGGE_DEVICE constexpr int row_stride() {
-    return (S::REVERSE ? -1 : 1) * (int)(LANES * OutputChunk<S>::BYTES);
-}
-
-// Writes the chunks of a whole segment where none begins at 16 bytes; `at` is where this lane's first goes. In a loop,
-// as `read_segment`.
-template <class S>
-KOGGE_DEVICE void write_straddling(u8* at, OutputChunk<S> (&output)[ROWS_PER_SEGMENT], u32 lane) {
-    if constexpr (OutputChunk<S>::BYTES % 16 == 0) {
-        StraddlingRows<typename S::Output, Order<typename S::Input>::CHUNK, S::REVERSE> rows = {};
-#pragma unroll 2
-        for (u32 j = 0; j < ROWS_PER_SEGMENT; j++, at += row_stride<S>()) {
-            rows.write(at, output[0], lane, j == 0, j == ROWS_PER_SEGMENT - 1);
-            shift_in(output, output[0]);
-        }
+// Writes rows whose chunks are at multiples of 16 bytes.
+template <class U, u32 E, bool REVERSE>
+struct RowsInPlace {
+    __device__ __forceinline__ void write(u8* to, u32 count, u32 index, const Chunk<U, E>& chunk, u32, u32) {
+        write_chunk<U, E, REVERSE, true>(to, count, index, E, chunk);
     }
-}
+};
+// Writes rows to any address.
+template <class U, u32 E, bool REVERSE>
+struct RowsAnywhere {
+    StraddlingRows<U, E, REVERSE> rows;
+    __device__ __forceinline__ void write(u8* to, u32 count, u32 index, const Chunk<U, E>& chunk, u32 row, u32 lane) {
+        u8* at = to + (u64)(REVERSE ? count - E - index * E : index * E) * sizeof(U);
+        if constexpr (Chunk<U, E>::BYTES % 16 == 0) {
+            if ((u64)at % 16 != 0) return rows.write(at, chunk, lane, row == 0, row == ROWS_PER_SEGMENT - 1);
+        }
+        write_chunk<U, E, REVERSE, true>(to, count, index, E, chunk);
+    }
+};
 
 // The values of segment `warp`, all there and of plain chunks. The stage is given back as soon as the
 // segment is in registers; if a chunk isn't plain, nothing has been done.
-template <class S>
-KOGGE_DEVICE bool scan_whole_segment(Ring<S>& ring, u32 s, const Span<typename S::Input>& tile, Lie lie, u8* to, u32 warp, u32 lane) {
+template <class S, class From, template <class, u32, bool> class Rows>
+KOGGE_DEVICE bool scan_whole_segment(Ring<S>& ring, u32 s, const Span<typename S::Input>& tile, u8* to, u32 warp, u32 lane) {
     typedef typename S::Op Op;
     typedef typename Op::Element A;
     constexpr u32 E = Order<typename S::Input>::CHUNK;
     u32 first = warp * CHUNKS_PER_SEGMENT + lane;
     InputChunk<S> input[ROWS_PER_SEGMENT];
-    read_segment<S>(tile, first, lie, input);
+    read_segment<S, From>(tile, first, input);
     if (!all_lanes(are_plain<A>(input))) return false;
     Maybe<A> before = before_segment(ring, s, warp);
     sync_warp();
@@ -200,21 +191,20 @@ KOGGE_DEVICE bool scan_whole_segment(Ring<S>& ring, u32 s, const Span<typename S
 #pragma unroll
     for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) value[j] = S::Fold::template of<true>(input[j], E);
     kogge_stone_rows<Op>(value, lane);
-    u8* at = to + (u64)(S::REVERSE ? tile.count - E - first * E : first * E) * sizeof(typename S::Output);
-    bool straddles = OutputChunk<S>::BYTES % 16 == 0 && (u64)at % 16 != 0;
-    OutputChunk<S> output[ROWS_PER_SEGMENT];
+    Rows<typename S::Output, E, S::REVERSE> rows = {};
 #pragma unroll
     for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) {
-        before = scan_row<S, true, true>(before, input[j], E, value[j], LANES, lane, output[j]);
-        if (!straddles) write_whole_chunk<S::REVERSE>(at + (int)j * row_stride<S>(), output[j]);
+        OutputChunk<S> output;
+        before = scan_row<S, true, true>(before, input[j], E, value[j], LANES, lane, output);
+        rows.write(to, tile.count, first + j * LANES, output, j, lane);
     }
-    if (straddles) write_straddling<S>(at, output, lane);
     return true;
 }
 
 template <class S, class Tiles>
 KOGGE_DEVICE void run_scanner(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 warp, u32 lane) {
     typedef typename S::Input Input;
+    typedef typename S::Output Output;
     u32 segment = warp % ring.SCANNERS;
     for (u32 r = warp / ring.SCANNERS; r < rounds.count; r += S::GROUPS) {
         u32 s = rounds.stage(r);
@@ -223,7 +213,13 @@ KOGGE_DEVICE void run_scanner(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 warp,
         barrier_wait(&ring.full[s], rounds.parity(r));
         barrier_wait(&ring.ready[s], rounds.parity(r));
         Lie lie = lie_of_segment<S>(tile, segment * CHUNKS_PER_SEGMENT);
-        if (lie != IN_PART && scan_whole_segment<S>(ring, s, tile, lie, to, segment, lane)) continue;
+        u8* first = to + (S::REVERSE ? (u64)tile.count * sizeof(Output) : 0);
+        bool done = false;
+        if (lie == IN_PLACE && (u64)first % 16 == 0)
+            done = scan_whole_segment<S, FromShared, RowsInPlace>(ring, s, tile, to, segment, lane);
+        else if (lie != IN_PART)
+            done = scan_whole_segment<S, FromSharedAnywhere, RowsAnywhere>(ring, s, tile, to, segment, lane);
+        if (done) continue;
         u32 start = segment * CHUNKS_PER_SEGMENT;
         if (chunks_from(tile, start) > 0)
             scan_part_segment<S, FromShared>(tile, to, start, before_segment(ring, s, segment), lane);
@@ -237,7 +233,6 @@ KOGGE_DEVICE void round_scan(const Tiles& tiles) {
     Ring<S>& ring = *(Ring<S>*)shared_memory();
     u32 warp = thread_index() / LANES, lane = thread_index() % LANES;
     if (thread_index() == 0) {
-#pragma unroll 1
         for (u32 s = 0; s < S::STAGES; s++) {
             barrier_init(&ring.full[s], S::BULK ? 1 : LANES + 1);
             barrier_init(&ring.reduced[s], 1);

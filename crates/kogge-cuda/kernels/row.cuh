@@ -45,11 +45,9 @@ KOGGE_DEVICE A row_totals(const A (&value)[ROWS], u32 lane) {
     A kept[KEPT];
 #pragma unroll
     for (u32 i = 0; i < KEPT; i++) {
-        A mine = value[i], other = value[ROWS > 1 ? KEPT + i : i];
-        swap_if(upper, mine, other);
-        other = value_of_partner(other, STRIDE);
-        swap_if(upper, mine, other);
-        kept[i] = Op::combine(mine, other);
+        A low = value[i], high = value[ROWS > 1 ? KEPT + i : i];
+        A mine = choose(upper, high, low), other = value_of_partner(choose(upper, low, high), STRIDE);
+        kept[i] = Op::combine(choose(upper, other, mine), choose(upper, mine, other));
     }
     if constexpr (STRIDE * 2 < LANES) return row_totals<Op, STRIDE * 2>(kept, lane);
     else return kept[0];

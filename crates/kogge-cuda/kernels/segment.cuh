@@ -5,46 +5,21 @@ using InputChunk = Chunk<typename S::Input, Order<typename S::Input>::CHUNK>;
 template <class S>
 using OutputChunk = Chunk<typename S::Output, Order<typename S::Input>::CHUNK>;
 
-// How the chunks of a segment lie: all there, and at multiples of 16 bytes or not. What isn't
-// whole quads is read element by element, wherever it lies.
+// How the chunks of a segment lie in shared memory: all there, and at multiples of 16 bytes or not.
 enum Lie { IN_PART, ANYWHERE, IN_PLACE };
 template <class S>
 KOGGE_DEVICE Lie lie_of_segment(const Span<typename S::Input>& tile, u32 index) {
     typedef typename S::Input Input;
     constexpr u32 E = Order<Input>::CHUNK;
     if (tile.count < (index + CHUNKS_PER_SEGMENT) * E) return IN_PART;
-    if (InputChunk<S>::BYTES % 16 != 0) return IN_PLACE;
     return (u64)element_at<Input, S::REVERSE>(tile, index, S::REVERSE ? E - 1 : 0) % 16 == 0 ? IN_PLACE : ANYWHERE;
 }
 
-// Puts `last` behind what is in registers, and drops the first.
-template <class T, u32 N>
-KOGGE_DEVICE void shift_in(T (&queue)[N], T last) {
-#pragma unroll
-    for (u32 i = 0; i + 1 < N; i++) queue[i] = queue[i + 1];
-    queue[N - 1] = last;
-}
-
-// The chunks of a whole segment that lie in place, from chunk `first` on, a row apart.
 template <class S, class From>
-KOGGE_DEVICE void read_segment_in_place(const Span<typename S::Input>& tile, u32 first, InputChunk<S> (&input)[ROWS_PER_SEGMENT]) {
+KOGGE_DEVICE void read_segment(const Span<typename S::Input>& tile, u32 first, InputChunk<S> (&input)[ROWS_PER_SEGMENT]) {
 #pragma unroll
     for (u32 j = 0; j < ROWS_PER_SEGMENT; j++)
         input[j] = read_chunk<typename S::Input, S::REVERSE, true, From>(tile, first + j * LANES);
-}
-
-// The same of a segment that lies anywhere in shared memory.
-template <class S>
-KOGGE_DEVICE void read_segment(const Span<typename S::Input>& tile, u32 first, Lie lie, InputChunk<S> (&input)[ROWS_PER_SEGMENT]) {
-    typedef typename S::Input Input;
-    if (lie == IN_PLACE) {
-        read_segment_in_place<S, FromShared>(tile, first, input);
-    } else {
-        // Eight copies of this text would take long to compile. A loop can't index registers: so they move up.
-#pragma unroll 2
-        for (u32 j = 0; j < ROWS_PER_SEGMENT; j++)
-            shift_in(input, read_chunk<Input, S::REVERSE, true, FromSharedAnywhere<Input>>(tile, first + j * LANES));
-    }
 }
 
 // The left fold of the row totals of a whole segment of plain chunks.
@@ -88,7 +63,8 @@ KOGGE_DEVICE Maybe<typename S::Op::Element> segment_total(const Span<typename S:
     Lie lie = lie_of_segment<S>(tile, index);
     if (lie != IN_PART) {
         InputChunk<S> input[ROWS_PER_SEGMENT];
-        read_segment<S>(tile, index + lane, lie, input);
+        if (lie == IN_PLACE) read_segment<S, FromShared>(tile, index + lane, input);
+        else read_segment<S, FromSharedAnywhere>(tile, index + lane, input);
         if (all_lanes(are_plain<A>(input))) return {whole_segment_total<S>(input, lane), true};
     }
     return part_segment_total<S, FromShared>(tile, index, lane);

@@ -24,16 +24,14 @@ struct SequenceTiles {
 
         __device__ __forceinline__ Prefixes(const SequenceTiles& tiles, u64 epoch)
             : tiles(tiles), look_ahead{init_of(tiles.arguments), 0, tiles.workspace(), epoch} {}
-        // What precedes `tile`, or the place `past` tiles on.
-        __device__ __forceinline__ Maybe<typename S::Op::Element> before(u64 tile, u32 past, u32 lane) {
-            return look_ahead.before(tile + past, lane);
+        __device__ __forceinline__ Maybe<typename S::Op::Element> before(u64 tile, u32 lane) {
+            return look_ahead.before(tile, lane);
         }
-        // Whether the tile is the last, and the total is asked for.
-        __device__ __forceinline__ bool total_wanted(u64 tile) const {
-            return tile + 1 == tiles.count && tiles.arguments.total;
-        }
-        __device__ __forceinline__ void put_total(const Maybe<typename S::Op::Element>& total) const {
-            store_total(tiles.arguments, total);
+        // Puts the total in its place, if the tile is the last and it is wanted.
+        __device__ __forceinline__ void end(u64 tile, u32 lane) {
+            if (tile + 1 < tiles.count || !tiles.arguments.total) return;
+            Maybe<typename S::Op::Element> total = look_ahead.before(tiles.count, lane);
+            if (lane == 0) store_total(tiles.arguments, total);
         }
     };
 };

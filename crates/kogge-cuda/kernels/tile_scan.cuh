@@ -17,12 +17,14 @@ struct TileShared {
     u64 epoch;                     // of this call
 };
 
-// Whether a segment is all there, and its chunks and those of the output lie in place.
+// Whether a segment is all there, and its chunks lie at multiples of 16 bytes where they are whole quads.
 template <class S>
 KOGGE_DEVICE bool lies_whole(const Span<typename S::Input>& span, const u8* to, u32 first) {
-    const u8* base = to + (S::REVERSE ? (u64)span.count * sizeof(typename S::Output) : 0);
-    bool in_place = OutputChunk<S>::BYTES % 16 != 0 || (u64)base % 16 == 0;
-    return in_place && lie_of_segment<S>(span, first) == IN_PLACE;
+    typedef typename S::Input Input;
+    constexpr u32 E = Order<Input>::CHUNK;
+    if (span.count < (first + CHUNKS_PER_SEGMENT) * E) return false;
+    if (Chunk<typename S::Output, E>::BYTES % 16 == 0 && (u64)(to + (S::REVERSE ? span.count * sizeof(typename S::Output) : 0)) % 16 != 0) return false;
+    return Chunk<Input, E>::BYTES % 16 != 0 || (u64)element_at<Input, S::REVERSE>(span, first, S::REVERSE ? E - 1 : 0) % 16 == 0;
 }
 
 // Asks for a segment that is going to be read row by row, so that its rows are waited for once.
@@ -138,7 +140,7 @@ KOGGE_DEVICE void tile_scan(const Arguments<S>& arguments) {
     InputChunk<S> input[ROWS_PER_SEGMENT];
     bool whole = lies_whole<S>(span, to, first);
     if (whole) {
-        read_segment_in_place<S, FromGlobal>(span, first + lane, input);
+        read_segment<S, FromGlobal>(span, first + lane, input);
     } else {
         prefetch_segment<S>(span, first, lane);
     }

@@ -1,16 +1,6 @@
 // Values of any plain type as 32-bit words, so that they can be shuffled and kept in registers; and
 // values that may not exist, since an operand that doesn't is skipped, never replaced by the identity.
 
-// `step(0)` to `step(N - 1)`, without a loop: to unroll those over the words of values took a quarter of the time in
-// which kernels of 8-byte values are compiled.
-template <u32 N, u32 I = 0, class Step>
-KOGGE_DEVICE void unrolled(const Step& step) {
-    if constexpr (I < N) {
-        step(I);
-        unrolled<N, I + 1>(step);
-    }
-}
-
 template <class T>
 struct Words {
     static constexpr u32 COUNT = (sizeof(T) + 3) / 4;
@@ -34,19 +24,22 @@ KOGGE_DEVICE T from_words(const Words<T>& words) {
 template <class T>
 KOGGE_DEVICE T value_of_lane(const T& value, u32 lane) {
     Words<T> words = to_words(value);
-    unrolled<Words<T>::COUNT>([&](u32 i) { words.word[i] = shuffle(words.word[i], lane); });
+#pragma unroll
+    for (u32 i = 0; i < Words<T>::COUNT; i++) words.word[i] = shuffle(words.word[i], lane);
     return from_words<T>(words);
 }
 template <class T>
 KOGGE_DEVICE T value_of_lane_below(const T& value, u32 lanes) {
     Words<T> words = to_words(value);
-    unrolled<Words<T>::COUNT>([&](u32 i) { words.word[i] = shuffle_up(words.word[i], lanes); });
+#pragma unroll
+    for (u32 i = 0; i < Words<T>::COUNT; i++) words.word[i] = shuffle_up(words.word[i], lanes);
     return from_words<T>(words);
 }
 template <class T>
 KOGGE_DEVICE T value_of_partner(const T& value, u32 mask) {
     Words<T> words = to_words(value);
-    unrolled<Words<T>::COUNT>([&](u32 i) { words.word[i] = shuffle_xor(words.word[i], mask); });
+#pragma unroll
+    for (u32 i = 0; i < Words<T>::COUNT; i++) words.word[i] = shuffle_xor(words.word[i], mask);
     return from_words<T>(words);
 }
 
@@ -58,17 +51,6 @@ KOGGE_DEVICE T choose(bool first, const T& one, const T& other) {
 #pragma unroll
     for (u32 i = 0; i < Words<T>::COUNT; i++) words.word[i] = first ? words.word[i] + 0 : others.word[i] + 0;
     return from_words<T>(words);
-}
-// The two values change places, if `swap` says so.
-template <class T>
-KOGGE_DEVICE void swap_if(bool swap, T& one, T& other) {
-    Words<T> words = to_words(one), others = to_words(other), first = words;
-    unrolled<Words<T>::COUNT>([&](u32 i) {
-        words.word[i] = swap ? others.word[i] : words.word[i];
-        others.word[i] = swap ? first.word[i] : others.word[i];
-    });
-    one = from_words<T>(words);
-    other = from_words<T>(others);
 }
 
 template <class T>

@@ -247,7 +247,7 @@ fn tiling(problem: &Problem, tuning: &Tuning) -> Option<Tiling> {
     let registers = 8 * accumulator.div_ceil(4) + problem.order().chunk() * written.div_ceil(4);
     let most = match registers {
         ..=12 => 4,
-        13..=24 => 3,
+        13..=20 => 3,
         _ => 2,
     };
     Some(Tiling { copies: tuning.copies, resident: most.min(tuning.tile_blocks) })
@@ -354,8 +354,9 @@ mod tests {
         assert_eq!(tiles(&problem(264 << 11, 16), H100), Some((2, 264)));
         assert_eq!(tiles(&problem(1 << 20, 32), H100), None);
         assert_eq!(tiles(&problem(680 << 13, 4), RTX), Some((4, 680)));
-        let bytes = Problem { accumulator_bytes: 8, output_bytes: 8, ..problem(1 << 22, 1) };
-        assert_eq!(tiles(&bytes, H100), Some((2, 128)));
+        assert_eq!(tiles(&problem(1 << 22, 1), H100), Some((2, 128)));
+        let wider = Problem { accumulator_bytes: 4, output_bytes: 2, ..problem(1 << 21, 2) };
+        assert_eq!(tiles(&wider, H100), Some((3, 128)));
     }
 
     #[test]

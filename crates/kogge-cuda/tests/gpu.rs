@@ -572,22 +572,31 @@ fn several_launches() {
     }
 }
 
-/// What is left to larger elements gives the same bits on smaller ones.
-#[test]
-fn segments() {
+/// Boundary lengths by one kernel alone: short enough for the tools that watch every access.
+fn at_boundaries(device: &kogge_cuda::Device, by: impl Fn(Kernel) -> bool) {
     let _shared = CAPTURE.read();
-    let device = by_segments(device());
     let mut workspace = device.workspace().expect("a workspace");
     let mut random = Random(5);
     for way in WAYS {
-        for n in boundary_lengths(Order::of::<f32>(), Order::of::<f32>().tile() * 3 + 1) {
+        let order = Order::of::<f32>();
+        for n in boundary_lengths(order, order.tile() * 3 + 1).into_iter().filter(|&n| n > 0) {
             let input: Vec<f32> = (0..n).map(|_| float(&mut random)).collect();
             let scan =
                 device.prepare::<f32, f32, f32, _>(&Sum, way.0, way.1, n as u64).expect("a kernel");
-            assert_eq!(scan.plan().kernel, Kernel::Segments);
+            assert!(by(scan.plan().kernel), "{:?}", scan.plan());
             check(&scan, &Sum, way, &mut workspace, &mut random, &input, 0.3);
         }
     }
+}
+
+#[test]
+fn segments() {
+    at_boundaries(&by_segments(device()), |kernel| kernel == Kernel::Segments);
+}
+
+#[test]
+fn tiles() {
+    at_boundaries(&by_tiles(device()), |kernel| matches!(kernel, Kernel::Tiles(_)));
 }
 
 /// A wild address ends a process's context: every later call says so, and nothing panics.
