@@ -69,22 +69,12 @@ impl<A: Element<Accumulator = A>> Descent<A> {
         U: Accumulate<A>,
         O: Operator<A>,
     {
-        let Request { operator, kind, level, .. } = *request;
         for (group, levels) in self.groups.iter_mut().zip(&self.levels) {
             group.before = levels.before().map_or(Lanes::zeroed(), Lanes);
         }
         let preceded = self.levels[0].before().is_some();
-        let groups = &mut *self.groups;
-        level.run(Row::<_, _, A, O, true> {
-            operator,
-            kind,
-            from,
-            to,
-            len,
-            groups,
-            preceded,
-            ahead,
-        });
+        // SAFETY: passed on.
+        unsafe { self.row::<T, U, O, true>(request, from, to, len, preceded, ahead) };
     }
 
     /// Folds a row, of `len` places: those before it needn't be known. Gives the fold of each group.
@@ -103,20 +93,42 @@ impl<A: Element<Accumulator = A>> Descent<A> {
         T: Accumulate<A>,
         O: Operator<A>,
     {
-        let Request { operator, kind, level, .. } = *request;
         let to = Sink::<A> { stage: null_mut(), lines: 0, room: 0, target: None };
+        // SAFETY: passed on; nothing is stored.
+        unsafe { self.row::<T, A, O, false>(request, from, to, len, false, ahead) };
+        self.groups.iter().map(|group| group.chunks.0)
+    }
+
+    /// Goes through a row, and stores its values if `STORE`.
+    ///
+    /// # Safety
+    ///
+    /// As for [`scan`](Self::scan), or without `STORE` for [`fold`](Self::fold).
+    unsafe fn row<T, U, O, const STORE: bool>(
+        &mut self,
+        request: &Request<'_, O, A>,
+        from: Source<T>,
+        to: Sink<U>,
+        len: usize,
+        preceded: bool,
+        ahead: usize,
+    ) where
+        T: Accumulate<A>,
+        U: Accumulate<A>,
+        O: Operator<A>,
+    {
+        let Request { operator, kind, level, .. } = *request;
         let groups = &mut *self.groups;
-        level.run(Row::<_, _, A, O, false> {
+        level.run(Row::<_, _, A, O, STORE> {
             operator,
             kind,
             from,
             to,
             len,
             groups,
-            preceded: false,
+            preceded,
             ahead,
         });
-        self.groups.iter().map(|group| group.chunks.0)
     }
 
     /// Takes in the row that was scanned.
