@@ -62,7 +62,7 @@ where
         direction: FORWARD.direction,
         in_place: false,
     };
-    for len in [1 << 28, 1 << 10] {
+    for len in [1 << 28, 1 << 20, 1 << 10] {
         let plan = plan(&problem(len), H200, &Tuning::default())?;
         let text = source::<T, T, A, O>(&operator, FORWARD, &plan)?;
         println!("{name}, one sequence of {len}: {}", milliseconds(&text)?);

@@ -226,7 +226,8 @@ pub fn plan(problem: &Problem, device: Capability, tuning: &Tuning) -> Result<Pl
                 grid: grid as u32,
                 cooperative: false,
                 threads: LANES * 8,
-                // The totals of rows and of a block's segments, and a prefix that may not exist.
+                // The totals of rows, and a prefix that may not exist; room for 256 more, unused, is part of
+                // the text of kernels made ahead.
                 shared_bytes: (8 + 256 + 1) * accumulator + 64,
                 workspace_bytes: WORKSPACE_HEAD + grid * slot + carries,
                 launch_len: problem.len.min(MOST_SEGMENTS * order.segment() as u64),
@@ -250,7 +251,9 @@ fn tiling(problem: &Problem, tuning: &Tuning) -> Option<Tiling> {
         13..=20 => 3,
         _ => 2,
     };
-    Some(Tiling { copies: tuning.copies, resident: most.min(tuning.tile_blocks) })
+    // A lane of the first warp publishes each copy.
+    let copies = tuning.copies.clamp(1, LANES);
+    Some(Tiling { copies, resident: most.min(tuning.tile_blocks) })
 }
 
 /// The largest ring that fits, and its shared memory.
