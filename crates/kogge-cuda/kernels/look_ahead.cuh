@@ -3,11 +3,11 @@
 // tiles before, in one hop, keeping the fold from one call to the next.
 
 template <class S>
-struct LookAhead {
+struct NarrowLookAhead {
     typedef typename S::Op Op;
     typedef typename Op::Element A;
     // Blocks whose slots are asked for together.
-    static constexpr u32 BATCH = sizeof(A) <= 8 ? 6 : sizeof(A) <= 16 ? 3 : 1;
+    static constexpr u32 BATCH = 6;
 
     Maybe<A> blocks;  // init and all blocks before `block`
     u64 block;

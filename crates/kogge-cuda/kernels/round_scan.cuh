@@ -8,9 +8,10 @@
 //
 // The loader keeps `FLIGHT` copies in flight: what a multiprocessor asks for beyond its share of the memory's
 // bandwidth only queues up, and the slots of others with it. Reducers publish a tile's total the moment it has landed. The
-// look-ahead warp turns to a tile only when its own block has reduced `AHEAD` tiles more, and then finds
+// look-ahead turns to a tile only when its own block has reduced `AHEAD` tiles more, and then finds
 // the totals of all tiles before it published already: it hardly ever waits, and spinning would slow the
-// memory for all. Scanners read the tile from shared memory once more and store from registers.
+// memory for all. Its `LOOKERS` warps take tiles in turn, each with a fold of its own: one where a tile's time is enough for
+// a look ahead. Scanners read the tile from shared memory once more and store from registers.
 //
 // No role can be two phases behind a barrier it waits on: a stage's next phase needs its scanners, who
 // need the look-ahead, which needs the reducers, who need the load. A stage always serves the same group
@@ -22,7 +23,7 @@ struct Ring {
     typedef typename S::Input Input;
     // A tile may start anywhere in 16 bytes.
     static constexpr u32 STAGE_BYTES = (Order<Input>::TILE_BYTES + 16 + 127) / 128 * 128;
-    static constexpr u32 LOADERS = 1, LOOKERS = 1, SCANNERS = SEGMENTS_PER_TILE;
+    static constexpr u32 LOADERS = 1, LOOKERS = S::LOOKERS, SCANNERS = SEGMENTS_PER_TILE;
     static constexpr u32 THREADS = LANES * (LOADERS + LOOKERS + S::REDUCERS + S::GROUPS * SCANNERS);
     static_assert(S::STAGES % S::GROUPS == 0, "a stage always serves the same scanners");
     static_assert(S::AHEAD < S::STAGES, "or the look-ahead waits for a stage that waits for it");
@@ -30,9 +31,11 @@ struct Ring {
 
     u8 stage[S::STAGES][STAGE_BYTES];
     Barrier full[S::STAGES], reduced[S::STAGES], ready[S::STAGES], empty[S::STAGES];
-    // The totals of the segments; once the stage is ready, what precedes each. The first may have nothing
-    // before it.
+    // The totals of the segments; and once the stage is ready, what precedes the tile, if anything does.
     A segment[S::STAGES][SEGMENTS_PER_TILE];
+    A before[S::STAGES];
+    // Of wide values, the totals of rows.
+    A row[S::STAGES][is_wide<A>() ? SEGMENTS_PER_TILE * ROWS_PER_SEGMENT : 1];
     bool preceded[S::STAGES];
     u64 epoch;  // of this call
 
@@ -69,20 +72,6 @@ KOGGE_DEVICE void run_loader(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 lane) 
     }
 }
 
-// Puts what precedes each segment of a tile in the place of the segment's total.
-template <class S>
-KOGGE_DEVICE void replace_by_prefixes(Ring<S>& ring, u32 s, Maybe<typename S::Op::Element> before, u32 count) {
-    u32 segments = (count + Order<typename S::Input>::SEGMENT - 1) / Order<typename S::Input>::SEGMENT;
-    ring.preceded[s] = before.exists;
-#pragma unroll
-    for (u32 i = 0; i < SEGMENTS_PER_TILE; i++)
-        if (i < segments) {
-            typename S::Op::Element total = ring.segment[s][i];
-            if (before.exists) ring.segment[s][i] = before.value;
-            before = join<typename S::Op>(before, total);
-        }
-}
-
 // The look-ahead and the reducers meet once, when the epoch has been read: so a slot that holds it tells
 // that no warp of its block has yet to read the one before.
 template <class S>
@@ -91,26 +80,27 @@ KOGGE_DEVICE void share_epoch() {
 }
 
 template <class S, class Tiles>
-KOGGE_DEVICE void run_look_ahead(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 lane) {
+KOGGE_DEVICE void run_look_ahead(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 warp, u32 lane) {
     typedef typename S::Op::Element A;
     Workspace* workspace = rounds.tiles.workspace();
     u64 epoch = load_epoch(&workspace->epoch) + 1;
-    if (lane == 0) ring.epoch = epoch;
+    if (warp == 0 && lane == 0) ring.epoch = epoch;
     share_epoch<S>();
     typename Tiles::Prefixes prefixes(rounds.tiles, epoch);
-    for (u32 r = 0; r < rounds.count; r++) {
+    for (u32 r = warp; r < rounds.count; r += S::LOOKERS) {
         u32 ahead = r + S::AHEAD < rounds.count ? r + S::AHEAD : rounds.count - 1;
         barrier_wait(&ring.reduced[rounds.stage(ahead)], rounds.parity(ahead));
         Maybe<A> prefix = prefixes.before(rounds.tile(r), lane);
         if (lane == 0) {
             u32 s = rounds.stage(r);
-            replace_by_prefixes(ring, s, prefix, rounds.input(r).count);
+            ring.preceded[s] = prefix.exists;
+            if (prefix.exists) ring.before[s] = prefix.value;
             barrier_arrive(&ring.ready[s]);
         }
         prefixes.end(rounds.tile(r), lane);
     }
     u64 tiles = rounds.tiles.count;
-    if (rounds.count == 0 || rounds.tile(rounds.count - 1) != tiles - 1) return;
+    if (warp > 0 || rounds.count == 0 || rounds.tile(rounds.count - 1) != tiles - 1) return;
     // The last tile is ours: the epoch moves on when every block has read it, as its last slot tells.
     for (u64 tile = tiles - (tiles < block_count() ? tiles : block_count()) + lane; tile < tiles; tile += LANES)
         Slot<A>::await(workspace, tile, epoch);
@@ -130,7 +120,8 @@ KOGGE_DEVICE void run_reducer(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 warp,
         Span<Input> tile = ring.landed(s, rounds.input(r));
         barrier_wait(&ring.full[s], rounds.parity(r));
         for (u32 i = warp * SHARE; i < (warp + 1) * SHARE; i++) {
-            Maybe<A> total = segment_total<S>(tile, i * CHUNKS_PER_SEGMENT, lane);
+            A* rows = is_wide<A>() ? ring.row[s] + i * ROWS_PER_SEGMENT : nullptr;
+            Maybe<A> total = segment_total<S>(tile, i * CHUNKS_PER_SEGMENT, lane, rows);
             if (lane == 0 && total.exists) ring.segment[s][i] = total.value;
         }
         sync_group(1, S::REDUCERS * LANES);
@@ -146,11 +137,14 @@ KOGGE_DEVICE void run_reducer(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 warp,
     }
 }
 
-// What precedes segment `warp` of the tile in stage `s`.
+// What precedes segment `warp` of the tile in stage `s`: worked out here, since the look-ahead is what all wait for.
 template <class S>
 KOGGE_DEVICE Maybe<typename S::Op::Element> before_segment(const Ring<S>& ring, u32 s, u32 warp) {
-    if (warp == 0 && !ring.preceded[s]) return {typename S::Op::Element(), false};
-    return {ring.segment[s][warp], true};
+    Maybe<typename S::Op::Element> before = {ring.before[s], ring.preceded[s]};
+#pragma unroll
+    for (u32 i = 0; i + 1 < SEGMENTS_PER_TILE; i++)
+        if (i < warp) before = join<typename S::Op>(before, ring.segment[s][i]);
+    return before;
 }
 
 // Writes rows whose chunks are at multiples of 16 bytes.
@@ -174,10 +168,9 @@ struct RowsAnywhere {
 };
 
 // The values of segment `warp`, all there and of plain chunks. The stage is given back as soon as the
-// segment is in registers; if a chunk isn't plain, nothing has been done.
-template <class S, class From, template <class, u32, bool> class Rows>
+// segment is in registers; if a chunk isn't plain, or a value isn't the number that `Op` needs, nothing has been done.
+template <class S, class From, template <class, u32, bool> class Rows, class Op>
 KOGGE_DEVICE bool scan_whole_segment(Ring<S>& ring, u32 s, const Span<typename S::Input>& tile, u8* to, u32 warp, u32 lane) {
-    typedef typename S::Op Op;
     typedef typename Op::Element A;
     constexpr u32 E = Order<typename S::Input>::CHUNK;
     u32 first = warp * CHUNKS_PER_SEGMENT + lane;
@@ -185,19 +178,39 @@ KOGGE_DEVICE bool scan_whole_segment(Ring<S>& ring, u32 s, const Span<typename S
     read_segment<S, From>(tile, first, input);
     if (!all_lanes(are_plain<A>(input))) return false;
     Maybe<A> before = before_segment(ring, s, warp);
+    A value[ROWS_PER_SEGMENT], preceding[1] = {before.value};
+#pragma unroll
+    for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) value[j] = fold_of<S, Op>(input[j]);
+    if constexpr (!Same<Op, typename S::Op>::YES) {
+        bool numbers = are_numbers<S, Op>(value) && (!before.exists || are_numbers<S, Op>(preceding));
+        if (!all_lanes(numbers)) return false;
+    }
     sync_warp();
     if (lane == 0) barrier_arrive(&ring.empty[s]);
-    A value[ROWS_PER_SEGMENT];
-#pragma unroll
-    for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) value[j] = S::Fold::template of<true>(input[j], E);
     kogge_stone_rows<Op>(value, lane);
     Rows<typename S::Output, E, S::REVERSE> rows = {};
 #pragma unroll
     for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) {
         OutputChunk<S> output;
-        before = scan_row<S, true, true>(before, input[j], E, value[j], LANES, lane, output);
+        before = scan_row<S, true, true, Op>(before, input[j], E, value[j], LANES, lane, output);
         rows.write(to, tile.count, first + j * LANES, output, j, lane);
     }
+    return true;
+}
+
+// The same of wide values, in place, where something precedes them.
+template <class S>
+KOGGE_DEVICE bool scan_wide_segment(Ring<S>& ring, u32 s, const Span<typename S::Input>& tile, u8* to, u32 warp, u32 lane) {
+    typedef typename S::Op::Element A;
+    QuarterRows<S> rows(lane);
+    InputChunk<S> input[CHUNKS_PER_LANE];
+    rows.read(tile, warp * CHUNKS_PER_SEGMENT, input);
+    Maybe<A> segment = before_segment(ring, s, warp);
+    if (!segment.exists || !all_lanes(are_plain<A>(input))) return false;
+    A before = rows.before_row(segment.value, ring.row[s] + warp * ROWS_PER_SEGMENT);
+    sync_warp();
+    if (lane == 0) barrier_arrive(&ring.empty[s]);
+    rows.scan(before, input, to, tile.count, warp * CHUNKS_PER_SEGMENT);
     return true;
 }
 
@@ -215,10 +228,17 @@ KOGGE_DEVICE void run_scanner(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 warp,
         Lie lie = lie_of_segment<S>(tile, segment * CHUNKS_PER_SEGMENT);
         u8* first = to + (S::REVERSE ? (u64)tile.count * sizeof(Output) : 0);
         bool done = false;
-        if (lie == IN_PLACE && (u64)first % 16 == 0)
-            done = scan_whole_segment<S, FromShared, RowsInPlace>(ring, s, tile, to, segment, lane);
-        else if (lie != IN_PART)
-            done = scan_whole_segment<S, FromSharedAnywhere, RowsAnywhere>(ring, s, tile, to, segment, lane);
+        if constexpr (is_wide<typename S::Op::Element>()) {
+            if (lie == IN_PLACE && (u64)first % 16 == 0) done = scan_wide_segment(ring, s, tile, to, segment, lane);
+            if (done) continue;
+        }
+        if (!is_wide<typename S::Op::Element>() && lie == IN_PLACE && (u64)first % 16 == 0) {
+            done = scan_whole_segment<S, FromShared, RowsInPlace, typename S::Plain>(ring, s, tile, to, segment, lane);
+            if (has_plain<S>() && !done)
+                done = scan_whole_segment<S, FromShared, RowsInPlace, typename S::Op>(ring, s, tile, to, segment, lane);
+        } else if (lie != IN_PART) {
+            done = scan_whole_segment<S, FromSharedAnywhere, RowsAnywhere, typename S::Op>(ring, s, tile, to, segment, lane);
+        }
         if (done) continue;
         u32 start = segment * CHUNKS_PER_SEGMENT;
         if (chunks_from(tile, start) > 0)
@@ -244,7 +264,7 @@ KOGGE_DEVICE void round_scan(const Tiles& tiles) {
     sync_block();
     Rounds<S, Tiles> rounds(tiles);
     if (warp == 0) run_loader(ring, rounds, lane);
-    else if (warp == 1) run_look_ahead(ring, rounds, lane);
-    else if (warp < 2 + S::REDUCERS) run_reducer(ring, rounds, warp - 2, lane);
-    else run_scanner(ring, rounds, warp - 2 - S::REDUCERS, lane);
+    else if (warp < 1 + S::LOOKERS) run_look_ahead(ring, rounds, warp - 1, lane);
+    else if (warp < 1 + S::LOOKERS + S::REDUCERS) run_reducer(ring, rounds, warp - 1 - S::LOOKERS, lane);
+    else run_scanner(ring, rounds, warp - 1 - S::LOOKERS - S::REDUCERS, lane);
 }

@@ -33,11 +33,11 @@ KOGGE_DEVICE void kogge_stone_rows(A (&value)[ROWS_PER_SEGMENT], u32 lane) {
     }
 }
 
-// The totals of the eight full rows of a segment, as the last lane's Kogge–Stone value would be: the
-// balanced tree over the lanes. Lane l gets that of row `row_of_lane(l)`.
+// The totals of so many full rows, a power of two, as the last lane's Kogge–Stone value would be: the balanced
+// tree over the lanes. Lane l gets that of the row whose `lane_of_row` has the bits of l that count.
 //
 // Every stride halves the rows that a lane looks after: it keeps one half, gives the other to its partner
-// and takes the partner's share of its own. 9 shuffles instead of 40.
+// and takes the partner's share of its own. 9 shuffles instead of 40 for eight rows.
 template <class Op, u32 STRIDE = 1, u32 ROWS = ROWS_PER_SEGMENT, class A>
 KOGGE_DEVICE A row_totals(const A (&value)[ROWS], u32 lane) {
     constexpr u32 KEPT = ROWS > 1 ? ROWS / 2 : 1;
@@ -52,5 +52,9 @@ KOGGE_DEVICE A row_totals(const A (&value)[ROWS], u32 lane) {
     if constexpr (STRIDE * 2 < LANES) return row_totals<Op, STRIDE * 2>(kept, lane);
     else return kept[0];
 }
-// A lane that looks after row r in `row_totals`: bit 0 chose between halves, bit 1 between quarters, …
-KOGGE_DEVICE u32 lane_of_row(u32 row) { return (row & 4) >> 2 | (row & 2) | (row & 1) << 2; }
+// A lane that gets row r of so many: bit 0 chose between halves, bit 1 between quarters, …
+template <u32 ROWS = ROWS_PER_SEGMENT>
+KOGGE_DEVICE u32 lane_of_row(u32 row) {
+    if constexpr (ROWS <= 1) return 0;
+    else return (row & ROWS / 2 ? 1 : 0) | lane_of_row<ROWS / 2>(row) << 1;
+}

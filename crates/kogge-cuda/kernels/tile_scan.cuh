@@ -122,13 +122,26 @@ struct TileExchange {
     }
 };
 
+// A whole segment's values, from the Kogge–Stone values of its chunks.
+template <class S, class O, class A>
+KOGGE_DEVICE void write_segment(Maybe<A> before, const InputChunk<S> (&input)[ROWS_PER_SEGMENT], const A (&value)[ROWS_PER_SEGMENT],
+                                u8* to, u32 count, u32 first, u32 lane) {
+    constexpr u32 E = Order<typename S::Input>::CHUNK;
+#pragma unroll
+    for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) {
+        OutputChunk<S> output;
+        before = scan_row<S, true, true, O>(before, input[j], E, value[j], LANES, lane, output);
+        write_chunk<typename S::Output, E, S::REVERSE, true>(to, count, first + j * LANES + lane, E, output);
+    }
+}
+
 template <class S>
 KOGGE_DEVICE void tile_scan(const Arguments<S>& arguments) {
     typedef typename S::Op Op;
     typedef typename Op::Element A;
     typedef typename S::Input Input;
     typedef typename S::Output Output;
-    constexpr u32 E = Order<Input>::CHUNK, TILE = Order<Input>::TILE;
+    constexpr u32 TILE = Order<Input>::TILE;
     TileShared<S>& shared = *(TileShared<S>*)shared_memory();
     u32 warp = thread_index() / LANES, lane = thread_index() % LANES, first = warp * CHUNKS_PER_SEGMENT;
     u64 start = (u64)block_index() * TILE;
@@ -147,14 +160,14 @@ KOGGE_DEVICE void tile_scan(const Arguments<S>& arguments) {
     exchange.share_epoch();
     if (whole) whole = all_lanes(are_plain<A>(input));
     Maybe<A> total;
-    if (whole) total = {whole_segment_total<S>(input, lane), true};
+    if (whole) total = {plain_segment_total<S>(input, lane), true};
     else total = part_segment_total<S, FromGlobal>(span, first, lane);
     exchange.publish(total, segments);
     A value[ROWS_PER_SEGMENT];
     if (whole) {
 #pragma unroll
-        for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) value[j] = S::Fold::template of<true>(input[j], E);
-        kogge_stone_rows<Op>(value, lane);
+        for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) value[j] = fold_of<S, typename S::Plain>(input[j]);
+        kogge_stone_rows<typename S::Plain>(value, lane);
     }
     Maybe<A> before = exchange.before(segments);
     if (!total.exists) return;
@@ -162,10 +175,15 @@ KOGGE_DEVICE void tile_scan(const Arguments<S>& arguments) {
     for (u32 i = 0; i < SEGMENTS_PER_TILE; i++)
         if (i < warp) before = join<Op>(before, shared.segment[i]);
     if (!whole) return scan_part_segment<S, FromGlobal>(span, to, first, before, lane);
+    if constexpr (has_plain<S>()) {
+        A preceding[1] = {before.value};
+        bool numbers = are_numbers<S, typename S::Plain>(value) && (!before.exists || are_numbers<S, typename S::Plain>(preceding));
+        if (!all_lanes(numbers)) {
 #pragma unroll
-    for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) {
-        OutputChunk<S> output;
-        before = scan_row<S, true, true>(before, input[j], E, value[j], LANES, lane, output);
-        write_chunk<Output, E, S::REVERSE, true>(to, span.count, first + j * LANES + lane, E, output);
+            for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) value[j] = fold_of<S, Op>(input[j]);
+            kogge_stone_rows<Op>(value, lane);
+            return write_segment<S, Op>(before, input, value, to, span.count, first, lane);
+        }
     }
+    write_segment<S, typename S::Plain>(before, input, value, to, span.count, first, lane);
 }

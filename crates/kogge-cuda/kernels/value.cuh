@@ -53,6 +53,15 @@ KOGGE_DEVICE T choose(bool first, const T& one, const T& other) {
     return from_words<T>(words);
 }
 
+template <class T, class U>
+struct Same {
+    static constexpr bool YES = false;
+};
+template <class T>
+struct Same<T, T> {
+    static constexpr bool YES = true;
+};
+
 template <class T>
 struct Maybe {
     T value;

@@ -11,14 +11,22 @@
 #include "../kernels/memory.cuh"
 #include "../kernels/row.cuh"
 #include "../kernels/segment.cuh"
+#include "../kernels/quarter_rows.cuh"
 #include "../kernels/slot.cuh"
 #include "../kernels/arguments.cuh"
 #include "../kernels/look_ahead.cuh"
+#include "../kernels/wide_look_ahead.cuh"
 #include "../kernels/segment_scan.cuh"
 #include "../kernels/tile_scan.cuh"
 #include "../kernels/load_tile.cuh"
 #include "../kernels/round_scan.cuh"
 #include "../kernels/sequence.cuh"
+
+// The quicker form of an operator: its own, unless the operators' text says otherwise.
+template <class O>
+struct PlainOf {
+    typedef O Type;
+};
 
 // The operators' generated text, written by the test (tests/common/shim.rs).
 #include "operators.hpp"

@@ -8,12 +8,13 @@ enum : u32 { TILE_COPIES = 4 };
 template <class O, class I, class U, class Stored, bool EXCLUSIVE_, bool REVERSE_, bool BULK_, u32 STAGES_, u32 GROUPS_, u32 REDUCERS_, u32 AHEAD_, bool PACKED>
 struct Specimen {
     typedef O Op;
+    typedef typename PlainOf<O>::Type Plain;
     typedef I Input;
     typedef U Output;
     typedef Stored Accumulator;
     static constexpr bool EXCLUSIVE = EXCLUSIVE_, REVERSE = REVERSE_, BULK = BULK_, WHOLE = false, EVEN = false;
     static constexpr u32 STAGES = STAGES_, GROUPS = GROUPS_, REDUCERS = REDUCERS_, AHEAD = AHEAD_, FLIGHT = 2, COPIES = TILE_COPIES,
-                         WARPS = 8 * GROUPS_;
+                         WARPS = 8 * GROUPS_, LOOKERS = is_wide<typename O::Element>() ? 2 : 1;
     template <bool P, class X = void>
     struct Choose {
         typedef LeftFold<Specimen> Type;
@@ -30,11 +31,15 @@ struct Specimen {
 // Those in which faults are planted: quick to compile, and small for a race detector.
 #define SPECIMENS(X)                                                                        \
     X(brackets_i64, BracketsI64, long long, long long, long long, true, 4, 2, 2, 1, false)   \
-    X(brackets_i32_old, BracketsI32, int, int, int, false, 3, 1, 2, 1, false)
+    X(brackets_i32_old, BracketsI32, int, int, int, false, 3, 1, 2, 1, false)                \
+    X(twins, OfTwins, OfTwins::Element, OfTwins::Element, OfTwins::Element, true, 4, 1, 2, 1, false) \
+    X(max_f32, MaxF32, float, float, float, true, 4, 1, 2, 1, false)
 #else
 #define SPECIMENS(X)                                                                                          \
     X(brackets_i64, BracketsI64, long long, long long, long long, true, 6, 2, 4, 2, false)                    \
     X(brackets_i32_old, BracketsI32, int, int, int, false, 3, 1, 2, 1, false)                                 \
+    X(twins, OfTwins, OfTwins::Element, OfTwins::Element, OfTwins::Element, true, 6, 1, 4, 1, false)          \
+    X(max_f32, MaxF32, float, float, float, true, 6, 1, 4, 1, false)                                          \
     X(sum_f32, SumF32, float, float, float, true, 6, 2, 4, 2, false)                                          \
     X(sum_i8, SumI8, signed char, signed char, signed char, true, 6, 2, 4, 2, true)                           \
     X(sum_i16, SumI16, short, short, short, true, 4, 1, 8, 3, true)                                           \
@@ -56,7 +61,9 @@ struct Specimen {
 
 // Those on which lines are scanned.
 #ifdef KOGGE_FEW
-#define LINE_SPECIMENS(X) SPECIMENS(X)
+#define LINE_SPECIMENS(X)                                                                   \
+    X(brackets_i64, BracketsI64, long long, long long, long long, true, 4, 2, 2, 1, false)   \
+    X(brackets_i32_old, BracketsI32, int, int, int, false, 3, 1, 2, 1, false)
 #else
 #define LINE_SPECIMENS(X)                                                                                     \
     X(brackets_i64, BracketsI64, long long, long long, long long, true, 6, 2, 4, 2, false)                    \

@@ -17,6 +17,8 @@ pub struct OperatorSource {
     /// Whether it adds integers narrower than a word. The struct adds them as `int`, whose low bits are
     /// the same, and whole words of them can be added at once.
     pub adds_narrow_integers: bool,
+    /// The struct of its quicker form for numbers, which gives some NaN where an operand is one; or its own.
+    pub plain: String,
 }
 
 /// The text of an operator as a struct `name` with `Element`, `identity` and `combine`.
@@ -43,21 +45,51 @@ where
 }};
 "
     );
-    Ok(OperatorSource { text, adds_narrow_integers })
+    let (plain, definition) = match extreme_of_numbers(&function) {
+        None => (name.to_string(), String::new()),
+        Some(word) => (format!("{name}Plain"), plain_operator(name, word)),
+    };
+    Ok(OperatorSource { text: text + &definition, adds_narrow_integers, plain })
+}
+
+/// What gives the extreme of two `f32` in one instruction, if that is all the function does.
+fn extreme_of_numbers(function: &Function) -> Option<&'static str> {
+    match (word_of_parameters(function)?, &function.result) {
+        (Word::Minimum, Type::Scalar(Scalar::F32)) => Some("lowest"),
+        (Word::Maximum, Type::Scalar(Scalar::F32)) => Some("highest"),
+        _ => None,
+    }
+}
+
+/// The quicker form of operator `name`.
+fn plain_operator(name: &str, word: &str) -> String {
+    format!(
+        "struct {name}Plain {{
+    typedef {name}::Element Element;
+    static __device__ __forceinline__ Element combine(Element left, Element right) {{ return kogge::{word}(left, right); }}
+    static __device__ __forceinline__ bool is_number(Element value) {{ return value == value; }}
+}};
+"
+    )
 }
 
 /// Whether `combine` is `left + right` of 8 or 16 bits.
 fn adds_narrow_integers(function: &Function) -> bool {
     let Type::Scalar(scalar) = function.result else { return false };
-    let [left, right] = function.parameters.as_slice() else { return false };
-    let Block { statements, value: Some(value) } = &function.body else { return false };
-    let Expr::Word(Word::Add, operands) = &**value else { return false };
+    scalar.is_integer() && scalar.bits() < 32 && word_of_parameters(function) == Some(Word::Add)
+}
+
+/// The word that the function applies to its two parameters, if that is all it does.
+fn word_of_parameters(function: &Function) -> Option<Word> {
+    let [left, right] = function.parameters.as_slice() else { return None };
+    let Block { statements, value: Some(value) } = &function.body else { return None };
+    let Expr::Word(word, operands) = &**value else { return None };
     let named = |expr: &Expr, name| *expr == Expr::Variable(name);
-    scalar.is_integer()
-        && scalar.bits() < 32
-        && statements.is_empty()
+    let plain = statements.is_empty()
+        && operands.len() == 2
         && named(&operands[0], left.name)
-        && named(&operands[1], right.name)
+        && named(&operands[1], right.name);
+    plain.then_some(*word)
 }
 
 /// The same function, on `int`. Addition and narrowing can change places, modulo 2^8 or 2^16.

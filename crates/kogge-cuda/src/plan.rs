@@ -28,6 +28,8 @@ pub struct Ring {
     pub groups: u32,
     /// Reducer warps.
     pub reducers: u32,
+    /// Look-ahead warps, which take tiles in turn.
+    pub lookers: u32,
     /// Tiles reduced before the look-ahead.
     pub ahead: u32,
     /// Tiles on their way into it.
@@ -35,16 +37,16 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// Threads of a block: a loader, a look-ahead, reducers, scanners.
+    /// Threads of a block: a loader, look-aheads, reducers, scanners.
     pub(crate) const fn threads(self) -> u32 {
-        LANES * (2 + self.reducers + 8 * self.groups)
+        LANES * (1 + self.lookers + self.reducers + 8 * self.groups)
     }
 
     /// Its part of what templates are given.
     pub(crate) fn constants(self) -> String {
-        let Self { bulk: _, stages, groups, reducers, ahead, flight } = self;
+        let Self { bulk: _, stages, groups, reducers, lookers, ahead, flight } = self;
         format!(
-            "STAGES = {stages}, GROUPS = {groups}, REDUCERS = {reducers}, AHEAD = {ahead}, FLIGHT = {flight}"
+            "STAGES = {stages}, GROUPS = {groups}, REDUCERS = {reducers}, LOOKERS = {lookers}, AHEAD = {ahead}, FLIGHT = {flight}"
         )
     }
 }
@@ -266,8 +268,11 @@ pub(crate) fn ring(
 ) -> Option<(Ring, u32)> {
     // A tile may start anywhere in 16 bytes; a stage is a multiple of 128.
     let stage = (order.tile() as u32 * element + 16).next_multiple_of(128);
-    // Beside its tile a stage has four barriers, a prefix and eight segment totals.
-    let per_stage = stage + 4 * 8 + (accumulator + 16) + 8 * accumulator;
+    // Values of which a look ahead takes longer than a tile, and that keep the totals of rows.
+    let wide = accumulator > 8;
+    let rows = if wide { 8 * 8 } else { 1 };
+    // Beside its tile a stage has four barriers, a prefix, and eight totals of segments.
+    let per_stage = stage + 4 * 8 + (accumulator + 16) + (8 + rows) * accumulator;
     let most = (device.shared_bytes.saturating_sub(256) / per_stage).min(tuning.stages);
     let groups = if most >= 2 * tuning.groups { tuning.groups } else { 1 };
     let stages = most / groups * groups;
@@ -276,6 +281,7 @@ pub(crate) fn ring(
         stages,
         groups,
         reducers: tuning.reducers,
+        lookers: if wide { tuning.wide_lookers } else { 1 },
         ahead: tuning.ahead.min(stages.saturating_sub(1)),
         flight: tuning.flight.max(1),
     };

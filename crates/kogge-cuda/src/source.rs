@@ -6,7 +6,7 @@ use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use kogge_core::{Accumulate, Direction, Element, Kind};
 
 /// What every kernel is made of.
-pub(crate) const BASE: [&str; 9] = [
+pub(crate) const BASE: [&str; 10] = [
     include_str!("../kernels/device.cuh"),
     include_str!("../kernels/order.cuh"),
     include_str!("../kernels/value.cuh"),
@@ -15,12 +15,14 @@ pub(crate) const BASE: [&str; 9] = [
     include_str!("../kernels/memory.cuh"),
     include_str!("../kernels/row.cuh"),
     include_str!("../kernels/segment.cuh"),
+    include_str!("../kernels/quarter_rows.cuh"),
     include_str!("../kernels/slot.cuh"),
 ];
 /// The kernels of one sequence.
-const KERNELS: [&str; 7] = [
+const KERNELS: [&str; 8] = [
     include_str!("../kernels/arguments.cuh"),
     include_str!("../kernels/look_ahead.cuh"),
+    include_str!("../kernels/wide_look_ahead.cuh"),
     include_str!("../kernels/segment_scan.cuh"),
     include_str!("../kernels/tile_scan.cuh"),
     include_str!("../kernels/load_tile.cuh"),
@@ -129,6 +131,7 @@ impl Program<'_> {
             "{base}{kernels}{PRELUDE}{text}
 struct Scan {{
     typedef {OPERATOR} Op;
+    typedef {plain} Plain;
     typedef {input} Input;
     typedef {output} Output;
     typedef {accumulator} Accumulator;
@@ -147,6 +150,7 @@ extern \"C\" __global__ void __launch_bounds__({bounds})
             base = BASE.concat(),
             kernels = self.kernels.concat(),
             text = operator.text,
+            plain = operator.plain,
             input = type_name::<T, A>(OPERATOR)?,
             output = type_name::<U, A>(OPERATOR)?,
             accumulator = type_name::<A, A>(OPERATOR)?,

@@ -235,6 +235,22 @@ KOGGE_TO_INTEGER(u64, 0ull, 0xffffffffffffffffull, 18446744073709551616.0)
     }
 
 KOGGE_FLOAT(f32, u32, 0x80000000u, f, f)
+// `minimum` and `maximum` of numbers, in one instruction; some NaN, if either is one.
+#ifdef __CUDA_ARCH__
+KOGGE_FN f32 lowest(f32 a, f32 b) {
+    f32 x;
+    asm("min.NaN.f32 %0, %1, %2;" : "=f"(x) : "f"(a), "f"(b));
+    return x;
+}
+KOGGE_FN f32 highest(f32 a, f32 b) {
+    f32 x;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(x) : "f"(a), "f"(b));
+    return x;
+}
+#else
+KOGGE_FN f32 lowest(f32 a, f32 b) { return a != a || b != b ? f32_from_bits(0x7fffffff) : lower(a, b); }
+KOGGE_FN f32 highest(f32 a, f32 b) { return a != a || b != b ? f32_from_bits(0x7fffffff) : higher(a, b); }
+#endif
 KOGGE_FLOAT(f64, u64, 0x8000000000000000ull, d, )
 KOGGE_FN f32 mul_add(f32 x, f32 factor, f32 summand) { return __fmaf_rn(x, factor, summand); }
 KOGGE_FN f64 mul_add(f64 x, f64 factor, f64 summand) { return __fma_rn(x, factor, summand); }

@@ -228,10 +228,11 @@ const LOTS: [&str; 4] = [
     include_str!("../../kernels/stage.cuh"),
     include_str!("../../kernels/line_scan.cuh"),
 ];
-const ROUNDS: [&str; 6] = [
+const ROUNDS: [&str; 7] = [
     include_str!("../../kernels/inits.cuh"),
     include_str!("../../kernels/contiguous.cuh"),
     include_str!("../../kernels/look_ahead.cuh"),
+    include_str!("../../kernels/wide_look_ahead.cuh"),
     include_str!("../../kernels/load_tile.cuh"),
     include_str!("../../kernels/round_scan.cuh"),
     include_str!("../../kernels/line_tiles.cuh"),

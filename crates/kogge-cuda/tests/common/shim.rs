@@ -5,7 +5,7 @@
 use super::{Random, expected};
 use kogge_core::ops::{Affine, Compose, MatMul, Matrix2, Max, Sum};
 use kogge_core::{Accumulate, Direction, Element, Kind, Operator, Order, bytemuck, operator};
-use kogge_cuda::{PRELUDE, operator_source};
+use kogge_cuda::{OperatorSource, PRELUDE, operator_source};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -33,6 +33,14 @@ pub struct Halves {
     pub y: u16,
 }
 
+/// Wide values, in chunks of a quad.
+#[derive(Clone, Copy, Debug, PartialEq, Element)]
+#[repr(C)]
+pub struct Twins {
+    pub x: i64,
+    pub y: i64,
+}
+
 // Operators that aren't associative: their value tells the brackets.
 #[operator(identity = 0)]
 pub fn BracketsI64(left: i64, right: i64) -> i64 {
@@ -49,6 +57,10 @@ pub fn BracketsU32(left: u32, right: u32) -> u32 {
 #[operator(identity = Triple { x: 0, y: 0, z: 0 })]
 pub fn OfTriple(left: Triple, right: Triple) -> Triple {
     Triple { x: left.x * 3 + right.x, y: left.y * 5 + right.y, z: left.z * 7 + right.z + left.x }
+}
+#[operator(identity = Twins { x: 0, y: 0 })]
+pub fn OfTwins(left: Twins, right: Twins) -> Twins {
+    Twins { x: left.x * 3 + right.x, y: left.y * 5 + right.y + left.x }
 }
 #[operator(identity = Halves { x: 0, y: 0 })]
 pub fn OfHalves(left: Halves, right: Halves) -> Halves {
@@ -77,9 +89,20 @@ fn operators() -> Result<String, kogge_cuda::Error> {
         operator_source::<Triple, _>(&OfTriple, "OfTriple")?,
         operator_source::<Bytes3, _>(&OfBytes3, "OfBytes3")?,
         operator_source::<Halves, _>(&OfHalves, "OfHalves")?,
+        operator_source::<Twins, _>(&OfTwins, "OfTwins")?,
     ]
     .iter()
-    .fold(PRELUDE.to_owned(), |text, operator| text + &operator.text))
+    .fold(PRELUDE.to_owned(), |text, operator| text + &operator.text + &plain_of(operator)))
+}
+
+/// How the shim knows the operator's quicker form, if it has one.
+fn plain_of(operator: &OperatorSource) -> String {
+    match operator.plain.strip_suffix("Plain") {
+        Some(name) => {
+            format!("template <> struct PlainOf<{name}> {{ typedef {name}Plain Type; }};\n")
+        }
+        None => String::new(),
+    }
 }
 
 pub fn compiler() -> String {

@@ -2,7 +2,8 @@
 
 use crate::common::Random;
 use crate::common::faults::Trial;
-use crate::common::shim::{BracketsI32, BracketsI64, Build, Case, Launch, Shim};
+use crate::common::shim::{BracketsI32, BracketsI64, Build, Case, Launch, OfTwins, Shim, Twins};
+use kogge_core::ops::Max;
 use kogge_core::{Accumulate, Element, Operator, Order};
 use std::path::Path;
 
@@ -15,10 +16,21 @@ fn trials(build: Build, program: &Path) -> Result<(), String> {
     let mut random = Random(7);
     let bulk = Case { name: "brackets_i64", operator: BracketsI64, init: 41i64 };
     let old = Case { name: "brackets_i32_old", operator: BracketsI32, init: -9i32 };
+    let wide = Case { name: "twins", operator: OfTwins, init: Twins { x: 1, y: 2 } };
+    let plain = Case { name: "max_f32", operator: Max, init: 0.1f32 };
     let turns = if build == Build::Sanitized { 2 } else { 6 };
     for turn in 0..turns {
         tries(build, turn, &bulk, &mut shim, &mut random, |r| r.next() as i64)?;
         tries(build, turn, &old, &mut shim, &mut random, |r| r.next() as i32)?;
+        tries(build, turn, &wide, &mut shim, &mut random, |r| Twins {
+            x: r.next() as i64,
+            y: r.next() as i64,
+        })?;
+        // A NaN in one of a few tiles.
+        tries(build, turn, &plain, &mut shim, &mut random, |r| match r.below(30_000) {
+            0 => f32::from_bits(0xffc0_0000 | r.below(1 << 22) as u32),
+            _ => r.below(1 << 20) as f32,
+        })?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use crate::common::depth::Depth::{self, Sample, Whole};
 use crate::common::shim::{
     BracketsI32, BracketsI64, BracketsU32, Bytes3, Case, Halves,
     Launch::{self, Rounds},
-    OfBytes3, OfHalves, OfTriple, Shim, Triple, skipped,
+    OfBytes3, OfHalves, OfTriple, OfTwins, Shim, Triple, Twins, skipped,
 };
 use crate::floats::{hurting, small_float, wild_float};
 use crate::programs::Program;
@@ -128,6 +128,15 @@ fn sum_bf16() {
     );
 }
 
+/// With NaNs here and there, and from some place on; and without any, as far as the first.
+#[test]
+fn max_f32() {
+    let case = Case { name: "max_f32", operator: Max, init: 0.1f32 };
+    sweep::<f32, f32, _, _>(Sample, &case, |r| {
+        if r.below(400) == 0 { hurting(r) } else { wild_float(r) }
+    });
+}
+
 #[test]
 fn max_f16() {
     sweep::<f16, f16, _, _>(Sample, &Case { name: "max_f16", operator: Max, init: 0.1f32 }, |r| {
@@ -212,6 +221,15 @@ fn elements_of_twelve_bytes() {
         Whole,
         &Case { name: "triple", operator: OfTriple, init: Triple { x: 1, y: 2, z: 3 } },
         |r| Triple { x: r.next() as u32, y: r.next() as u32, z: r.next() as u32 },
+    );
+}
+
+#[test]
+fn elements_of_sixteen_bytes() {
+    sweep::<Twins, Twins, _, _>(
+        Whole,
+        &Case { name: "twins", operator: OfTwins, init: Twins { x: 1, y: 2 } },
+        |r| Twins { x: r.next() as i64, y: r.next() as i64 },
     );
 }
 
