@@ -227,7 +227,7 @@ fn elements_of_twelve_bytes() {
 #[test]
 fn elements_of_sixteen_bytes() {
     sweep::<Twins, Twins, _, _>(
-        Whole,
+        Sample,
         &Case { name: "twins", operator: OfTwins, init: Twins { x: 1, y: 2 } },
         |r| Twins { x: r.next() as i64, y: r.next() as i64 },
     );
