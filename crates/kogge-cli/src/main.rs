@@ -56,8 +56,14 @@ fn main() -> ExitCode {
 /// Says what is wrong with the command line, or prints the help that was asked for. The laboratory
 /// has its own code for bad input of any kind.
 fn misused(error: &clap::Error) -> ExitCode {
-    // A closed pipe is no reason to fail differently.
-    let _ = error.print();
+    let printed = error.print().map_err(|error| Error::write("standard output", &error));
+    // A closed pipe is no reason to fail; and whoever asked for no help is told what was wrong by the code.
+    if let (Err(unwritten), 0) = (printed, error.exit_code())
+        && unwritten.fault != Fault::BrokenPipe
+    {
+        eprintln!("{unwritten}");
+        return ExitCode::from(unwritten.exit_code());
+    }
     let of_lab = std::env::args_os().nth(1).is_some_and(|command| command == "lab");
     match (error.exit_code(), of_lab) {
         (0, _) => ExitCode::SUCCESS,

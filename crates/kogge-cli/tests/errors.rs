@@ -175,6 +175,14 @@ fn a_full_disk() {
         );
     }
     place.fails("x.csv --column precipitation -o /dev/full --format csv", 7, &["/dev/full"]);
+    for asked in ["--help", "--version", "man"] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let run =
+            Command::new(env!("CARGO_BIN_EXE_kogge")).arg(asked).stdout(full).output().unwrap();
+        assert_eq!(run.status.code(), Some(7), "{asked}");
+        let said = String::from_utf8(run.stderr).unwrap();
+        assert!(said.contains("no space left"), "{asked}: {said}");
+    }
 }
 
 /// The command with a standard input that stays open.
