@@ -7,7 +7,7 @@ use crate::algorithm::abreast::{Abreast, Sink, Source, Target};
 use crate::algorithm::strip::LANES;
 use crate::arch::stream;
 use crate::descent::Descent;
-use crate::engine::Request;
+use crate::engine::{Request, same};
 use crate::parts::Parts;
 use kogge_core::{Accumulate, Element, Operator, Order};
 use std::ops::Range;
@@ -82,6 +82,21 @@ impl<T: Element, U: Element> Lines<T, U> {
         let (bytes, most) = AHEAD;
         let chunks = bytes / (chunk * self.count * size_of::<T>().max(1));
         chunk * chunks.clamp(1, most)
+    }
+
+    /// Where some places are and their values go, if they are a row of a narrow table, elements are their
+    /// own accumulators, and other places follow.
+    fn narrow<A: Element>(&self, places: &Range<usize>) -> Option<(*const A, *mut A)> {
+        let row = const { Order::of::<T>().row() };
+        let narrow = self.count <= LANES && self.strides == [self.count as isize; 2];
+        // What a vector has too many lanes of must be there, and written by nobody.
+        let fits = (self.count * size_of::<T>()).is_multiple_of(32);
+        let follows = (self.len - places.end) * self.count >= LANES;
+        let inside = fits || follows && self.from.addr() != self.to.addr();
+        (narrow && places.len() == row && inside && same::<T, U, A>()).then(|| {
+            let first = places.start * self.count;
+            (self.from.wrapping_add(first).cast(), self.to.wrapping_add(first).cast())
+        })
     }
 
     fn number_of(&self, line: usize) -> usize {
@@ -259,6 +274,18 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
         let places = lines.places(row);
         // SAFETY: passed on.
         unsafe {
+            if let Some((from, to)) = lines.narrow::<A>(&places)
+                && descent.narrow::<O, true>(
+                    self.request,
+                    from,
+                    to,
+                    lines.count,
+                    lines.stream,
+                    ahead,
+                )
+            {
+                return;
+            }
             let to = lines.sink(&places, descent);
             let from = lines.source(&places, descent);
             descent.scan(self.request, from, to, places.len(), ahead);
@@ -279,9 +306,18 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
         let places = lines.places(row);
         // SAFETY: passed on.
         unsafe {
-            let from = lines.source(&places, descent);
-            descent.fold(self.request, from, places.len(), lines.ahead())
+            let narrow = match lines.narrow::<A>(&places) {
+                Some((from, to)) => {
+                    descent.narrow::<O, false>(self.request, from, to, lines.count, false, 0)
+                }
+                None => false,
+            };
+            if !narrow {
+                let from = lines.source(&places, descent);
+                descent.fold(self.request, from, places.len(), lines.ahead());
+            }
         }
+        descent.folds()
     }
 
     /// The initial values of a group's lines.

@@ -2,11 +2,15 @@
 
 use crate::algorithm::abreast::{Sink, Source};
 use crate::algorithm::levels::Levels;
+use crate::algorithm::narrow::{self, Narrow};
 use crate::algorithm::strip::{Group, LANES, Lanes, Row};
 use crate::engine::Request;
 use bytemuck::Zeroable;
 use kogge_core::{Accumulate, Element, Operator};
 use std::ptr::null_mut;
+
+/// Bytes, at least, from the places of a narrow table to those that are asked for meanwhile.
+const AHEAD: usize = 4 << 10;
 
 /// An operator on the lines of a group at once.
 pub(crate) struct Across<'a, O>(pub(crate) &'a O);
@@ -42,7 +46,7 @@ pub(crate) struct Descent<A> {
 
 impl<A: Element<Accumulator = A>> Descent<A> {
     pub(crate) fn new() -> Self {
-        Self { groups: vec![], levels: vec![], brought: Room(vec![]), stage: Room(vec![]) }
+        Self { groups: vec![], levels: vec![], brought: Room::new(), stage: Room::new() }
     }
 
     /// Before the first row of so many groups, given their initial values.
@@ -77,7 +81,7 @@ impl<A: Element<Accumulator = A>> Descent<A> {
         unsafe { self.row::<T, U, O, true>(request, from, to, len, preceded, ahead) };
     }
 
-    /// Folds a row, of `len` places: those before it needn't be known. Gives the fold of each group.
+    /// Folds a row, of `len` places: those before it needn't be known. [`folds`](Self::folds) gives the folds.
     ///
     /// # Safety
     ///
@@ -88,14 +92,17 @@ impl<A: Element<Accumulator = A>> Descent<A> {
         from: Source<T>,
         len: usize,
         ahead: usize,
-    ) -> impl Iterator<Item = [A; LANES]>
-    where
+    ) where
         T: Accumulate<A>,
         O: Operator<A>,
     {
         let to = Sink::<A> { stage: null_mut(), lines: 0, room: 0, target: None };
         // SAFETY: passed on; nothing is stored.
         unsafe { self.row::<T, A, O, false>(request, from, to, len, false, ahead) };
+    }
+
+    /// The fold of each group in the row that was scanned or folded.
+    pub(crate) fn folds(&self) -> impl Iterator<Item = [A; LANES]> {
         self.groups.iter().map(|group| group.chunks.0)
     }
 
@@ -129,6 +136,40 @@ impl<A: Element<Accumulator = A>> Descent<A> {
             preceded,
             ahead,
         });
+    }
+
+    /// Scans or folds the next row of a table of sixteen lines at most, whose places follow one another,
+    /// if the level has vectors for them, and asks for places so far `ahead` meanwhile. [`folds`](Self::folds) has the fold.
+    ///
+    /// # Safety
+    ///
+    /// `from` and `to` must have a row of so many lines, and be this call's alone, or without `STORE`
+    /// written by nobody; a vector must be readable wherever a place has one.
+    pub(crate) unsafe fn narrow<O, const STORE: bool>(
+        &mut self,
+        request: &Request<'_, O, A>,
+        from: *const A,
+        to: *mut A,
+        lines: usize,
+        stream: bool,
+        ahead: usize,
+    ) -> bool
+    where
+        O: Operator<A>,
+    {
+        let Request { operator, kind, level, .. } = *request;
+        level.run(Narrow::<A, O, STORE> {
+            operator,
+            kind,
+            from,
+            to,
+            lines,
+            before: if STORE { self.levels[0].before() } else { None },
+            fold: &mut self.groups[0].chunks.0,
+            stage: self.stage.of::<u8>(if STORE { narrow::stage_bytes::<A>(lines) } else { 0 }),
+            stream,
+            ahead: AHEAD.max(ahead * lines * size_of::<A>()),
+        })
     }
 
     /// Takes in the row that was scanned.
@@ -169,6 +210,10 @@ pub(crate) struct Room(Vec<Line>);
 struct Line([u8; 64]);
 
 impl Room {
+    pub(crate) fn new() -> Self {
+        Self(vec![])
+    }
+
     /// Room for so many elements, of any value.
     pub(crate) fn of<T: Element>(&mut self, count: usize) -> *mut T {
         let lines = (count * size_of::<T>()).div_ceil(size_of::<Line>());

@@ -59,6 +59,11 @@ impl<A: Copy> Parts<'_, A> {
         self.inits.map_or(self.init, |inits| Some(inits[number]))
     }
 
+    /// Whether all parts begin alike and no totals are wanted.
+    pub(crate) fn alike(&self) -> bool {
+        self.inits.is_none() && self.totals.is_none()
+    }
+
     /// Whether totals are to be put anywhere.
     #[inline(always)]
     pub(crate) fn totals_wanted(&self) -> bool {

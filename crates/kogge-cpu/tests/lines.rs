@@ -119,7 +119,7 @@ fn check<T, U, A, O>(
 
 fn shapes() -> Vec<Shape> {
     let shapes: &[&[usize]] = if cfg!(miri) {
-        &[&[3, 2, 17], &[6, 18]]
+        &[&[3, 2, 17], &[6, 18], &[130, 3]]
     } else {
         &[
             &[1],
@@ -130,6 +130,12 @@ fn shapes() -> Vec<Shape> {
             &[1, 40, 1, 16],
             &[9_000, 21],
             &[5, 1_030, 7],
+            &[2_000, 16],
+            &[1_999, 8],
+            &[2_001, 5],
+            &[1_000, 3],
+            &[3_001, 1],
+            &[2, 700, 13],
         ]
     };
     let plain = shapes.iter().map(|shape| Shape::row_major(shape));
@@ -181,6 +187,39 @@ fn wider_accumulators_along_every_axis() {
     }
 }
 
+/// Tables of sixteen columns at most, in elements of every size that vectors have, by several threads
+/// too.
+#[test]
+#[cfg_attr(miri, ignore = "the same unsafe code as for other operators")]
+fn narrow_tables() {
+    for columns in 1..=17 {
+        let shape = Shape::row_major(&[if columns % 5 == 3 { 90_000 } else { 1_500 }, columns]);
+        for level in Level::available() {
+            let kind = [Kind::Inclusive, Kind::Exclusive][columns % 2];
+            let init = (columns % 3 > 0).then_some(0.25);
+            let request = Request { kind, init, level, ..Request::new(&Sum) };
+            let make = |i| Random(i as u64).float();
+            check::<f64, f64, f64, _>(&shape, &request, make, None);
+            check::<f64, f64, f64, _>(&shape, &request, make, Some(|line| line as f64 + 0.1));
+            let request = Request { kind, level, init: None, ..Request::new(&Sum) };
+            let make = |i| Random(i as u64).float() as f32;
+            check::<f32, f32, f32, _>(&shape, &request, make, None);
+            let request = Request { kind, level, ..Request::new(&Sum) };
+            check::<i16, i16, i16, _>(&shape, &request, |i| Random(i as u64).next() as i16, None);
+            let request = Request { kind, level, ..Request::new(&Sum) };
+            check::<i8, i8, i8, _>(&shape, &request, |i| Random(i as u64).next() as i8, None);
+            let operator = from_fn(0, bracket);
+            let request = Request { kind, level, ..Request::new(&operator) };
+            check::<u64, u64, u64, _>(
+                &shape,
+                &request,
+                |i| Random(i as u64).next(),
+                Some(|line| line as u64),
+            );
+        }
+    }
+}
+
 /// Sixteen lines of such elements are scanned as one: their accumulators must fit on the stack of
 /// a thread of the pool.
 #[test]
@@ -224,7 +263,9 @@ fn large_arrays() {
     let make = |i| Random(i as u64).float() as f32;
     for threads in [1, 3] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        for shape in [[2_100, 2_048], [2_100, 1_037], [40_000, 48], [33_000, 70], [270_000, 8]] {
+        for shape in
+            [[2_100, 2_048], [2_100, 1_037], [40_000, 48], [33_000, 70], [270_000, 8], [400_000, 5]]
+        {
             let request = Request { kind: Kind::Exclusive, ..Request::new(&Sum) };
             let shape = Shape::row_major(&shape);
             pool.install(|| check::<f32, f32, f32, _>(&shape, &request, make, None));

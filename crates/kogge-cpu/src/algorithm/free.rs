@@ -418,7 +418,7 @@ pub(super) unsafe fn combine<P: Ordered, A: Element, O: Operator<A>>(
 
 /// The accumulator in every lane.
 #[inline(always)]
-fn splat<P: Ordered, A: Element>(value: A) -> P::Vector {
+pub(super) fn splat<P: Ordered, A: Element>(value: A) -> P::Vector {
     let mut vector = MaybeUninit::<P::Vector>::uninit();
     for lane in 0..P::BYTES / size_of::<A>() {
         // SAFETY: a lane of the vector.

@@ -1,7 +1,8 @@
 //! How the parts of a scan cooperate, with no intrinsic in sight.
 //!
 //! From the inside out: [`lanes`] applies an operator to registers; [`rows`] and [`arrays`] scan
-//! rows of any [format](mod@format), [`part`] one that isn't full; [`free`] and [`exact`] do where any
+//! rows of any [format](mod@format), [`part`] one that isn't full, [`windows`] many that are shorter, as [`cut`] finds
+//! their chunks; [`free`] and [`exact`] do where any
 //! order is as good; [`tile`] puts segments together; [`sequential`] goes through tiles one by one,
 //! and [`parallel`] lets threads take them in turn, with [`handover`] between them. [`strip`] goes
 //! across lines side by side, from and to where [`abreast`] says, with [`levels`] above its rows.
@@ -9,6 +10,7 @@
 
 pub(crate) mod abreast;
 mod arrays;
+pub(crate) mod cut;
 pub(crate) mod exact;
 pub(crate) mod format;
 mod free;
@@ -16,6 +18,7 @@ pub(crate) mod handover;
 pub(crate) mod io;
 mod lanes;
 pub(crate) mod levels;
+pub(crate) mod narrow;
 pub(crate) mod parallel;
 pub(crate) mod part;
 mod rows;
@@ -23,3 +26,4 @@ pub(crate) mod sequential;
 mod staged;
 pub(crate) mod strip;
 pub(crate) mod tile;
+pub(crate) mod windows;

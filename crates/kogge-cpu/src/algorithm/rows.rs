@@ -17,6 +17,8 @@
 //! the rows themselves be prefetched: so memory is read evenly while stores drain. (Bursts of more
 //! than 1 KiB, of loads, prefetches or stores, cost a fifth of the bandwidth and more.)
 
+pub(super) mod window;
+
 use super::format::Format;
 use super::lanes::{Columns, Vectors, combine, get, last, set_vectors, splat, vectors};
 use super::tile::{Beside, Folds};

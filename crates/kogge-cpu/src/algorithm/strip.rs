@@ -94,7 +94,7 @@ impl<A: Element> Lanes<A> {
 }
 
 /// Whether the lanes of a group are whole vectors, and so are their elements.
-const fn fills<P: Ordered, A>() -> bool {
+pub(super) const fn fills<P: Ordered, A>() -> bool {
     let (vector, size) = (P::BYTES, size_of::<A>());
     vector > 0 && size > 0 && vector.is_multiple_of(size) && (LANES * size).is_multiple_of(vector)
 }

@@ -3,7 +3,7 @@
 //! A vector loads two chunks. Unpacking works within the 16-byte lanes, so after the transposition
 //! a column's even chunks lie in the low halves and its odd ones in the high halves.
 
-use super::{Words, Work};
+use super::{CHUNKS, SET, Words, Work};
 use crate::array::{array, map};
 use core::arch::asm;
 use core::arch::x86_64::*;
@@ -14,10 +14,13 @@ pub(super) fn present() -> bool {
         && is_x86_feature_detected!("fma")
         && is_x86_feature_detected!("bmi2")
         && is_x86_feature_detected!("f16c")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("lzcnt")
+        && is_x86_feature_detected!("popcnt")
 }
 
 /// Does the work, compiled for AVX2.
-#[target_feature(enable = "avx2,fma,bmi2,f16c")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,f16c,lzcnt,popcnt")]
 pub(super) fn run<W: Work>(work: W) -> W::Output {
     // SAFETY: this function is compiled for, and only reached with, the features of both types.
     unsafe { work.run::<W32, W64>() }
@@ -70,6 +73,34 @@ unsafe fn load<T>(row: *const T, i: usize) -> __m256i {
     unsafe { _mm256_loadu_si256(row.cast::<__m256i>().add(i)) }
 }
 
+/// Two chunks that lie apart.
+///
+/// # Safety
+///
+/// 16 bytes must be readable at each.
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn load_chunks(low: *const u8, high: *const u8) -> __m256i {
+    // SAFETY: readable by contract; `loadu` asks for no alignment.
+    unsafe {
+        let low = _mm256_castsi128_si256(_mm_loadu_si128(low.cast()));
+        _mm256_inserti128_si256::<1>(low, _mm_loadu_si128(high.cast()))
+    }
+}
+
+/// # Safety
+///
+/// 16 bytes must be writable at each place.
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn store_chunks(vector: __m256i, low: *mut u8, high: *mut u8) {
+    // SAFETY: writable by contract; `storeu` asks for no alignment.
+    unsafe {
+        _mm_storeu_si128(low.cast(), _mm256_castsi256_si128(vector));
+        _mm_storeu_si128(high.cast(), _mm256_extracti128_si256::<1>(vector));
+    }
+}
+
 /// # Safety
 ///
 /// 32 bytes must be writable at the `i`-th vector.
@@ -88,6 +119,48 @@ unsafe fn store<T>(row: *mut T, i: usize, vector: __m256i) {
 unsafe fn stream<T>(row: *mut T, i: usize, vector: __m256i) {
     // SAFETY: writable and aligned by contract.
     unsafe { _mm256_stream_si256(row.cast::<__m256i>().add(i), vector) }
+}
+
+/// Compares words, as [`Words::differ`] does.
+#[target_feature(enable = "avx2")]
+#[inline]
+pub(super) fn differ(words: &[u32; 64], others: &[u32; 64]) -> u64 {
+    let half = |half: usize| {
+        let [a, b, c, d] = array(|i| {
+            let i = 4 * half + i;
+            // SAFETY: vectors of the arrays.
+            unsafe { _mm256_cmpeq_epi32(load(words.as_ptr(), i), load(others.as_ptr(), i)) }
+        });
+        // Packing works within the 16-byte lanes, so that words of four bytes change places.
+        let bytes = _mm256_packs_epi16(_mm256_packs_epi32(a, b), _mm256_packs_epi32(c, d));
+        let order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+        !_mm256_movemask_epi8(_mm256_permutevar8x32_epi32(bytes, order)) as u32
+    };
+    u64::from(half(0)) | u64::from(half(1)) << 32
+}
+
+/// Lists places, as [`Words::list`] does.
+///
+/// # Safety
+///
+/// As there.
+#[target_feature(enable = "avx2,popcnt")]
+#[inline]
+pub(super) unsafe fn list(places: u64, first: u32, scale: u32, mut to: *mut u32) -> usize {
+    let scale = _mm_cvtsi32_si128(scale as i32);
+    let eight = _mm256_sll_epi32(_mm256_set1_epi32(8), scale);
+    let mut first = _mm256_sll_epi32(_mm256_set1_epi32(first as i32), scale);
+    for byte in places.to_le_bytes() {
+        let set = _mm_cvtsi64_si128(i64::from_le_bytes(SET[usize::from(byte)]));
+        let set = _mm256_sll_epi32(_mm256_cvtepu8_epi32(set), scale);
+        // SAFETY: room for eight by contract.
+        unsafe {
+            _mm256_storeu_si256(to.cast(), _mm256_add_epi32(first, set));
+            to = to.add(byte.count_ones() as usize);
+        }
+        first = _mm256_add_epi32(first, eight);
+    }
+    places.count_ones() as usize
 }
 
 #[target_feature(enable = "avx2")]
@@ -244,6 +317,77 @@ unsafe impl Words for W32 {
     }
 
     #[inline(always)]
+    unsafe fn gather(from: *const u8, places: &[u32; CHUNKS]) -> Self::Row {
+        // SAFETY: the caller vouches for 16 readable bytes at each place, and for AVX2.
+        unsafe {
+            let chunk = |i: usize| from.add(places[i] as usize);
+            let mut columns = [[_mm256_setzero_si256(); 4]; 4];
+            for g in 0..4 {
+                let loaded = array(|i| {
+                    let i = 8 * g + 2 * i;
+                    load_chunks(chunk(i), chunk(i + 1))
+                });
+                for (column, vector) in columns.iter_mut().zip(transpose4(loaded)) {
+                    column[g] = vector;
+                }
+            }
+            columns
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn scatter(columns: Self::Row, to: *mut u8, places: &[u32; CHUNKS]) {
+        // SAFETY: the caller vouches for 16 writable bytes at each place, and for AVX2.
+        unsafe {
+            let chunk = |i: usize| to.add(places[i] as usize);
+            for g in 0..4 {
+                let vectors = transpose4(map(columns, |column| column[g]));
+                for (i, vector) in vectors.into_iter().enumerate() {
+                    let i = 8 * g + 2 * i;
+                    store_chunks(vector, chunk(i), chunk(i + 1));
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn mask(bits: u32, g: usize) -> __m256i {
+        // SAFETY: the caller vouches for AVX2.
+        unsafe {
+            let up = _mm256_setr_epi32(31, 30, 29, 28, 27, 26, 25, 24);
+            let up = _mm256_sub_epi32(up, _mm256_set1_epi32(8 * g as i32));
+            _mm256_sllv_epi32(_mm256_set1_epi32(bits as i32), up)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn select(mask: __m256i, ones: __m256i, zeros: __m256i) -> __m256i {
+        // SAFETY: the caller vouches for AVX2.
+        unsafe {
+            let cast = |vector| _mm256_castsi256_ps(vector);
+            _mm256_castps_si256(_mm256_blendv_ps(cast(zeros), cast(ones), cast(mask)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn differ(words: &[u32; 64], others: &[u32; 64]) -> u64 {
+        // SAFETY: the caller vouches for AVX2.
+        unsafe { differ(words, others) }
+    }
+
+    #[inline(always)]
+    unsafe fn list(places: u64, first: u32, scale: u32, to: *mut u32) -> usize {
+        // SAFETY: the caller vouches for AVX2 and POPCNT, and for the room.
+        unsafe { list(places, first, scale, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn compress(bits: u64, of: u64) -> u64 {
+        // SAFETY: the caller vouches for BMI2.
+        unsafe { _pext_u64(bits, of) }
+    }
+
+    #[inline(always)]
     unsafe fn opaque(vector: __m256i) -> __m256i {
         // SAFETY: the caller vouches for AVX2.
         unsafe { opaque(vector) }
@@ -361,6 +505,77 @@ unsafe impl Words for W64 {
                 _mm256_stream_si256(to.cast::<__m256i>().add(i), load(from, i));
             }
         }
+    }
+
+    #[inline(always)]
+    unsafe fn gather(from: *const u8, places: &[u32; CHUNKS]) -> Self::Row {
+        // SAFETY: the caller vouches for 16 readable bytes at each place, and for AVX2.
+        unsafe {
+            let chunk = |i: usize| from.add(places[i] as usize);
+            let mut columns = [[_mm256_setzero_si256(); 8]; 2];
+            for g in 0..8 {
+                let loaded = array(|i| {
+                    let i = 4 * g + 2 * i;
+                    load_chunks(chunk(i), chunk(i + 1))
+                });
+                for (column, vector) in columns.iter_mut().zip(transpose2(loaded)) {
+                    column[g] = vector;
+                }
+            }
+            columns
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn scatter(columns: Self::Row, to: *mut u8, places: &[u32; CHUNKS]) {
+        // SAFETY: the caller vouches for 16 writable bytes at each place, and for AVX2.
+        unsafe {
+            let chunk = |i: usize| to.add(places[i] as usize);
+            for g in 0..8 {
+                let vectors = transpose2(map(columns, |column| column[g]));
+                for (i, vector) in vectors.into_iter().enumerate() {
+                    let i = 4 * g + 2 * i;
+                    store_chunks(vector, chunk(i), chunk(i + 1));
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn mask(bits: u32, g: usize) -> __m256i {
+        // SAFETY: the caller vouches for AVX2.
+        unsafe {
+            let up = _mm256_setr_epi64x(63, 62, 61, 60);
+            let up = _mm256_sub_epi64(up, _mm256_set1_epi64x(4 * g as i64));
+            _mm256_sllv_epi64(_mm256_set1_epi64x(bits.into()), up)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn select(mask: __m256i, ones: __m256i, zeros: __m256i) -> __m256i {
+        // SAFETY: the caller vouches for AVX2.
+        unsafe {
+            let cast = |vector| _mm256_castsi256_pd(vector);
+            _mm256_castpd_si256(_mm256_blendv_pd(cast(zeros), cast(ones), cast(mask)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn differ(words: &[u32; 64], others: &[u32; 64]) -> u64 {
+        // SAFETY: the caller vouches for AVX2.
+        unsafe { differ(words, others) }
+    }
+
+    #[inline(always)]
+    unsafe fn list(places: u64, first: u32, scale: u32, to: *mut u32) -> usize {
+        // SAFETY: the caller vouches for AVX2 and POPCNT, and for the room.
+        unsafe { list(places, first, scale, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn compress(bits: u64, of: u64) -> u64 {
+        // SAFETY: the caller vouches for BMI2.
+        unsafe { _pext_u64(bits, of) }
     }
 
     #[inline(always)]

@@ -6,7 +6,7 @@
 //! `valignd` and `valignq` are written as assembly: the compiler would turn the shuffles they mean
 //! into two-source permutes, which take an index register and, on Zen 4, twice the time.
 
-use super::{Words, Work};
+use super::{CHUNKS, Words, Work};
 use crate::array::{array, map};
 use core::arch::asm;
 use core::arch::x86_64::*;
@@ -20,7 +20,9 @@ pub(super) fn present() -> bool {
 }
 
 /// Does the work, compiled for AVX-512.
-#[target_feature(enable = "avx2,fma,bmi2,f16c,avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(
+    enable = "avx2,fma,bmi1,bmi2,f16c,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl"
+)]
 pub(super) fn run<W: Work>(work: W) -> W::Output {
     // SAFETY: this function is compiled for, and only reached with, the features of both types.
     unsafe { work.run::<W32, W64>() }
@@ -71,6 +73,22 @@ fn half_bits(values: __m512i) -> __m512i {
 unsafe fn load<T>(row: *const T, i: usize) -> __m512i {
     // SAFETY: readable by contract; `loadu` asks for no alignment.
     unsafe { _mm512_loadu_si512(row.cast::<__m512i>().add(i)) }
+}
+
+/// Four chunks that lie apart.
+///
+/// # Safety
+///
+/// 16 bytes must be readable at each.
+#[target_feature(enable = "avx512f")]
+#[inline]
+unsafe fn load_chunks(chunks: [*const u8; 4]) -> __m512i {
+    // SAFETY: readable by contract; `loadu` asks for no alignment.
+    unsafe {
+        let [a, b, c, d] = map(chunks, |chunk| _mm_loadu_si128(chunk.cast()));
+        let vector = _mm512_inserti32x4::<1>(_mm512_castsi128_si512(a), b);
+        _mm512_inserti32x4::<3>(_mm512_inserti32x4::<2>(vector, c), d)
+    }
 }
 
 /// # Safety
@@ -265,6 +283,54 @@ unsafe impl Words for W32 {
     }
 
     #[inline(always)]
+    unsafe fn gather(from: *const u8, places: &[u32; CHUNKS]) -> Self::Row {
+        // SAFETY: the caller vouches for 16 readable bytes at each place, and for AVX-512.
+        unsafe {
+            let mut columns = [[_mm512_setzero_si512(); 2]; 4];
+            for g in 0..2 {
+                let loaded = array(|i| {
+                    let first = 16 * g + 4 * i;
+                    load_chunks(array(|i| from.add(places[first + i] as usize)))
+                });
+                for (column, vector) in columns.iter_mut().zip(transpose4(loaded)) {
+                    column[g] = vector;
+                }
+            }
+            columns
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn mask(bits: u32, g: usize) -> __m512i {
+        // SAFETY: the caller vouches for AVX-512.
+        unsafe { _mm512_movm_epi32((bits >> (16 * g)) as __mmask16) }
+    }
+
+    #[inline(always)]
+    unsafe fn select(mask: __m512i, ones: __m512i, zeros: __m512i) -> __m512i {
+        // SAFETY: the caller vouches for AVX-512.
+        unsafe { _mm512_mask_mov_epi32(zeros, _mm512_movepi32_mask(mask), ones) }
+    }
+
+    #[inline(always)]
+    unsafe fn differ(words: &[u32; 64], others: &[u32; 64]) -> u64 {
+        // SAFETY: the caller vouches for AVX2, which comes with AVX-512.
+        unsafe { super::avx2::differ(words, others) }
+    }
+
+    #[inline(always)]
+    unsafe fn list(places: u64, first: u32, scale: u32, to: *mut u32) -> usize {
+        // SAFETY: the caller vouches for AVX2, which comes with AVX-512, and for the room.
+        unsafe { super::avx2::list(places, first, scale, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn compress(bits: u64, of: u64) -> u64 {
+        // SAFETY: the caller vouches for BMI2.
+        unsafe { _pext_u64(bits, of) }
+    }
+
+    #[inline(always)]
     unsafe fn opaque(vector: __m512i) -> __m512i {
         // SAFETY: the caller vouches for AVX-512.
         unsafe { opaque(vector) }
@@ -370,6 +436,54 @@ unsafe impl Words for W64 {
     unsafe fn stream_line(from: *const u8, to: *mut u8) {
         // SAFETY: readable, writable and aligned by contract; the caller vouches for AVX-512.
         unsafe { _mm512_stream_si512(to.cast::<__m512i>(), load(from, 0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn gather(from: *const u8, places: &[u32; CHUNKS]) -> Self::Row {
+        // SAFETY: the caller vouches for 16 readable bytes at each place, and for AVX-512.
+        unsafe {
+            let mut columns = [[_mm512_setzero_si512(); 4]; 2];
+            for g in 0..4 {
+                let loaded = array(|i| {
+                    let first = 8 * g + 4 * i;
+                    load_chunks(array(|i| from.add(places[first + i] as usize)))
+                });
+                for (column, vector) in columns.iter_mut().zip(transpose2(loaded)) {
+                    column[g] = vector;
+                }
+            }
+            columns
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn mask(bits: u32, g: usize) -> __m512i {
+        // SAFETY: the caller vouches for AVX-512.
+        unsafe { _mm512_movm_epi64((bits >> (8 * g)) as __mmask8) }
+    }
+
+    #[inline(always)]
+    unsafe fn select(mask: __m512i, ones: __m512i, zeros: __m512i) -> __m512i {
+        // SAFETY: the caller vouches for AVX-512.
+        unsafe { _mm512_mask_mov_epi64(zeros, _mm512_movepi64_mask(mask), ones) }
+    }
+
+    #[inline(always)]
+    unsafe fn differ(words: &[u32; 64], others: &[u32; 64]) -> u64 {
+        // SAFETY: the caller vouches for AVX2, which comes with AVX-512.
+        unsafe { super::avx2::differ(words, others) }
+    }
+
+    #[inline(always)]
+    unsafe fn list(places: u64, first: u32, scale: u32, to: *mut u32) -> usize {
+        // SAFETY: the caller vouches for AVX2, which comes with AVX-512, and for the room.
+        unsafe { super::avx2::list(places, first, scale, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn compress(bits: u64, of: u64) -> u64 {
+        // SAFETY: the caller vouches for BMI2.
+        unsafe { _pext_u64(bits, of) }
     }
 
     #[inline(always)]

@@ -20,7 +20,32 @@ use crate::array::array;
 use bytemuck::Pod;
 use kogge_core::f16;
 pub(crate) use ordered::Ordered;
+use std::mem::MaybeUninit;
 use std::sync::OnceLock;
+
+/// Chunks of a row.
+pub(crate) const CHUNKS: usize = 32;
+
+/// The bytes of a chunk.
+type Chunk = [u8; 16];
+
+/// The places of the set bits of a byte, and zeros.
+static SET: [[u8; 8]; 256] = {
+    let mut places = [[0; 8]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let (mut bit, mut count) = (0, 0);
+        while bit < 8 {
+            if byte >> bit & 1 == 1 {
+                places[byte][count] = bit;
+                count += 1;
+            }
+            bit += 1;
+        }
+        byte += 1;
+    }
+    places
+};
 
 /// Vectors of words and how they move. One word is 4 or 8 bytes.
 ///
@@ -158,6 +183,128 @@ pub(crate) unsafe trait Words: Copy {
     /// 64 bytes must be readable at `from` and writable at `to`, which is aligned to 64 bytes; the
     /// level's CPU features must be present.
     unsafe fn stream_line(from: *const u8, to: *mut u8);
+
+    /// The row made of the chunks at these bytes from `from`, column by column as by
+    /// [`split`](Self::split).
+    ///
+    /// # Safety
+    ///
+    /// 16 bytes must be readable at each place, and the level's CPU features present.
+    #[inline(always)]
+    unsafe fn gather(from: *const u8, places: &[u32; CHUNKS]) -> Self::Row {
+        // SAFETY: by contract; a row is as many chunks.
+        unsafe {
+            let chunk = |i: usize| from.add(places[i] as usize).cast::<Chunk>().read_unaligned();
+            let row: [Chunk; CHUNKS] = array(chunk);
+            Self::split(row.as_ptr().cast())
+        }
+    }
+
+    /// Stores columns, with lanes in the order of `split`, as chunks at these bytes from `to`, in
+    /// this order: where they overlap, the last one stays.
+    ///
+    /// # Safety
+    ///
+    /// 16 bytes must be writable at each place, and the level's CPU features present.
+    #[inline(always)]
+    unsafe fn scatter(columns: Self::Row, to: *mut u8, places: &[u32; CHUNKS]) {
+        let mut row = MaybeUninit::<[Chunk; CHUNKS]>::uninit();
+        // SAFETY: by contract; a row is as many chunks.
+        unsafe {
+            Self::join(columns, row.as_mut_ptr().cast());
+            let row = row.assume_init();
+            for (chunk, &place) in row.iter().zip(places) {
+                to.add(place as usize).cast::<Chunk>().write_unaligned(*chunk);
+            }
+        }
+    }
+
+    /// The top bit, at least, of the lanes of the `g`-th register of a column whose bit is set, lanes
+    /// in the order of the chunks.
+    ///
+    /// # Safety
+    ///
+    /// The level's CPU features must be present.
+    #[inline(always)]
+    unsafe fn mask(bits: u32, g: usize) -> Self::Vector {
+        let mut mask = MaybeUninit::<Self::Vector>::uninit();
+        for lane in 0..Self::LANES {
+            let set = bits >> (g * Self::LANES + lane) & 1;
+            // SAFETY: a vector is a plain array of words, all of which are written.
+            unsafe {
+                let word = mask.as_mut_ptr().cast::<Self::Word>().add(lane);
+                word.cast::<u8>().write_bytes(0u8.wrapping_sub(set as u8), size_of::<Self::Word>());
+            }
+        }
+        // SAFETY: as above.
+        unsafe { mask.assume_init() }
+    }
+
+    /// The lanes of `ones` where those of a [`mask`](Self::mask) are set, of `zeros` elsewhere.
+    ///
+    /// # Safety
+    ///
+    /// The level's CPU features must be present.
+    #[inline(always)]
+    unsafe fn select(mask: Self::Vector, ones: Self::Vector, zeros: Self::Vector) -> Self::Vector {
+        let mut selected = zeros;
+        for lane in 0..Self::LANES {
+            // SAFETY: vectors are plain arrays of words.
+            unsafe {
+                let mask = (&raw const mask).cast::<Self::Word>().add(lane);
+                if mask.cast::<u8>().read() != 0 {
+                    let one = (&raw const ones).cast::<Self::Word>().add(lane).read();
+                    (&raw mut selected).cast::<Self::Word>().add(lane).write(one);
+                }
+            }
+        }
+        selected
+    }
+
+    /// One bit for each of 64 words of 4 bytes that differs from the one at the same place of `others`.
+    ///
+    /// # Safety
+    ///
+    /// The level's CPU features must be present.
+    #[inline(always)]
+    unsafe fn differ(words: &[u32; 64], others: &[u32; 64]) -> u64 {
+        let pairs = words.iter().zip(others).enumerate();
+        pairs.fold(0, |bits, (i, (word, other))| bits | u64::from(word != other) << i)
+    }
+
+    /// Lists the places of the set bits, each on top of `first`, times 2^`scale`, and says how many.
+    ///
+    /// # Safety
+    ///
+    /// There must be room for so many and seven more; the level's CPU features be present.
+    #[inline(always)]
+    unsafe fn list(places: u64, first: u32, scale: u32, mut to: *mut u32) -> usize {
+        for (byte, first) in places.to_le_bytes().into_iter().zip((first..).step_by(8)) {
+            for (i, &place) in SET[usize::from(byte)].iter().enumerate() {
+                // SAFETY: room for eight by contract.
+                unsafe { to.add(i).write((first + u32::from(place)) << scale) };
+            }
+            // SAFETY: so many were written.
+            to = unsafe { to.add(byte.count_ones() as usize) };
+        }
+        places.count_ones() as usize
+    }
+
+    /// The bits of `bits` where `of` has one, side by side from bit 0 on.
+    ///
+    /// # Safety
+    ///
+    /// The level's CPU features must be present.
+    #[inline(always)]
+    unsafe fn compress(bits: u64, mut of: u64) -> u64 {
+        let (mut compressed, mut place) = (0, 0);
+        while of != 0 {
+            compressed |= (bits >> of.trailing_zeros() & 1) << place;
+            of &= of - 1;
+            place += 1;
+        }
+        compressed
+    }
 
     /// The vector itself, as something the optimiser can't look into. Between a move of lanes and
     /// an operation on each of them it keeps the compiler from dissolving both into scalars.

@@ -5,8 +5,10 @@
 //! that is far away; such long segments are left for later and scanned by all threads, one after
 //! another. So a million short segments and a single long one both keep every thread busy.
 //!
-//! Short segments go through one loop compiled for the SIMD level, without a call each.
+//! Short segments go [many at once](crowd), or through one loop compiled for the SIMD level, without a
+//! call each.
 
+mod crowd;
 mod plan;
 mod short;
 mod starts;
@@ -203,10 +205,18 @@ where
     /// `numbers` must be that of the segments, or empty where neither initial values nor totals are
     /// wanted, of which there must be one per segment; the memory as for [`scan_segments`].
     unsafe fn run<S: Segments>(&self, segments: &S, pieces: &Pieces, numbers: &[usize]) {
+        let even = segments.even();
+        let crowded = self.crowded().filter(|&longest| even.is_none_or(|len| len <= longest));
         let piece = |piece| {
             let number = numbers.get(piece).copied().unwrap_or(0);
-            // SAFETY: passed on.
-            unsafe { self.piece(segments, pieces.starts(piece), number) }
+            // SAFETY: passed on; where segments are crowded, they have nothing of their own.
+            unsafe {
+                match (crowded, even) {
+                    (Some(_), Some(len)) => self.crowd_alike(len, pieces.starts(piece)),
+                    (Some(longest), _) => self.crowd(segments, pieces.starts(piece), longest),
+                    (None, _) => self.piece(segments, pieces.starts(piece), number),
+                }
+            }
         };
         if pieces.count() == 1 {
             piece(0);

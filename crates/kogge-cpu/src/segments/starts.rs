@@ -4,9 +4,14 @@
 //! or written down before the scan. Flags and keys are looked at 64 at a time and kept as a bit
 //! mask: neither short segments nor long ones cost a branch an element.
 
+use crate::arch::Words;
+use crate::arch::stream::{LINE, prefetch};
 use kogge_core::{Error, bf16, f16};
 use std::hint::black_box;
 use std::ops::Range;
+
+/// Bytes from the keys that are looked at to those that are asked for.
+const AHEAD: usize = 4 << 10;
 
 /// Kept to this crate: unsafe code relies on starts that rise, lie in the sequence, and are the same
 /// whenever they are asked for.
@@ -32,6 +37,11 @@ pub trait Segments: Sync + Sealed {
     /// How many segments start before a place, if that can be told without counting them.
     fn before(&self, place: usize) -> Option<usize>;
 
+    /// The length of all segments, where they are known to be alike.
+    fn even(&self) -> Option<usize> {
+        None
+    }
+
     /// Whether the segments are well formed; asked before anything else.
     ///
     /// # Errors
@@ -50,6 +60,21 @@ pub trait Segments: Sync + Sealed {
 pub trait Starts {
     /// Moves past the next start if that is below `limit`, and gives it. Limits never fall.
     fn next_below(&mut self, limit: usize) -> Option<usize>;
+
+    /// One bit for each of these places, at most 64 of them, where a segment starts; moves past them.
+    /// The first of them may have been passed, but none after it.
+    ///
+    /// # Safety
+    ///
+    /// The CPU features of `H` must be present.
+    #[doc(hidden)]
+    unsafe fn mask<H: Words<Word = u32>>(&mut self, places: Range<usize>) -> u64 {
+        let mut mask = 0;
+        while let Some(start) = self.next_below(places.end) {
+            mask |= 1 << (start - places.start);
+        }
+        mask
+    }
 }
 
 /// An integer that offsets are given in. Sealed.
@@ -73,7 +98,16 @@ offset!(u32, u64, usize, i32, i64);
 /// What keys are made of: numbers, `bool`, `char` and strings, or arrays of them. Sealed, since a
 /// comparison of the caller's own might answer differently the second time; for other keys, compare
 /// them into flags for [`by_heads`].
-pub trait Key: PartialEq + Sync + Sealed {}
+pub trait Key: PartialEq + Sync + Sealed {
+    /// The keys as words, if they are equal where their bits are.
+    #[doc(hidden)]
+    fn words(_keys: &[Self]) -> Option<&[u32]>
+    where
+        Self: Sized,
+    {
+        None
+    }
+}
 
 macro_rules! key {
     ($($type:ty),+) => {$(
@@ -81,8 +115,21 @@ macro_rules! key {
         impl Key for $type {}
     )+};
 }
-key!(i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize);
+key!(i8, i16, i64, i128, isize, u8, u16, u64, u128, usize);
 key!(f16, bf16, f32, f64, bool, char, &str, String);
+
+macro_rules! word {
+    ($($type:ty),+) => {$(
+        impl Sealed for $type {}
+        impl Key for $type {
+            #[inline(always)]
+            fn words(keys: &[Self]) -> Option<&[u32]> {
+                Some(bytemuck::cast_slice(keys))
+            }
+        }
+    )+};
+}
+word!(u32, i32);
 
 impl<K: Key, const N: usize> Sealed for [K; N] {}
 impl<K: Key, const N: usize> Key for [K; N] {}
@@ -190,6 +237,10 @@ impl Segments for Even {
         Some(place.div_ceil(self.len).min(self.count))
     }
 
+    fn even(&self) -> Option<usize> {
+        Some(self.len)
+    }
+
     fn check(&self) -> Result<(), Error> {
         Ok(())
     }
@@ -212,6 +263,16 @@ impl Starts for Steps {
         let start = self.next;
         self.next += self.step;
         Some(start)
+    }
+
+    #[inline(always)]
+    unsafe fn mask<H: Words<Word = u32>>(&mut self, places: Range<usize>) -> u64 {
+        let (mut mask, end) = (0, places.end.min(self.end));
+        while self.next < end {
+            mask |= 1 << (self.next - places.start);
+            self.next += self.step;
+        }
+        mask
     }
 }
 
@@ -242,6 +303,17 @@ pub trait Flags: Sealed {
 
     /// One bit for each set flag of `places`, at most 64 of them.
     fn look(&self, places: Range<usize>) -> u64;
+
+    /// [`look`](Self::look) at some SIMD level.
+    ///
+    /// # Safety
+    ///
+    /// The CPU features of `H` must be present.
+    #[doc(hidden)]
+    #[inline(always)]
+    unsafe fn look_at<H: Words<Word = u32>>(&self, places: Range<usize>) -> u64 {
+        self.look(places)
+    }
 }
 
 impl Flags for Heads<'_> {
@@ -286,6 +358,24 @@ impl<K: Key> Flags for Keys<'_, K> {
                 first as u64 | bits(later) << first
             }
         }
+    }
+
+    #[inline(always)]
+    unsafe fn look_at<H: Words<Word = u32>>(&self, places: Range<usize>) -> u64 {
+        if let Some(words) = K::words(self.0)
+            && places.start > 0
+            && let (Ok(keys), Some(before)) = (
+                <&[u32; 64]>::try_from(&words[places.clone()]),
+                words[places.start - 1..].first_chunk::<64>(),
+            )
+        {
+            for line in keys.chunks_exact(LINE / size_of::<u32>()) {
+                prefetch(line.as_ptr().cast::<u8>().wrapping_add(AHEAD));
+            }
+            // SAFETY: passed on.
+            return unsafe { H::differ(keys, before) };
+        }
+        self.look(places)
     }
 }
 
@@ -351,6 +441,13 @@ impl<F: Flags> Starts for Marked<'_, F> {
         }
         self.mask &= self.mask - 1;
         Some(start)
+    }
+
+    #[inline(always)]
+    unsafe fn mask<H: Words<Word = u32>>(&mut self, places: Range<usize>) -> u64 {
+        (self.block, self.mask) = (places.end..places.end, 0);
+        // SAFETY: passed on.
+        unsafe { self.flags.look_at::<H>(places) }
     }
 }
 

@@ -1,0 +1,244 @@
+//! Lines and segments shorter than a row, many of which are scanned together: each against the
+//! reference by itself, bit for bit, at every length up to a row, in every element that has vectors.
+
+mod common;
+
+use common::{Random, bracket, same_bits};
+use kogge_core::ops::{Max, Sum};
+use kogge_core::{
+    Accumulate, Direction, Element, Kind, Operator, Order, bytemuck, from_fn, reference,
+};
+use kogge_cpu::{
+    Axis, Level, PerPart, Plan, Request, Segments, by_heads, by_key, by_offsets, scan_lines,
+    scan_segments_in_place, scan_segments_into,
+};
+use std::fmt::Debug;
+
+const PIECES: Plan = Plan { threads: 3, tiles_per_piece: 1, stream: false };
+const STREAM: Plan = Plan { threads: 1, tiles_per_piece: 1, stream: true };
+const PIECES_STREAM: Plan = Plan { threads: 2, tiles_per_piece: 1, stream: true };
+
+/// Elements that are their own accumulators.
+trait Own: Element<Accumulator = Self> + Accumulate<Self> + Debug {}
+
+impl<A: Element<Accumulator = A> + Accumulate<A> + Debug> Own for A {}
+
+/// What the reference makes of each segment by itself.
+fn want<A: Element, O: Operator<A>>(
+    request: &Request<'_, O, A>,
+    lens: impl Iterator<Item = usize>,
+    input: &[A],
+) -> Vec<A> {
+    let Request { operator, kind, init, .. } = *request;
+    let (mut values, mut start) = (vec![], 0);
+    for len in lens {
+        let segment = &input[start..start + len];
+        values.extend(reference::scan(segment, operator, Order::of::<A>(), kind, init).values);
+        start += len;
+    }
+    values
+}
+
+/// Segments into another slice that begins anywhere in a cache line, and in place.
+fn check<A: Own, O: Operator<A>, S: Segments>(
+    name: &str,
+    request: &Request<'_, O, A>,
+    segments: &S,
+    input: &[A],
+    want: &[A],
+) {
+    let level = request.level.name();
+    let name = format!("{name}, {:?} {:?} {level} {:?}", request.kind, request.init, request.plan);
+    let offset = input.len() % 17;
+    let mut output = vec![A::zeroed(); input.len() + 40];
+    bytemuck::cast_slice_mut::<A, u8>(&mut output).fill(0xa5);
+    let blank = output[0];
+    let inside = &mut output[offset..][..input.len()];
+    scan_segments_into(request, segments, PerPart::default(), input, inside).unwrap();
+    same_bits(&name, inside, want);
+    same_bits(&name, &output[..offset], &vec![blank; offset]);
+    same_bits(&name, &output[offset + input.len()..], &vec![blank; 40 - offset]);
+    // The input ends with its allocation.
+    let mut data: Box<[A]> = input.into();
+    scan_segments_in_place(request, segments, PerPart::default(), &mut data).unwrap();
+    same_bits(&format!("in place {name}"), &data, want);
+}
+
+/// Lengths of segments: up to `most`, now and then a longer one.
+fn lens(random: &mut Random, most: usize, longest: usize, elements: usize) -> Vec<usize> {
+    let (mut lens, mut left) = (vec![], elements);
+    while left > 0 {
+        let most = if random.next().is_multiple_of(97) { longest } else { most };
+        lens.push((1 + random.next() as usize % most).min(left));
+        left -= lens[lens.len() - 1];
+    }
+    lens
+}
+
+/// Segments of all lengths, given in every way.
+fn segments<A: Own, O: Operator<A>>(operator: &O, init: A, mut make: impl FnMut(&mut Random) -> A) {
+    let order = Order::of::<A>();
+    let (row, tile) = (order.row(), order.tile());
+    let mut random = Random(3);
+    let mosts = [1, 2, 3, order.chunk() + 1, 9, 20, row / 2, row, row + 2];
+    let most = if cfg!(miri) { 1 } else { mosts.len() };
+    for (turn, most) in mosts.into_iter().rev().take(most).enumerate() {
+        let n = if cfg!(miri) { 2 * row } else { 2 * tile + 5 + turn };
+        let longest = [most, 3 * row, tile][turn % 3];
+        let lens = lens(&mut random, most, longest, n);
+        let input: Vec<A> = (0..n).map(|_| make(&mut random)).collect();
+        let keys: Vec<u8> =
+            lens.iter().enumerate().flat_map(|(j, &len)| vec![j as u8 % 2; len]).collect();
+        let heads: Vec<bool> = (0..n).map(|i| i > 0 && keys[i] != keys[i - 1]).collect();
+        let mut offsets = vec![0u32];
+        for len in &lens {
+            // Empty ones too.
+            offsets.extend(vec![offsets[offsets.len() - 1]; offsets.len() % 7 / 6]);
+            offsets.push(offsets[offsets.len() - 1] + *len as u32);
+        }
+        for (k, kind) in [Kind::Inclusive, Kind::Exclusive].into_iter().enumerate() {
+            for init in [None, Some(init)] {
+                let request = Request { kind, init, ..Request::new(operator) };
+                let want = want(&request, lens.iter().copied(), &input);
+                let levels = Level::available();
+                for (l, &level) in levels.iter().enumerate() {
+                    let plans = [None, Some(PIECES), Some(STREAM), Some(PIECES_STREAM)];
+                    let plan = plans[if cfg!(miri) { 2 } else { (turn + k + l) % 4 }];
+                    let request = Request { level, plan, ..request };
+                    let name = format!("segments of up to {most} by");
+                    let by = by_offsets(&offsets);
+                    check(&format!("{name} offsets"), &request, &by, &input, &want);
+                    check(&format!("{name} key"), &request, &by_key(&keys), &input, &want);
+                    check(&format!("{name} heads"), &request, &by_heads(&heads), &input, &want);
+                }
+            }
+        }
+    }
+}
+
+/// Contiguous lines of every length up to more than a row.
+fn lines<A: Own, O: Operator<A>>(operator: &O, init: A, mut make: impl FnMut(&mut Random) -> A) {
+    let mut random = Random(5);
+    let row = Order::of::<A>().row();
+    let lens = if cfg!(miri) { row - 1..=row } else { 1..=row + 2 };
+    for len in lens {
+        let count = if cfg!(miri) { 3 } else { 1 + 2_600 / len };
+        let input: Vec<A> = (0..len * count).map(|_| make(&mut random)).collect();
+        for turn in 0..4 {
+            let kind = [Kind::Inclusive, Kind::Exclusive][turn % 2];
+            let init = [None, Some(init)][turn / 2];
+            for level in Level::available() {
+                let request = Request { kind, init, level, ..Request::new(operator) };
+                let want = want(&request, std::iter::repeat_n(len, count), &input);
+                let name = format!("lines of {len}, {kind:?} {init:?} {}", level.name());
+                let line = Axis { len, strides: [1, 1] };
+                let outer = [Axis { len: count, strides: [len as isize; 2] }];
+                let mut output = vec![init.unwrap_or(input[0]); input.len()];
+                let (from, to) = (input.as_ptr(), output.as_mut_ptr());
+                let per = PerPart::default();
+                // SAFETY: the lines are the slices.
+                unsafe { scan_lines(&request, per, from, to, line, &outer, false) }.unwrap();
+                same_bits(&name, &output, &want);
+                let mut data = input.clone();
+                let (from, to) = (data.as_ptr(), data.as_mut_ptr());
+                let per = PerPart::default();
+                // SAFETY: as above.
+                unsafe { scan_lines(&request, per, from, to, line, &outer, true) }.unwrap();
+                same_bits(&format!("in place {name}"), &data, &want);
+            }
+        }
+    }
+}
+
+fn narrow() -> impl Operator<u32> {
+    from_fn(0u32, |x: u32, y: u32| bracket(x as u64, y as u64) as u32)
+}
+
+#[test]
+fn segments_of_four_bytes() {
+    segments(&narrow(), 5, |random| random.next() as u32);
+}
+
+#[test]
+fn segments_of_eight_bytes() {
+    segments(&from_fn(0u64, bracket), 5, Random::next);
+}
+
+#[test]
+fn segments_of_pairs() {
+    let operator = from_fn([0u32; 2], |x: [u32; 2], y: [u32; 2]| {
+        [x[0].wrapping_mul(3).wrapping_add(y[1]), x[1] ^ y[0]]
+    });
+    segments(&operator, [1, 2], |random| [0; 2].map(|_: u32| random.next() as u32));
+}
+
+#[test]
+fn segments_of_sixteen_bytes() {
+    let operator =
+        from_fn([0u64; 2], |x: [u64; 2], y: [u64; 2]| [bracket(x[0], y[1]), bracket(x[1], y[0])]);
+    segments(&operator, [1, 2], |random| [0; 2].map(|_: u64| random.next()));
+    let operator = from_fn([0u32; 4], |x: [u32; 4], y: [u32; 4]| {
+        std::array::from_fn(|i| x[i].wrapping_mul(3).wrapping_add(y[3 - i]))
+    });
+    segments(&operator, [1; 4], |random| [0; 4].map(|_: u32| random.next() as u32));
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "the same unsafe code as for other operators")]
+fn segments_of_floats() {
+    segments(&Sum, 0.1, |random| random.float() as f32);
+    segments(&Sum, 0.1, |random| random.float());
+    segments(&Max, 0.1, |random| random.float());
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "the same unsafe code as for other operators")]
+fn segments_of_integers() {
+    segments(&Sum, 9, |random| random.next() as i32);
+    segments(&Sum, 9, |random| random.next() as i64);
+}
+
+/// Sums of `-0.0` are `-0.0` only where nothing else came in, an identity or a neighbour's element.
+#[test]
+#[cfg_attr(miri, ignore = "the same unsafe code as for other operators")]
+fn what_is_not_there_is_skipped() {
+    let next = |random: &mut Random| match random.next() % 8 {
+        0 => f32::NAN,
+        1 => f32::INFINITY,
+        2 => 1.5,
+        _ => -0.0,
+    };
+    segments(&Sum, -0.0, next);
+    lines(&Sum, -0.0, next);
+}
+
+#[test]
+fn lines_of_every_length() {
+    lines(&narrow(), 5, |random| random.next() as u32);
+    lines(&from_fn(0u64, bracket), 5, Random::next);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "the same unsafe code as for other operators")]
+fn lines_of_numbers() {
+    lines(&Sum, 0.1, |random| random.float() as f32);
+    lines(&Sum, 0.1, |random| random.float());
+    lines(&Sum, 9, |random| random.next() as i32);
+    lines(&Sum, 9, |random| random.next() as i64);
+}
+
+/// The other way elements are staged, each line for itself.
+#[test]
+fn lines_from_the_end() {
+    let input: Vec<u32> = (0..1_000).map(|i| Random(i).next() as u32).collect();
+    let operator = narrow();
+    let request = Request { direction: Direction::Reverse, ..Request::new(&operator) };
+    let (mut output, keys) = (vec![0; 1_000], (0..1_000).map(|i| i / 9).collect::<Vec<u32>>());
+    scan_segments_into(&request, &by_key(&keys), PerPart::default(), &input, &mut output).unwrap();
+    let mut reversed = input;
+    reversed.reverse();
+    let lens = std::iter::once(1).chain([9; 111]);
+    let mut want = want(&request, lens, &reversed);
+    want.reverse();
+    same_bits("reversed", &output, &want);
+}
