@@ -14,6 +14,7 @@ struct WindowShape {
     static constexpr u32 ROWS = WARPS * STEPS, WINDOW = ROWS * ROW;
     static constexpr u32 LEAD = ROWS_PER_SEGMENT - 1;  // rows before the window that its first segment may have
     // Windows as heads.cuh counts them, which may be parts of these.
+    static constexpr bool IN_ROUNDS = S::LONG_IN_ROUNDS;  // long runs do: then windows tell each other nothing
     static constexpr u32 PARTS = (WINDOW + MOST_MARKED - 1) / MOST_MARKED, MARKED = WINDOW / PARTS;
     static_assert(WINDOW % PARTS == 0 && ROWS % ROWS_PER_SEGMENT == 0, "a window is whole segments");
     static_assert(ROWS <= ROWS_PER_SEGMENT * SEGMENTS_PER_TILE && E <= 16, "a tile ends in a window once at most");
@@ -203,29 +204,42 @@ struct Stage {
     }
 };
 
-// Writes a warp's steps, one after another; vectors only of lanes that are `here`.
-template <class U, u32 E, bool REVERSE>
+// Writes a warp's steps, one after another, or what a cover leaves of them; vectors only of lanes that are `here`.
+template <class U, u32 E, bool REVERSE, bool COVERED>
 struct CellWriter {
     Span<U> span;
     bool whole;  // all cells are there, in whole vectors
-    bool there;  // all are there
+    bool there;  // all are there, and written
     StraddlingRows<U, E, REVERSE> rows;
 
-    __device__ __forceinline__ CellWriter(const Span<U>& span, u32 elements)
-        : span(span), whole(is_whole(span, elements)), there(span.count == elements), rows() {}
+    __device__ __forceinline__ CellWriter(const Span<U>& span, u32 elements, bool cut)
+        : span(span), whole(is_whole(span, elements)), there(span.count == elements && !cut), rows() {}
     __device__ __forceinline__ void write_whole(u32 index, const Chunk<U, E>& chunk) const {
         write_chunk<U, E, REVERSE, true>(span.bytes, span.count, index, E, chunk);
     }
-    __device__ __forceinline__ void write(u32 index, const Chunk<U, E>& chunk, u32 lane, bool here, bool first, bool last) {
+    __device__ __forceinline__ void write(u32 index, const Chunk<U, E>& chunk, const Cover& cover, u32 lane, bool here, bool first, bool last) {
         if (whole) {
-            if (here) write_whole(index, chunk);
+            if (!here) return;
+            if (!COVERED || (index * E >= cover.first() && index * E + E <= cover.to)) write_whole(index, chunk);
+            else write_left(index, chunk, cover);
             return;
         }
         if constexpr (Chunk<U, E>::BYTES % 16 == 0) {
             u32 place = REVERSE ? span.count - E - index * E : index * E;
             if (there) return rows.write(span.bytes + place * (u64)sizeof(U), chunk, lane, first, last);
         }
-        u32 before = index * E, left = span.count > before ? span.count - before : 0;
-        write_chunk<U, E, REVERSE, false>(span.bytes, span.count, index, left < E ? left : E, chunk);
+        write_left(index, chunk, cover);
+    }
+
+  private:
+    // Element by element, what doesn't go in rounds.
+    __device__ __forceinline__ void write_left(u32 index, const Chunk<U, E>& chunk, const Cover& cover) const {
+#pragma unroll
+        for (u32 e = 0; e < E; e++) {
+            u32 place = index * E + e;
+            U value = chunk.get(e);
+            if (place >= cover.first() && place < cover.to)
+                memcpy((U*)(span.bytes + (u64)(REVERSE ? span.count - 1 - place : place) * sizeof(U)), &value, sizeof(U));
+        }
     }
 };

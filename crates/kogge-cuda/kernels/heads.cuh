@@ -5,8 +5,8 @@
 // scan: in reverse, positions count from the end and a run starts at its last element. The second step
 // then knows one kind of input and one direction.
 //
-// Positions are shared out in windows. Of each the mask's maker notes the last head and how many there
-// are; `sum_windows` makes of it what precedes each window.
+// Positions are shared out in windows. Of each the mask's maker notes the first and the last head and how many
+// there are; `sum_windows` makes of it what precedes each window, and lists the tiles of long runs (run_list.cuh).
 
 struct alignas(16) Window {
     u64 last;   // 1 + the position of the last head, or 0
@@ -21,8 +21,10 @@ struct MarkArguments {
     u64 segments;        // if there are offsets
     u32* heads;
     Window* windows;
+    u32* first;          // of each window, 1 + the place in it of its first head, or 0
     Workspace* workspace;
     u64 window_count;
+    LongRuns long_runs;
 };
 
 // The head bits of a word, from the value of this lane's position and that of the position before.
@@ -56,23 +58,31 @@ typedef Half<0x7f80> KeyBf16;
 // What a thread block's warps found.
 struct MarkShared {
     Window warp[MARK_THREADS / LANES];
+    u32 first[MARK_THREADS / LANES];
 };
 
-// Notes the window of which this warp has the words of its lanes, from position `first` on.
-KOGGE_DEVICE void note_window(MarkShared& shared, Window* windows, u32 word, u64 first, u32 warp, u32 lane) {
+// Notes the window of which this warp has the words of its lanes, from position `first` on, `place` of the window.
+KOGGE_DEVICE void note_window(MarkShared& shared, const MarkArguments& arguments, u32 word, u64 first, u32 place, u32 warp, u32 lane) {
     u32 any = lanes_where(word != 0), heads = count_bits(word);
 #pragma unroll
     for (u32 stride = 1; stride < LANES; stride *= 2) heads += shuffle_xor(heads, stride);
     u32 last = any ? highest_bit(any) : 0, bits = shuffle(word, last);
-    if (lane == 0) shared.warp[warp] = {any ? first + last * 32 + highest_bit(bits) + 1 : 0, heads};
+    u32 lowest = any ? lowest_bit(any) : 0, low_bits = shuffle(word, lowest);
+    if (lane == 0) {
+        shared.warp[warp] = {any ? first + last * 32 + highest_bit(bits) + 1 : 0, heads};
+        shared.first[warp] = any ? place + lowest * 32 + lowest_bit(low_bits) + 1 : 0;
+    }
     sync_block();
     if (thread_index() != 0) return;
     Window window = {0, 0};
+    u32 first_head = 0;
     for (u32 w = 0; w < MARK_THREADS / LANES; w++) {
         if (shared.warp[w].last) window.last = shared.warp[w].last;
+        if (first_head == 0) first_head = shared.first[w];
         window.heads += shared.warp[w].heads;
     }
-    windows[block_index()] = window;
+    arguments.windows[block_index()] = window;
+    arguments.first[block_index()] = first_head;
 }
 
 // How many of so many loads are under way together: a divisor of them, 8 at most.
@@ -179,7 +189,19 @@ KOGGE_DEVICE void mark(const MarkArguments& arguments) {
     Share share(arguments.source, arguments.length, warp, lane);
     u32 mine = share.words();
     if (lane < Share::WORDS) arguments.heads[share.first / 32 + lane] = mine;
-    note_window(*(MarkShared*)shared_memory(), arguments.windows, mine, share.first, warp, lane);
+    note_window(*(MarkShared*)shared_memory(), arguments, mine, share.first, warp * Share::WORDS * 32, warp, lane);
+}
+
+// The last segment that starts at this element or before: those that start there too are empty.
+template <class Offset>
+KOGGE_DEVICE u64 segment_of(const Offset* offsets, u64 segments, u64 element) {
+    u64 low = 0, high = segments;
+    while (high - low > 1) {
+        u64 middle = low + (high - low) / 2;
+        if (offsets[middle] <= element) low = middle;
+        else high = middle;
+    }
+    return low;
 }
 
 // Heads by offsets: a thread a segment, in a mask of zeros. An empty segment is no run.
@@ -193,13 +215,20 @@ KOGGE_DEVICE void mark_offsets(const MarkArguments& arguments) {
     if (from >= to || to > arguments.length) return;
     u64 start = REVERSE ? arguments.length - to : from, next = REVERSE ? arguments.length - from : to;
     set_bits(arguments.heads + start / 32, 1u << start % 32);
-    // The last head of a window is the one whose successor is in another; the number is looked up.
-    if (start / WINDOW != next / WINDOW) arguments.windows[start / WINDOW].last = start + 1;
+    // The last head of a window is the one whose successor is in another, of which it is the first; the number is
+    // looked up.
+    if (start == 0) arguments.first[0] = 1;
+    if (start / WINDOW == next / WINDOW) return;
+    arguments.windows[start / WINDOW].last = start + 1;
+    if (next < arguments.length) arguments.first[next / WINDOW] = (u32)(next % WINDOW) + 1;
 }
 
 struct SumShared {
     Window warp[SUM_THREADS / LANES];
-    Window before;  // what the blocks before have
+    u32 tiles[SUM_THREADS / LANES];      // of long runs,
+    ListedRun longest[SUM_THREADS / LANES];  // one of which may have more than lanes can put in the list
+    Window before;                       // what the blocks before have,
+    u64 tiles_before;                    // and how many such tiles
 };
 
 KOGGE_DEVICE Window join_windows(const Window& left, const Window& right) {
@@ -221,15 +250,110 @@ KOGGE_DEVICE Window await_windows(Workspace* workspace, u64 epoch, u32 lane) {
     return total;
 }
 
+// The number of the run that starts at this position: of runs before, or the segment's.
+KOGGE_DEVICE u64 number_of_run(const MarkArguments& arguments, u64 runs_before, u64 start) {
+    const LongRuns& runs = arguments.long_runs;
+    u64 element = runs.reverse ? arguments.length - 1 - start : start;
+    if (runs.offsets == 0) return runs_before;
+    return runs.offsets == 8 ? segment_of((const u64*)arguments.source, arguments.segments, element)
+                             : segment_of((const u32*)arguments.source, arguments.segments, element);
+}
+
+// A thread's window as `sum_windows` knows it: what precedes it, and its own last head.
+struct SummedWindow {
+    u64 place;
+    Window before;
+    u64 last;
+};
+
+// The lowest value in every group of so many lanes, a power of two.
+KOGGE_DEVICE u64 lowest_of(u64 value, u32 lanes) {
+    for (u32 stride = 1; stride < lanes; stride *= 2) {
+        u64 other = value_of_partner(value, stride);
+        value = other < value ? other : value;
+    }
+    return value;
+}
+
+// Tells what long runs leave of each window of the scan. Those of the mask that are parts of one have neighbouring lanes.
+KOGGE_DEVICE void tell_covers(const MarkArguments& arguments, const SummedWindow& window, u32 lane) {
+    const LongRuns& runs = arguments.long_runs;
+    u64 length = arguments.length, count = arguments.window_count, place = window.place;
+    u32 parts = runs.window / runs.marked;
+    auto head_of = [&](u64 place) -> u64 {
+        u32 first = place < count ? arguments.first[place] : 0;
+        return first ? place * runs.marked + first - 1 : ~0ull;
+    };
+    u64 start = place / parts * runs.window, end = start + runs.window, behind_end = end + runs.window;
+    u64 head = lowest_of(head_of(place), parts), behind = lowest_of(head_of(place + parts), parts);
+    u64 last = ~lowest_of(~window.last, parts), entering = value_of_lane(window.before.last, lane / parts * parts);
+    if (end > length) end = length;
+    if (behind_end > length) behind_end = length;
+    bool there = place % parts == 0 && place <= count && start <= length;
+    Cover cover = {0, runs.window};
+    if (there) cover = runs.cover(start, length, entering, head < end ? head : end, last, behind < behind_end ? behind : behind_end);
+    bool cut = there && (cover.from > 0 || cover.to < end - start);
+    if (cut) arguments.long_runs.covers[place] = cover;
+    u32 cuts = lanes_where(cut);
+    if (lane == 0 && place <= count) runs.cut[place / 32] = cuts;
+}
+
+// Puts the tiles of the long runs that end in this block's windows in the list, behind those of the blocks before.
+KOGGE_DEVICE void list_runs(const MarkArguments& arguments, SumShared& shared, const SummedWindow& window, u64 epoch, u32 warp, u32 lane) {
+    const LongRuns& runs = arguments.long_runs;
+    u64 count = arguments.window_count, end = 0;
+    // The run that enters a window ends with the first head there; that which goes on to the end, behind them all.
+    u32 first = window.place < count ? arguments.first[window.place] : 0;
+    if (first > 0) end = window.place * runs.marked + first - 1;
+    if (window.place == count) end = arguments.length;
+    u64 start = window.before.last > 0 ? window.before.last - 1 : end;
+    u32 tiles = runs.are_long(start, end) ? runs.tiles_of(start, end) : 0, through = tiles;
+#pragma unroll
+    for (u32 stride = 1; stride < LANES; stride *= 2) {
+        u32 left = shuffle_up(through, stride);
+        if (lane >= stride) through += left;
+    }
+    // The warp's windows have no more tiles than lanes and one: only the first of these runs can have more.
+    u32 longer = lanes_where(tiles > LANES + 1);
+    if (lane == LANES - 1) shared.tiles[warp] = through;
+    sync_block();
+    u64 all = 0, at = through - tiles;
+    for (u32 w = 0; w < SUM_THREADS / LANES; w++) {
+        if (w == warp) at += all;
+        all += shared.tiles[w];
+    }
+    // The slots lie behind those of windows.
+    Workspace* slots = (Workspace*)Slot<Window>::at(arguments.workspace, block_count()) - 1;
+    if (warp == 0) {
+        if (lane == 0) Slot<u64>::publish(slots, block_index(), all, epoch);
+        u64 earlier = 0;
+        for (u64 block = lane; block < block_index(); block += LANES) earlier += Slot<u64>::await(slots, block, epoch);
+        sync_warp();
+#pragma unroll
+        for (u32 stride = 1; stride < LANES; stride *= 2) earlier += value_of_partner(earlier, stride);
+        if (lane == 0) shared.tiles_before = earlier;
+    }
+    sync_block();
+    u64 number = tiles > 0 && runs.numbered ? number_of_run(arguments, window.before.heads - 1, start) : 0;
+    ListedRun run = {at + shared.tiles_before, start, end, number, tiles};
+    if (window.place == count) runs.list->count = run.at + tiles < runs.most ? run.at + tiles : runs.most;
+    // The lanes put one run after another in the list, the whole block what takes them too long.
+    for (u32 rest = lanes_where(tiles > 0) & ~longer; rest; rest &= rest - 1) value_of_lane(run, lowest_bit(rest)).put(runs, lane, LANES);
+    if (longer == 0 ? lane == 0 : longer >> lane & 1) shared.longest[warp] = longer ? run : ListedRun{0, 0, 0, 0, 0};
+    sync_block();
+    for (u32 w = 0; w < SUM_THREADS / LANES; w++) shared.longest[w].put(runs, thread_index(), SUM_THREADS);
+}
+
 // What precedes each window in its place, and after the last place what there is in all; a thread a
-// window. Takes an epoch for itself and begins one for the launch that follows.
+// window, and one more. Takes an epoch for itself and begins one for the launch that follows.
 KOGGE_DEVICE void sum_windows(const MarkArguments& arguments) {
     SumShared& shared = *(SumShared*)shared_memory();
     u32 warp = thread_index() / LANES, lane = thread_index() % LANES;
     u64 count = arguments.window_count, place = (u64)block_index() * SUM_THREADS + thread_index();
     u64 epoch = load_epoch(&arguments.workspace->epoch) + 1;
-    Window total = {0, 0}, before = {0, 0};
-    if (place < count) total = arguments.windows[place];
+    Window own = {0, 0}, before = {0, 0};
+    if (place < count) own = arguments.windows[place];
+    Window total = own;
 #pragma unroll
     for (u32 stride = 1; stride < LANES; stride *= 2) {
         Window left = value_of_lane_below(total, stride);
@@ -247,9 +371,14 @@ KOGGE_DEVICE void sum_windows(const MarkArguments& arguments) {
     }
     sync_block();
     before = join_windows(shared.before, before);
-    if (place < count) arguments.windows[place] = lane > 0 ? join_windows(before, left) : before;
+    if (lane > 0) before = join_windows(before, left);
+    if (place <= count) arguments.windows[place] = before;
+    if (arguments.long_runs.list) {
+        SummedWindow window = {place, before, own.last};
+        tell_covers(arguments, window, lane);
+        list_runs(arguments, shared, window, epoch, warp, lane);
+    }
     if (block_index() + 1 < block_count() || thread_index() != SUM_THREADS - 1) return;
-    arguments.windows[count] = join_windows(before, total);
     // Every block has read the epoch: this one has seen their slots.
     store_epoch(&arguments.workspace->epoch, epoch + 1);
 }

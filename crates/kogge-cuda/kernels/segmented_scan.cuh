@@ -32,11 +32,21 @@ struct SegmentedScan {
 
     // ---- elements and heads ----
 
+    // The first step of the share, and that behind the last, in which there are positions that don't go in rounds.
+    __device__ __forceinline__ u32 first_step(const Cover& cover) const {
+        u32 first = cover.first() / W::ROW, share = warp * STEPS;
+        return first < share ? 0 : first - share < STEPS ? first - share : STEPS;
+    }
+    __device__ __forceinline__ u32 end_step(const Cover& cover) const {
+        u32 end = (cover.to + W::ROW - 1) / W::ROW, share = warp * STEPS;
+        return end < share ? 0 : end - share < STEPS ? end - share : STEPS;
+    }
     // Begins to copy the warp's share, and what lies before the window.
-    __device__ __forceinline__ void load() const {
+    __device__ __forceinline__ void load(const Cover& cover) const {
         Span<Input> span = span_of<Input, S::REVERSE>(arguments.input, arguments.length, window.start, W::WINDOW);
-        shared.stage.load(span, is_whole(span, W::WINDOW), warp * STEPS, STEPS, 1 + warp * STEPS, lane);
-        if (warp > 0 || window.start == 0) return;
+        u32 begin = first_step(cover), end = W::IN_ROUNDS ? end_step(cover) : STEPS, first = warp * STEPS + begin;
+        if (begin < end) shared.stage.load(span, is_whole(span, W::WINDOW), first, end - begin, 1 + first, lane);
+        if (warp > 0 || window.start == 0 || cover.passes()) return;
         Span<Input> before = window.lead();
         shared.stage.load(before, is_whole(before, W::SEGMENT), ROWS_PER_SEGMENT - 1, 1, 0, lane);
     }
@@ -165,7 +175,7 @@ struct SegmentedScan {
         if (here.heads == 0) return;
         u32 position = (step * LANES + lane) * E, from = lowest_bit(here.heads);
         if (here.entered) {
-            if (window.start + position + from == 0) {
+            if (window.start + position + from == 0 || (at.early && window.passes())) {
                 shared.ends[step].bits &= ~(u32)Ends::RUN;
             } else {
                 shared.last[step] = last;
@@ -277,9 +287,10 @@ struct SegmentedScan {
 
     // ---- the ways along a share ----
 
-    typedef CellWriter<Output, E, S::REVERSE> Writer;
+    typedef CellWriter<Output, E, S::REVERSE, W::IN_ROUNDS> Writer;
     __device__ __forceinline__ Writer writer() const {
-        return Writer(span_of<Output, S::REVERSE>(arguments.output, arguments.length, window.start, W::WINDOW), W::WINDOW);
+        Span<Output> span = span_of<Output, S::REVERSE>(arguments.output, arguments.length, window.start, W::WINDOW);
+        return Writer(span, W::WINDOW, window.is_cut(shared.cover));
     }
     // Steps from `j` on. The first way, cells that the run enters that entered step `waits` aren't written, nor any if
     // vectors can't be; the second way they are, and others only if all are.
@@ -295,15 +306,15 @@ struct SegmentedScan {
             else entered = scan_step<ANY_PHASE, INIT, AGAIN>(out, j, heads, with, going, told);
             bool writes = AGAIN ? all || entered : writer.whole && (j != waits || !entered);
             u32 index = (warp * STEPS + j) * LANES + lane;
-            if (AGAIN || writer.whole) writer.write(index, narrowed<Output>(out), lane, writes, j == first, j + 1 == end);
+            if (AGAIN || writer.whole) writer.write(index, narrowed<Output>(out), shared.cover, lane, writes, j == first, j + 1 == end);
         }
     }
     // The first way, if no totals are wanted; `plain` steps have been looked at.
     template <bool INIT>
-    __device__ __forceinline__ void scan_first(u32 j, bool enters, Writer& writer) const {
+    __device__ __forceinline__ void scan_first(u32 j, u32 end, bool enters, Writer& writer) const {
         Going going = begin<INIT>(j);
         value_before(j, going.passing);
-        scan_steps<INIT, false>(j, STEPS, enters ? j : STEPS, going, writer, false, false);
+        scan_steps<INIT, false>(j, end, enters ? j : STEPS, going, writer, false, false);
     }
     // The second way, from step `j` on.
     template <bool INIT>
@@ -328,8 +339,13 @@ struct SegmentedScan {
         return lanes_where(lane < W::WARPS && shared.segment_ends[lane % W::WARPS] != 0) != 0;
     }
     __device__ __forceinline__ void run_window() {
+        Cover cover = window.find_cover();
+        if (cover.nothing()) return;
         if (thread_index() == 0) barrier_init(&shared.landed, SEGMENTED_THREADS);
-        load();
+        if (thread_index() == 0) shared.cover = cover;
+        // What ends in steps that nobody goes along isn't noted.
+        if (W::IN_ROUNDS && thread_index() < W::ROWS && window.is_cut(cover)) shared.ends[thread_index()] = {0};
+        load(cover);
         window.find_early();
         note_heads();
         sync_block();
@@ -339,16 +355,17 @@ struct SegmentedScan {
 
         Writer writer = this->writer();
         bool totals = arguments.inits.totals, none = arguments.inits.kind == INITS_NONE, direct = !totals && writer.whole;
-        bool enters = (shared.mask[warp * STEPS * E] & 1) == 0;
+        bool enters = (shared.mask[warp * STEPS * E] & 1) == 0, waits = enters && !(standing.early && window.passes());
+        u32 end = W::IN_ROUNDS ? end_step(shared.cover) : STEPS;
         if (!direct) plain = 0;
         PlainSteps<S> steps(window, standing, plain);
         if (totals) put_all_totals();
         else {
-            if (plain > 0) steps.reduce();
-            if (plain < STEPS && none) scan_first<false>(plain, enters, writer);
-            if (plain < STEPS && !none) scan_first<true>(plain, enters, writer);
+            if (plain > 0 && waits && end > 0) steps.reduce();
+            if (plain < end && none) scan_first<false>(plain, end, waits, writer);
+            if (plain < end && !none) scan_first<true>(plain, end, waits, writer);
         }
-        reduce_lead();
+        if (!window.passes()) reduce_lead();
         sync_block();
         WindowExchange<S> exchange(window);
         bool awaits = exchange.awaits_others(), told = segments_end() || awaits;
@@ -358,10 +375,11 @@ struct SegmentedScan {
         }
         if (totals) exchange.total_of_step(thread_index(), told);
 
-        if (direct && !enters) return;
+        if (W::IN_ROUNDS && end_step(shared.cover) == 0) return;
+        if (direct && !waits) return;
         RunPrefix<S> prefix = RunPrefix<S>::of_share(window, standing, heads_before, told);
         if (plain > 0) steps.scan(prefix, writer, told);
-        u32 end = direct ? plain + 1 : STEPS;
+        end = direct ? plain + 1 : STEPS;
         if (plain < STEPS && none) scan_again<false>(plain, end, prefix, writer, !direct, told);
         if (plain < STEPS && !none) scan_again<true>(plain, end, prefix, writer, !direct, told);
     }

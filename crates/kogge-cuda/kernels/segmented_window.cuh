@@ -1,20 +1,5 @@
-// A window of positions, to which a thread block belongs: its arguments, its shared memory, which run enters it,
-// and what its rows and segments make of what precedes them.
-
-template <class S>
-struct SegmentedArguments {
-    const void* input;
-    void* output;
-    u64 length;
-    Workspace* workspace;
-    const u32* heads;       // the mask that heads.cuh makes
-    const Window* windows;  // what precedes each of its windows, and after the last all there is
-    const void* offsets;    // if the runs are given by them
-    u64 segments;           // and how many they give
-    const void* leads;      // if the scan is in place: the last segment's length before each window but the first,
-    u64 lead_count;         // so many, as they lie in memory
-    Inits<S> inits;
-};
+// A window of positions, to which a thread block belongs: its shared memory, which run enters it, what of it goes in
+// rounds, and what its rows and segments make of what precedes them.
 
 enum : u32 { SEGMENTED_THREADS = 256 };
 
@@ -45,6 +30,7 @@ struct alignas(16) SegmentedShared {
     A segment[W::ROWS];        // of the segment that does
     A last[W::ROWS];           // the Kogge–Stone value of the last chunk of the run that does
     u64 number[W::ROWS];       // and which run that is
+    Cover cover;               // what doesn't go in rounds
     Ends ends[W::ROWS];
     Maybe<A> base[2];          // what precedes the early run's segments: in its first tile here, in the next
     u32 split;                 // how many segments of the first tile end here, at most
@@ -83,14 +69,9 @@ struct SegmentedWindow {
             u64 all = arguments.windows[(arguments.length + W::MARKED - 1) / W::MARKED].heads;
             return S::REVERSE ? all - 1 - runs_before : runs_before;
         }
-        // The last segment that starts at its element or before: those that start there too are empty.
-        u64 element = S::REVERSE ? arguments.length - 1 - position : position, low = 0, high = arguments.segments;
-        while (high - low > 1) {
-            u64 middle = low + (high - low) / 2;
-            if (offset(middle) <= element) low = middle;
-            else high = middle;
-        }
-        return low;
+        u64 element = S::REVERSE ? arguments.length - 1 - position : position;
+        if constexpr (S::OFFSET_BYTES == 8) return segment_of((const u64*)arguments.offsets, arguments.segments, element);
+        return segment_of((const u32*)arguments.offsets, arguments.segments, element);
     }
     __device__ __forceinline__ u64 offset(u64 segment) const {
         if constexpr (S::OFFSET_BYTES == 8) return ((const u64*)arguments.offsets)[segment];
@@ -107,6 +88,25 @@ struct SegmentedWindow {
     __device__ __forceinline__ Maybe<A> init_early() const {
         return arguments.inits.of(arguments.inits.kind == INITS_EACH ? number_early() : 0);
     }
+    // ---- what goes in rounds ----
+
+    // What doesn't. Windows of short runs alone look at a bit, which their neighbours have brought into the cache, and
+    // don't wait for memory.
+    __device__ __forceinline__ Cover find_cover() const {
+        Cover all = {0, inside ? W::WINDOW : (u32)(arguments.length - start)};
+        u64 index = block_index() * (u64)W::PARTS;
+        if constexpr (W::IN_ROUNDS) {
+            if (arguments.cut[index / 32] >> index % 32 & 1) all = arguments.covers[index];
+        }
+        return all;
+    }
+    // Whether some positions go in rounds.
+    __device__ __forceinline__ bool is_cut(const Cover& cover) const {
+        return W::IN_ROUNDS && (cover.first() > 0 || cover.to < (inside ? W::WINDOW : (u32)(arguments.length - start)));
+    }
+    // Whether the run that enters the window does.
+    __device__ __forceinline__ bool passes() const { return W::IN_ROUNDS && shared.cover.passes(); }
+
     // ---- what lies before ----
 
     // The last segment's length before the window, where nobody overwrites it.

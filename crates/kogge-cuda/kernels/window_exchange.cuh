@@ -18,24 +18,33 @@ struct WindowExchange {
 
     // Whether the early run's elements, or its total, wait for other windows.
     __device__ __forceinline__ bool awaits_others() const {
-        if (!window.early.early || window.early_row < ROWS_PER_SEGMENT) return false;
+        if (W::IN_ROUNDS || !window.early.early || window.early_row < ROWS_PER_SEGMENT) return false;
         return arguments.inits.totals || (window.start < arguments.length && !(arguments.heads[window.start / 32] & 1));
     }
     // What this window and those before tell each other, by one warp.
     __device__ __forceinline__ void tell(bool awaits) const {
-        RunSlots<S> slots(arguments.workspace, arguments.length);
-        sum_segments(slots);
+        if constexpr (!W::IN_ROUNDS) {
+            RunSlots<S> slots(arguments.workspace, arguments.length);
+            sum_segments(&slots);
+            if (exchanges(slots, awaits)) return;
+        } else {
+            sum_segments(nullptr);
+        }
+        if (lane > 0) return;
+        shared.base[0] = window.early.early && !window.passes() ? window.init_early() : Maybe<A>{A(), false};
+        shared.split = SEGMENTS_PER_TILE + 1;
+    }
+    // Whether it is told of the early run by others, or tells them.
+    __device__ __forceinline__ bool exchanges(const RunSlots<S>& slots, bool awaits) const {
         u32 step = window.early_segment() + lane * ROWS_PER_SEGMENT;
         bool mine = window.early.early && step < W::ROWS && shared.ends[step].early() && shared.ends[step].segment();
         u32 whole = count_bits(lanes_where(mine));
-        if (awaits || whole > 0) exchange(slots, whole);
-        else if (lane == 0) {
-            shared.base[0] = window.early.early ? window.init_early() : Maybe<A>{A(), false};
-            shared.split = SEGMENTS_PER_TILE + 1;
-        }
+        if (!awaits && whole == 0) return false;
+        exchange(slots, whole);
+        return true;
     }
     // The totals of segments that end here; tells those of the run that has the window's last position.
-    __device__ __forceinline__ void sum_segments(const RunSlots<S>& slots) const {
+    __device__ __forceinline__ void sum_segments(const RunSlots<S>* slots) const {
         u32 last = 0;
         for (u32 w = 0; w < W::WARPS; w++)
             if (shared.last_head[w]) last = shared.last_head[w];
@@ -46,8 +55,9 @@ struct WindowExchange {
             if (!ends.segment()) continue;
             A total = window.join_rows({A(), false}, ROWS_PER_SEGMENT, step + 1).value;
             shared.segment[step] = total;
+            if (slots == nullptr) continue;
             bool leaves = last ? !ends.early() && step - ends.row() - 1 == since : ends.early();
-            if (leaves) slots.publish(slots.of_segment(window.start + step * W::ROW + row_start - W::SEGMENT), total);
+            if (leaves) slots->publish(slots->of_segment(window.start + step * W::ROW + row_start - W::SEGMENT), total);
         }
         sync_warp();
     }

@@ -5,11 +5,15 @@
 //! (kernels/segmented_scan.cuh). Where a segment starts only the mask knows. One that is longer than a segment
 //! of the order is handed on from block to block, and no block waits for one of a higher index. A block
 //! reads again what lies just before its window, so a scan in place saves that before.
+//!
+//! Where offsets say that segments are long on average, a fourth launch takes long ones tile by tile, in the rounds of
+//! the flat scan (kernels/run_tiles.cuh), and windows leave them alone and tell each other nothing. Which those are,
+//! `sum` finds out and lists (kernels/run_list.cuh).
 
 mod plan;
 mod source;
 
-pub use plan::{KeyType, SegmentPlan, SegmentSource, plan_segments};
+pub use plan::{KeyType, LongSegments, SegmentPlan, SegmentSource, plan_segments};
 
 use crate::inits::InitArguments;
 use crate::launch::{Grid, Module};
@@ -53,9 +57,11 @@ impl Device {
             in_place: false,
         };
         check_alignment::<A>()?;
-        let plan = plan_segments(&problem, source, self.capability())?;
+        let plan = plan_segments(&problem, source, self.capability(), self.tuning())?;
         let specification = Specification { kind, direction };
         let scan = source::scan::<T, U, A, O>(operator, specification, source, &plan)?;
+        let rounds = source::rounds::<T, U, A, O>(operator, specification, source, &plan)?;
+        let rounds_bytes = plan.rounds.map_or(0, |long| long.shared_bytes);
         Ok(SegmentScan {
             len,
             direction,
@@ -64,12 +70,13 @@ impl Device {
             mark: self.module(source::mark(source, direction, &plan), MARK_BYTES)?,
             sum: self.module(source::sum(), SUM_BYTES)?,
             scan: self.module(scan, plan.shared_bytes)?,
+            rounds: rounds.map(|text| self.module(text, rounds_bytes)).transpose()?,
             types: PhantomData,
         })
     }
 }
 
-/// The text of the kernel of a scan by segments, beside those that find them; for tests and tools.
+/// The texts of the kernels of a scan by segments, those that find them first; for tests and tools.
 ///
 /// # Errors
 ///
@@ -79,7 +86,7 @@ pub fn segment_source<T, U, A, O>(
     specification: Specification,
     source: SegmentSource,
     plan: &SegmentPlan,
-) -> Result<[String; 3], Error>
+) -> Result<Vec<String>, Error>
 where
     T: DeviceElement + Accumulate<A>,
     U: DeviceElement + Accumulate<A>,
@@ -87,7 +94,9 @@ where
     O: DeviceOperator<A>,
 {
     let scan = source::scan::<T, U, A, O>(operator, specification, source, plan)?;
-    Ok([source::mark(source, specification.direction, plan), source::sum(), scan])
+    let rounds = source::rounds::<T, U, A, O>(operator, specification, source, plan)?;
+    let texts = [source::mark(source, specification.direction, plan), source::sum(), scan];
+    Ok(texts.into_iter().chain(rounds).collect())
 }
 
 /// A scan by segments ready to run, as often as wanted, on any workspace of its device.
@@ -103,6 +112,7 @@ pub struct SegmentScan<T, U, A> {
     mark: Arc<Module>,
     sum: Arc<Module>,
     scan: Arc<Module>,
+    rounds: Option<Arc<Module>>,
     types: PhantomData<fn(T, A) -> U>,
 }
 
@@ -159,13 +169,15 @@ where
         aligned::<T>(input)?;
         aligned::<U>(output)?;
         self.check_source(source)?;
-        let inits = InitArguments::new(inits, totals)?;
         let segments = self.source.segments().unwrap_or(0);
         if self.len == 0 && (segments == 0 || totals.is_none()) {
             return Ok(());
         }
         let in_place = input == output && self.plan.lead_bytes > 0;
-        let mark = self.reserve(workspace, source, in_place)?;
+        let mut mark = self.reserve(workspace, source, in_place)?;
+        mark.long.totals = totals.is_some().into();
+        mark.long.numbered = (totals.is_some() || matches!(inits, Inits::Each(_))).into();
+        let inits = InitArguments::new(inits, totals)?;
         let offsets = if segments > 0 { source } else { 0 };
         let mut scan = ScanArguments {
             input,
@@ -174,6 +186,9 @@ where
             workspace: mark.workspace,
             heads: mark.heads,
             windows: mark.windows,
+            cut: mark.long.cut,
+            covers: mark.long.covers,
+            list: mark.long.list,
             offsets,
             segments,
             leads: if in_place { mark.heads + self.plan.scratch_bytes } else { 0 },
@@ -188,8 +203,16 @@ where
                 self.save_leads(workspace, input, scan.leads)?;
             }
             self.find(workspace, mark)?;
-            self.scan.launch(blocks, workspace.stream(), &mut scan)
+            self.scan.launch(blocks, workspace.stream(), &mut scan)?;
+            // Last, since it begins an epoch.
+            if let (Some(rounds), Some(long)) = (&self.rounds, self.plan.rounds) {
+                let LongSegments { grid: blocks, shared_bytes, ring, .. } = long;
+                let threads = ring.threads();
+                let grid = Grid { blocks, threads, shared_bytes, cooperative: true };
+                rounds.launch(grid, workspace.stream(), &mut scan)?;
+            }
         }
+        Ok(())
     }
 
     /// How many segments there are; by flags or keys it looks for them, and waits.
@@ -211,7 +234,8 @@ where
             return Ok(0);
         }
         self.check_source(source)?;
-        let mark = self.reserve(workspace, source, false)?;
+        let mut mark = self.reserve(workspace, source, false)?;
+        mark.long = LongRuns::default();
         // SAFETY: the caller's promise; the workspace is this stream's alone, and large enough.
         unsafe { self.find(workspace, mark) }?;
         // After what precedes each window stands what there is in all: the last head, the number.
@@ -244,15 +268,31 @@ where
         workspace.reserve(self.plan.workspace_bytes)?;
         let leads = if in_place { self.plan.lead_bytes } else { 0 };
         workspace.reserve_scratch(self.plan.scratch_bytes + leads)?;
-        let heads = workspace.scratch();
+        let (heads, scratch) = (workspace.scratch(), self.plan.scratch());
+        let long = self.plan.rounds.map_or_else(LongRuns::default, |long| LongRuns {
+            list: heads + scratch.list,
+            covers: heads + scratch.covers,
+            cut: heads + scratch.cut,
+            most: long.tiles,
+            window: self.plan.window,
+            marked: self.plan.marked,
+            tile: long.tile,
+            shorter: long.shorter,
+            offsets: self.source.segments().map_or(0, |_| self.source.bytes()),
+            reverse: (self.direction == Direction::Reverse).into(),
+            numbered: 0,
+            totals: 0,
+        });
         Ok(MarkArguments {
             source,
             length: self.len,
             segments: self.source.segments().unwrap_or(0),
             heads,
-            windows: heads + self.plan.windows_offset(),
+            windows: heads + scratch.windows,
+            first: heads + scratch.first,
             workspace: workspace.address(),
             window_count: self.plan.marks,
+            long,
         })
     }
 
@@ -309,15 +349,16 @@ where
         let blocks = match self.source.segments() {
             None => self.plan.marks,
             Some(segments) => {
-                // SAFETY: the scratch memory begins at the mask and has so many bytes.
+                // SAFETY: the scratch memory begins at the mask and has so many bytes, up to the first heads.
                 unsafe {
-                    let bytes = self.plan.scratch_bytes as usize;
+                    let bytes = self.plan.scratch().cut as usize;
                     result::memset_d8_async(mark.heads, 0, bytes, stream.cu_stream())
                 }?;
                 segments.div_ceil(MARK_THREADS as u64)
             }
         };
-        let sums = self.plan.marks.div_ceil(SUM_THREADS as u64);
+        // A thread more than there are windows: for what there is in all.
+        let sums = (self.plan.marks + 1).div_ceil(SUM_THREADS as u64);
         // SAFETY: the struct is the kernels' own; the rest is the caller's promise. Each launch comes
         // after the one before on the stream.
         unsafe {
@@ -340,11 +381,31 @@ struct MarkArguments {
     segments: u64,
     heads: u64,
     windows: u64,
+    first: u64,
     workspace: u64,
     window_count: u64,
+    long: LongRuns,
 }
 
-/// `SegmentedArguments` of kernels/segmented_scan.cuh, byte for byte; the kernel's ends with the
+/// `LongRuns` of kernels/run_list.cuh, byte for byte; all zeros if no segments go in rounds.
+#[derive(Clone, Copy, Default)]
+#[repr(C)]
+struct LongRuns {
+    list: u64,
+    covers: u64,
+    cut: u64,
+    most: u64,
+    window: u32,
+    marked: u32,
+    tile: u32,
+    shorter: u32,
+    offsets: u32,
+    reverse: u32,
+    numbered: u32,
+    totals: u32,
+}
+
+/// `SegmentedArguments` of kernels/segmented_arguments.cuh, byte for byte; the kernel's ends with the
 /// accumulator's bytes.
 #[repr(C)]
 struct ScanArguments {
@@ -354,6 +415,9 @@ struct ScanArguments {
     workspace: u64,
     heads: u64,
     windows: u64,
+    cut: u64,
+    covers: u64,
+    list: u64,
     offsets: u64,
     segments: u64,
     leads: u64,

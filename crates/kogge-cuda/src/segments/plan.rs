@@ -1,8 +1,8 @@
 //! From segments to a plan, without touching data or device: windows and memory.
 
 use crate::launch::INIT_BYTES;
-use crate::plan::WORKSPACE_HEAD;
-use crate::{Capability, Error};
+use crate::plan::{WORKSPACE_HEAD, ring};
+use crate::{Capability, Error, Ring, Tuning};
 use kogge_core::Problem;
 use std::fmt;
 
@@ -77,6 +77,24 @@ impl SegmentSource {
     }
 }
 
+/// How segments are scanned that go over from one window into another and are longer than a segment of the order: in
+/// rounds, tile by tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LongSegments {
+    /// The ring through which tiles pass.
+    pub ring: Ring,
+    /// Thread blocks, which wait for each other.
+    pub grid: u32,
+    /// Bytes of shared memory a block.
+    pub shared_bytes: u32,
+    /// Tiles that there can be.
+    pub tiles: u64,
+    /// Elements of a tile.
+    pub tile: u32,
+    /// Elements of a segment that isn't long, wherever it lies.
+    pub shorter: u32,
+}
+
 /// How a scan by segments will be done. Nothing in it changes the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentPlan {
@@ -96,16 +114,53 @@ pub struct SegmentPlan {
     pub shared_bytes: u32,
     /// Bytes of the workspace: slots by which blocks tell each other totals.
     pub workspace_bytes: u64,
-    /// Bytes of memory beside it: a bit an element, and what precedes each window.
+    /// Bytes of memory beside it: a bit an element, what precedes each window, and what is told of long segments.
     pub scratch_bytes: u64,
+    /// How long segments are scanned, if not by windows. What there is of them, the device alone knows, so only where
+    /// segments are long on average.
+    pub rounds: Option<LongSegments>,
     /// Bytes more if the scan is in place: the elements of a segment of the order before each window.
     pub lead_bytes: u64,
 }
 
 impl SegmentPlan {
-    /// Where what precedes the windows lies in the scratch memory, after the mask.
-    pub(crate) const fn windows_offset(&self) -> u64 {
-        mask_bytes(self.marks, self.marked)
+    /// Where the parts of the scratch memory lie.
+    pub(crate) const fn scratch(&self) -> Scratch {
+        let tiles = match self.rounds {
+            Some(long) => Some(long.tiles),
+            None => None,
+        };
+        Scratch::new(self.marks, self.marked, tiles)
+    }
+}
+
+/// Where the parts of the scratch memory lie, after the mask of heads at its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Scratch {
+    /// What precedes each window.
+    pub windows: u64,
+    /// The windows' first heads.
+    pub first: u64,
+    /// What long segments leave of windows: whether some, and what; with the end of what heads are noted in.
+    pub cut: u64,
+    pub covers: u64,
+    /// The tiles of long segments.
+    pub list: u64,
+    pub bytes: u64,
+}
+
+impl Scratch {
+    const fn new(marks: u64, marked: u32, tiles: Option<u64>) -> Self {
+        let windows = mask_bytes(marks, marked);
+        let first = windows + (marks + 1) * WINDOW_BYTES;
+        let cut = first + (marks * FIRST_BYTES).next_multiple_of(16);
+        let Some(tiles) = tiles else {
+            return Self { windows, first, cut, covers: cut, list: cut, bytes: cut };
+        };
+        let covers = cut + ((marks / 32 + 1) * 4).next_multiple_of(16);
+        let list = covers + ((marks + 1) * COVER_BYTES).next_multiple_of(16);
+        let bytes = list + LIST_HEAD + tiles * RUN_TILE_BYTES;
+        Self { windows, first, cut, covers, list, bytes }
     }
 }
 
@@ -116,11 +171,20 @@ impl fmt::Display for SegmentPlan {
             f,
             "{windows} windows of {window} elements, {steps} rows a warp, {residents} to a multiprocessor, \
              {shared_bytes} bytes of shared memory"
-        )
+        )?;
+        match self.rounds {
+            Some(long) => write!(f, "; long segments in rounds, {} stages", long.ring.stages),
+            None => Ok(()),
+        }
     }
 }
 
+/// `Window`, a window's first head, `Cover`, `RunList` and `RunTile` of kernels/heads.cuh and run_list.cuh.
 const WINDOW_BYTES: u64 = 16;
+const FIRST_BYTES: u64 = 4;
+const COVER_BYTES: u64 = 8;
+const LIST_HEAD: u64 = 16;
+const RUN_TILE_BYTES: u64 = 32;
 /// Warps of a thread block.
 const WARPS: usize = 8;
 /// Positions of which one thread block marks the heads, at most.
@@ -145,6 +209,7 @@ pub fn plan_segments(
     problem: &Problem,
     source: SegmentSource,
     device: Capability,
+    tuning: &Tuning,
 ) -> Result<SegmentPlan, Error> {
     let unsupported = |what: String| Err(Error::Unsupported(what));
     if problem.accumulator_bytes > INIT_BYTES || problem.element_bytes > INIT_BYTES {
@@ -180,6 +245,9 @@ pub fn plan_segments(
     let slot = problem.accumulator_bytes.max(4).div_ceil(8) as u64 * 16;
     let slots = |level: usize| problem.len / level as u64 + 1;
     let slots = slots(order.segment()) + slots(order.tile()) + 2 * slots(order.block());
+    let rounds = in_rounds(problem, source, window, device, tuning);
+    let slots = slots.max(rounds.map_or(0, |long| long.tiles));
+    let tiles = rounds.map(|long| long.tiles);
     Ok(SegmentPlan {
         windows,
         window: window as u32,
@@ -189,8 +257,39 @@ pub fn plan_segments(
         residents: residents(problem, shared_bytes, device),
         shared_bytes,
         workspace_bytes: WORKSPACE_HEAD + slots * slot,
-        scratch_bytes: mask_bytes(marks, marked as u32) + (marks + 1) * WINDOW_BYTES,
+        scratch_bytes: Scratch::new(marks, marked as u32, tiles).bytes,
+        rounds,
         lead_bytes: (windows - 1) * (order.segment() * problem.element_bytes) as u64,
+    })
+}
+
+/// How long segments go in rounds, if they do.
+fn in_rounds(
+    problem: &Problem,
+    source: SegmentSource,
+    window: usize,
+    device: Capability,
+    tuning: &Tuning,
+) -> Option<LongSegments> {
+    let (order, len) = (problem.order(), problem.len);
+    let average = len / source.segments()?.max(1);
+    let tile = order.tile() as u64;
+    if average < tile.saturating_mul(tuning.run_rounds_tiles.into()).max(1) {
+        return None;
+    }
+    let accumulator = accumulator_bytes(problem) as u32;
+    let (ring, shared_bytes) =
+        ring(order, problem.element_bytes as u32, accumulator, device, tuning)?;
+    // Of each, one at most is cut short, and one ends in each window.
+    let tiles = len / tile + len / window as u64 + 1;
+    u32::try_from(tiles).ok()?;
+    Some(LongSegments {
+        ring,
+        grid: tiles.clamp(1, device.multiprocessors.into()) as u32,
+        shared_bytes,
+        tiles,
+        tile: tile as u32,
+        shorter: order.segment() as u32,
     })
 }
 
@@ -263,7 +362,8 @@ mod tests {
             for (output, accumulator) in [(element, element), (4, 8), (element.max(4), 64)] {
                 let problem = problem((1 << 30) + 7, element, output, accumulator);
                 let order = problem.order();
-                let plan = plan_segments(&problem, SegmentSource::Heads, H100).unwrap();
+                let tuning = Tuning::default();
+                let plan = plan_segments(&problem, SegmentSource::Heads, H100, &tuning).unwrap();
                 let (window, marked) = (plan.window as usize, plan.marked as usize);
                 assert!(window.is_multiple_of(order.segment()) && window <= order.tile(), "{plan}");
                 assert!(window.is_multiple_of(marked) && marked <= MOST_MARKED, "{plan}");
@@ -278,17 +378,20 @@ mod tests {
     #[test]
     fn small_devices_have_small_windows() {
         let desk = Capability { compute: (12, 0), multiprocessors: 170, shared_bytes: 101_376 };
-        let plan = plan_segments(&problem(1 << 28, 4, 4, 4), SegmentSource::Heads, desk).unwrap();
+        let problem = problem(1 << 28, 4, 4, 4);
+        let plan =
+            plan_segments(&problem, SegmentSource::Heads, desk, &Tuning::default()).unwrap();
         assert_eq!((plan.steps, plan.window, plan.residents), (4, 4096, 4));
     }
 
     #[test]
     fn four_bytes_have_several_windows_to_a_multiprocessor() {
         let problem = problem(1 << 28, 4, 4, 4);
-        let plan = plan_segments(&problem, SegmentSource::Keys(KeyType::Bits32), H100).unwrap();
+        let keys = SegmentSource::Keys(KeyType::Bits32);
+        let plan = plan_segments(&problem, keys, H100, &Tuning::default()).unwrap();
         assert_eq!((plan.windows, plan.window, plan.residents), (32_769, 8192, RESIDENTS));
         assert_eq!((plan.steps, plan.marked, plan.marks), (8, 8192, 32_768));
-        assert_eq!(plan.scratch_bytes, (1 << 25) + 32_769 * 16);
+        assert_eq!(plan.scratch_bytes, (1 << 25) + 32_769 * 16 + 32_768 * 4);
         assert_eq!(plan.lead_bytes, 32_768 * 4096);
         assert!(plan.to_string().starts_with("32769 windows of 8192 elements"), "{plan}");
     }
@@ -296,7 +399,8 @@ mod tests {
     #[test]
     fn what_no_kernel_takes_is_refused() {
         let refused = |problem: Problem, source| {
-            let error = plan_segments(&problem, source, H100).unwrap_err();
+            let error =
+                plan_segments(&problem, source, H100, &Tuning::default()).unwrap_err();
             assert!(matches!(error, Error::Unsupported(_)), "{error}");
         };
         refused(problem(1, 80, 80, 80), SegmentSource::Heads);
@@ -304,6 +408,28 @@ mod tests {
         refused(problem(1, 4, 4, 4), SegmentSource::Offsets { segments: 0, bits: 32 });
         refused(problem(u64::MAX / 64, 4, 4, 4), SegmentSource::Heads);
         let nothing = SegmentSource::Offsets { segments: 0, bits: 64 };
-        assert_eq!(plan_segments(&problem(0, 4, 4, 4), nothing, H100).unwrap().marks, 0);
+        let plan = plan_segments(&problem(0, 4, 4, 4), nothing, H100, &Tuning::default());
+        assert_eq!(plan.unwrap().marks, 0);
+    }
+
+    #[test]
+    fn long_segments_go_in_rounds_if_they_are_long_on_average() {
+        let plan = |segments, element| {
+            let (problem, device) = (problem(1 << 28, element, element, element), H100);
+            let source = SegmentSource::Offsets { segments, bits: 64 };
+            plan_segments(&problem, source, device, &Tuning::default()).unwrap()
+        };
+        assert_eq!(plan(1 << 20, 4).rounds, None);
+        let long = plan(1 << 10, 4).rounds.unwrap();
+        assert_eq!((long.tile, long.shorter, long.grid), (8192, 1024, 132));
+        // A tile may be cut short in each window, and the last may be empty.
+        assert_eq!(long.tiles, 2 * (1 << 15) + 1);
+        let scratch = plan(1 << 10, 4).scratch();
+        assert_eq!(scratch.first, scratch.windows + 32_769 * 16);
+        assert_eq!(scratch.bytes, scratch.list + 16 + long.tiles * 32);
+        assert!([scratch.first, scratch.cut, scratch.covers, scratch.list].iter().all(|at| at % 16 == 0));
+        assert!(plan(1 << 10, 4).to_string().ends_with("in rounds, 6 stages"));
+        // Elements of which shared memory has no two tiles; and keys, of whose runs nothing is known.
+        assert_eq!(plan(1, 64).rounds, None);
     }
 }

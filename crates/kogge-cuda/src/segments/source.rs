@@ -1,15 +1,20 @@
-//! The texts of the three kernels of a scan by segments.
+//! The texts of the kernels of a scan by segments.
 
-use super::plan::{KeyType, SegmentPlan, SegmentSource};
+use super::plan::{KeyType, LongSegments, SegmentPlan, SegmentSource};
 use crate::source::{BASE, ENTRY, Program};
 use crate::{Error, Specification};
 use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use kogge_core::{Accumulate, Direction, Element};
 
+const RUN_LIST: &str = include_str!("../../kernels/run_list.cuh");
 const HEADS: &str = include_str!("../../kernels/heads.cuh");
-const KERNELS: [&str; 8] = [
-    include_str!("../../kernels/inits.cuh"),
+const ARGUMENTS: &str = include_str!("../../kernels/segmented_arguments.cuh");
+const INITS: &str = include_str!("../../kernels/inits.cuh");
+const WINDOWS: [&str; 10] = [
+    INITS,
+    RUN_LIST,
     HEADS,
+    ARGUMENTS,
     include_str!("../../kernels/cells.cuh"),
     include_str!("../../kernels/segmented_window.cuh"),
     include_str!("../../kernels/run_exchange.cuh"),
@@ -17,14 +22,24 @@ const KERNELS: [&str; 8] = [
     include_str!("../../kernels/plain_steps.cuh"),
     include_str!("../../kernels/segmented_scan.cuh"),
 ];
+const ROUNDS: [&str; 8] = [
+    INITS,
+    RUN_LIST,
+    HEADS,
+    ARGUMENTS,
+    include_str!("../../kernels/look_ahead.cuh"),
+    include_str!("../../kernels/load_tile.cuh"),
+    include_str!("../../kernels/round_scan.cuh"),
+    include_str!("../../kernels/run_tiles.cuh"),
+];
 
 /// Threads of a block of the kernels, in the order of their launches.
 pub(super) const MARK_THREADS: u32 = 256;
 pub(super) const SUM_THREADS: u32 = 1024;
 pub(super) const SCAN_THREADS: u32 = 256;
-/// Shared memory of the first two: a window's note for each warp.
-pub(super) const MARK_BYTES: u32 = MARK_THREADS / 32 * 16;
-pub(super) const SUM_BYTES: u32 = (SUM_THREADS / 32 + 1) * 16;
+/// Shared memory of the first two: notes of each warp.
+pub(super) const MARK_BYTES: u32 = MARK_THREADS / 32 * 20;
+pub(super) const SUM_BYTES: u32 = SUM_THREADS / 32 * (16 + 4 + 40) + 32;
 
 /// The text of the kernel that marks where segments start.
 pub(super) fn mark(source: SegmentSource, direction: Direction, plan: &SegmentPlan) -> String {
@@ -44,7 +59,7 @@ pub(super) fn sum() -> String {
 
 fn entry(threads: u32, kernel: &str) -> String {
     format!(
-        "{base}{HEADS}
+        "{base}{RUN_LIST}{HEADS}
 static_assert(sizeof(MarkShared) <= {MARK_BYTES} && sizeof(SumShared) <= {SUM_BYTES}, \"room for the kernel\");
 extern \"C\" __global__ void __launch_bounds__({threads})
 {ENTRY}(const __grid_constant__ MarkArguments arguments) {{
@@ -68,7 +83,7 @@ fn key_name(key: KeyType) -> &'static str {
     }
 }
 
-/// The text of the kernel that scans, for elements `T`, written as `U`, combined as `A`.
+/// The text of the kernel that scans by windows, for elements `T`, written as `U`, combined as `A`.
 pub(super) fn scan<T, U, A, O>(
     operator: &O,
     specification: Specification,
@@ -84,9 +99,12 @@ where
     let SegmentPlan { steps, residents, shared_bytes, .. } = plan;
     let offset_bytes = if source.segments().is_some() { source.bytes() } else { 0 };
     let program = Program {
-        kernels: &KERNELS,
+        kernels: &WINDOWS,
         bulk: false,
-        constants: &format!("STEPS = {steps}, OFFSET_BYTES = {offset_bytes}"),
+        constants: &format!(
+            "STEPS = {steps}, OFFSET_BYTES = {offset_bytes}, LONG_IN_ROUNDS = {}",
+            u32::from(plan.rounds.is_some())
+        ),
         shared: "SegmentedShared",
         shared_bytes: *shared_bytes,
         bounds: &format!("SEGMENTED_THREADS, {residents}"),
@@ -94,4 +112,36 @@ where
         entry: "segmented_scan",
     };
     program.text::<T, U, A, O>(operator, specification)
+}
+
+/// The text of the kernel that scans long segments in rounds, if the plan has it.
+pub(super) fn rounds<T, U, A, O>(
+    operator: &O,
+    specification: Specification,
+    source: SegmentSource,
+    plan: &SegmentPlan,
+) -> Result<Option<String>, Error>
+where
+    T: DeviceElement + Accumulate<A>,
+    U: DeviceElement + Accumulate<A>,
+    A: Element + DeviceType,
+    O: DeviceOperator<A>,
+{
+    let Some(LongSegments { ring, shared_bytes, .. }) = plan.rounds else { return Ok(None) };
+    let offset_bytes = if source.segments().is_some() { source.bytes() } else { 0 };
+    let program = Program {
+        kernels: &ROUNDS,
+        bulk: ring.bulk,
+        constants: &format!(
+            "OFFSET_BYTES = {offset_bytes}, MARKED = {}, {}",
+            plan.marked,
+            ring.constants()
+        ),
+        shared: "Ring",
+        shared_bytes,
+        bounds: "Ring<Scan>::THREADS, 1",
+        arguments: "SegmentedArguments",
+        entry: "long_run_scan",
+    };
+    program.text::<T, U, A, O>(operator, specification).map(Some)
 }

@@ -5,7 +5,7 @@ use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use kogge_core::ops::{Affine, Compose, MatMul, Matrix2, Max, Sum};
 use kogge_core::{Accumulate, Direction, Element, Kind, Problem, f16};
 use kogge_cuda::{
-    Arch, KeyType, SegmentSource, Specification, compile, plan_segments, segment_source,
+    Arch, KeyType, SegmentSource, Specification, Tuning, compile, plan_segments, segment_source,
 };
 
 const SOURCES: [SegmentSource; 6] = [
@@ -47,10 +47,12 @@ where
             in_place: false,
         };
         let source = SOURCES[turn % SOURCES.len()];
-        let plan = plan_segments(&problem, source, device).expect("a plan");
+        let plan = plan_segments(&problem, source, device, &Tuning::default()).expect("a plan");
         let texts = segment_source::<T, T, A, O>(&operator, specification, source, &plan);
         let (major, minor) = device.compute;
-        let blocks = [(256, 4), (1024, 1), (256, plan.residents)];
+        // Nine segments are long enough for rounds.
+        let ring = plan.rounds.map(|long| (32 * (2 + long.ring.reducers + 8 * long.ring.groups), 1));
+        let blocks = [(256, 4), (1024, 1), (256, plan.residents)].into_iter().chain(ring);
         for (text, (threads, residents)) in texts.expect("texts").iter().zip(blocks) {
             let what = format!("sm_{major}{minor} {} {source:?}", std::any::type_name::<T>());
             let compiled = compile(text, Arch(major * 10 + minor));

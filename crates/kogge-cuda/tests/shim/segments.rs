@@ -204,3 +204,121 @@ fn elements_of_three_bytes() {
         z: r.next() as u8,
     });
 }
+
+#[test]
+fn long_segments_in_rounds_i64() {
+    let case =
+        Case { name: "rounds_i64", operator: BracketsI64, offset_bytes: 0, inits: [41i64, -7, 9] };
+    sweep::<i64, i64, _, _>(Whole, &case, |r| r.next() as i64);
+}
+
+#[test]
+fn long_segments_in_rounds_i32() {
+    let case =
+        Case { name: "rounds_i32", operator: BracketsI32, offset_bytes: 4, inits: [41i32, -7, 3] };
+    sweep::<i32, i32, _, _>(Whole, &case, |r| r.next() as i32);
+}
+
+#[test]
+fn long_segments_in_rounds_f32() {
+    let inits = [0.3f32, -0.0, 1e9];
+    let case = Case { name: "rounds_f32", operator: Sum, offset_bytes: 8, inits };
+    sweep::<f32, f32, _, _>(Sample, &case, wild_float);
+}
+
+#[test]
+fn long_segments_in_rounds_u8_in_u32() {
+    let inits = [5u32, 0, 1 << 31];
+    let case = Case { name: "rounds_u8_u32", operator: BracketsU32, offset_bytes: 4, inits };
+    sweep::<u8, u32, _, _>(Sample, &case, |r| r.next() as u8);
+}
+
+#[test]
+fn long_segments_in_rounds_f16() {
+    let inits = [0.3f32, -0.0, 1e3];
+    let case = Case { name: "rounds_f16", operator: Sum, offset_bytes: 0, inits };
+    sweep::<f16, f16, _, _>(Sample, &case, |r| f16::from_f32(wild_float(r).clamp(-6e4, 6e4)));
+}
+
+#[test]
+fn long_segments_in_rounds_of_matrices() {
+    let init = Matrix2 { m00: 1.5f64, m01: -0.25, m10: 0.125, m11: 0.5 };
+    let inits = [init; 3];
+    let case = Case { name: "rounds_matmul_f64", operator: MatMul, offset_bytes: 8, inits };
+    sweep::<Matrix2<f64>, Matrix2<f64>, _, _>(Sample, &case, |r| {
+        let mut x = || small_float(r) as f64 * 1.25;
+        Matrix2 { m00: x(), m01: x(), m10: x(), m11: x() }
+    });
+}
+
+#[test]
+fn long_segments_in_rounds_of_twelve_bytes() {
+    let inits = [1, 2, 3].map(|x| Triple { x, y: 2, z: 3 });
+    let case = Case { name: "rounds_triple", operator: OfTriple, offset_bytes: 0, inits };
+    sweep::<Triple, Triple, _, _>(Sample, &case, |r| Triple {
+        x: r.next() as u32,
+        y: r.next() as u32,
+        z: r.next() as u32,
+    });
+}
+
+#[test]
+fn long_segments_in_rounds_of_three_bytes() {
+    let inits = [1, 2, 3].map(|x| Bytes3 { x, y: 2, z: 3 });
+    let case = Case { name: "rounds_bytes3", operator: OfBytes3, offset_bytes: 4, inits };
+    sweep::<Bytes3, Bytes3, _, _>(Sample, &case, |r| Bytes3 {
+        x: r.next() as u8,
+        y: r.next() as u8,
+        z: r.next() as u8,
+    });
+}
+
+/// Long segments that end, and tiles that begin, at every place that differs from others.
+#[test]
+fn long_segments_about_tiles() {
+    if skipped() {
+        return;
+    }
+    let case =
+        Case { name: "rounds_i32", operator: BracketsI32, offset_bytes: 4, inits: [41i32, -7, 3] };
+    let order = Order::of::<i32>();
+    let (mut random, mut shim) = (Random(29), Shim::start(Program::Segments.path()));
+    let (chunk, row, segment, tile) = (order.chunk(), order.row(), order.segment(), order.tile());
+    let mut check = |random: &mut Random, lengths: &[usize]| {
+        let input: Vec<i32> =
+            (0..lengths.iter().sum()).map(|_| random.next() as i32).collect();
+        case.check::<i32, i32>(&mut shim, random, lengths, &input).unwrap();
+    };
+    for phase in 0..=chunk {
+        for end in [tile - 1, tile, tile + 1, 3 * tile - 1, 3 * tile, 3 * tile + 1] {
+            check(&mut random, &[phase, end]);
+            check(&mut random, &[phase, end, tile + 5, 1, 2, end]);
+        }
+    }
+    // What is left over behind the last whole tile.
+    let edges = [chunk, row, segment, 2 * segment + row].map(|n| [n - 1, n, n + 1]);
+    for rest in (0..2 * chunk + 2).chain(edges.into_iter().flatten()) {
+        let phase = random.below(row);
+        check(&mut random, &[phase, tile + rest, 3]);
+    }
+    // About the length from which segments are long, over the border between windows, which are a quarter of a tile.
+    for length in [segment - 1, segment, segment + 1, segment + row] {
+        for before in [1, chunk, segment / 2, segment - 1] {
+            check(&mut random, &[tile / 4 - before, length, 7, tile / 4]);
+        }
+    }
+    // Many short ones in a window, between two that leave nothing of others; and none.
+    for _ in 0..6 {
+        let mut lengths = vec![random.below(row), tile + random.below(row)];
+        for _ in 0..random.below(30) {
+            lengths.push(random.below(2 * row));
+        }
+        lengths.push(2 * tile + random.below(segment));
+        check(&mut random, &lengths);
+        let whole = tile / 4 * (1 + random.below(6));
+        let few = random.below(3);
+        check(&mut random, &[whole, whole, few, whole]);
+    }
+    let whole = order.block() + random.below(tile);
+    check(&mut random, &[whole]);
+}

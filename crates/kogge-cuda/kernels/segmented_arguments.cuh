@@ -1,0 +1,20 @@
+// What the kernels that scan runs are told: that of windows and that of rounds. The host writes this struct byte for
+// byte: see src/segments/mod.rs.
+
+template <class S>
+struct SegmentedArguments {
+    const void* input;
+    void* output;
+    u64 length;
+    Workspace* workspace;
+    const u32* heads;       // the mask that heads.cuh makes
+    const Window* windows;  // what precedes each of its windows, and after the last all there is
+    const u32* cut;         // a bit for each of them, and what long runs leave of those that have it
+    const Cover* covers;
+    const RunList* list;    // of the tiles that go in rounds
+    const void* offsets;    // if the runs are given by them
+    u64 segments;           // and how many they give
+    const void* leads;      // if the scan is in place: the last segment's length before each window but the first,
+    u64 lead_count;         // so many, as they lie in memory
+    Inits<S> inits;
+};
