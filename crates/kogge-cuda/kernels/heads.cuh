@@ -215,10 +215,10 @@ KOGGE_DEVICE void mark_offsets(const MarkArguments& arguments) {
     if (from >= to || to > arguments.length) return;
     u64 start = REVERSE ? arguments.length - to : from, next = REVERSE ? arguments.length - from : to;
     set_bits(arguments.heads + start / 32, 1u << start % 32);
-    // The last head of a window is the one whose successor is in another, of which it is the first; the number is
-    // looked up.
+    // The last head of a window is the one whose successor is in another, of which it is the first, or that has none;
+    // the number is looked up.
     if (start == 0) arguments.first[0] = 1;
-    if (start / WINDOW == next / WINDOW) return;
+    if (start / WINDOW == next / WINDOW && next < arguments.length) return;
     arguments.windows[start / WINDOW].last = start + 1;
     if (next < arguments.length) arguments.first[next / WINDOW] = (u32)(next % WINDOW) + 1;
 }

@@ -1,8 +1,8 @@
 // Long runs, which go in rounds (run_tiles.cuh) and not by windows: the list of their tiles, and what they leave of
 // each window of the scan.
 //
-// A run is long if it goes over from one window into another and is longer than a segment: else windows would have
-// to wait for each other. At most one such run ends in a window and at most one leaves it, so what is left of a window is
+// A run is long if it is longer than a segment and its end is in another window than its start: else windows would have
+// to wait for each other, for its values or its total. At most one such run ends in a window and at most one leaves it, so what is left of a window is
 // an interval. Which runs are long follows from the windows' first and last heads, and the launch that sums windows
 // tells both kernels that scan.
 
@@ -48,7 +48,7 @@ struct LongRuns {
     u32 totals;     // or totals
 
     __device__ __forceinline__ bool are_long(u64 start, u64 end) const {
-        return end > start && end - start > shorter && start / window != (end - 1) / window;
+        return end > start && end - start > shorter && start / window != end / window;
     }
     __device__ __forceinline__ u32 tiles_of(u64 start, u64 end) const { return (u32)((end - start + tile - 1) / tile); }
     // What is left of the window at `start` of a sequence, where the run before began at `entering` - 1, the first head
@@ -56,7 +56,7 @@ struct LongRuns {
     __device__ __forceinline__ Cover cover(u64 start, u64 length, u64 entering, u64 head, u64 last, u64 behind) const {
         bool passes = entering > 0 && are_long(entering - 1, head);
         u32 from = passes ? (u32)(head - start) : 0, to = length - start < window ? (u32)(length - start) : window;
-        if (length - start > window && last > 0 && are_long(last - 1, behind)) to = (u32)(last - 1 - start);
+        if (length - start >= window && last > 0 && are_long(last - 1, behind)) to = (u32)(last - 1 - start);
         // A total of a run that ended just before is this window's business.
         bool nothing = from >= to && (passes || start == 0 || !totals);
         return {from | (passes ? Cover::PASSES : 0u) | (nothing ? Cover::NOTHING : 0u), to};

@@ -4,7 +4,7 @@ use crate::common::Random;
 use crate::common::faults::Trial;
 use crate::common::segmented::Case;
 use crate::common::segments::lengths;
-use crate::common::shim::{BracketsI64, Build, Shim};
+use crate::common::shim::{BracketsI32, BracketsI64, Build, Shim};
 use kogge_core::Order;
 use std::path::Path;
 
@@ -32,6 +32,9 @@ fn trials(build: Build, program: &Path) -> Result<(), String> {
             case.check::<i64, i64>(&mut shim, &mut random, &lengths, &input)?;
         }
     }
+    for turn in 0..turns {
+        long_runs(&mut shim, &mut random, turn % 2 == 0)?;
+    }
     if build == Build::Few {
         let lengths = [random.below(order.tile()), order.block() + order.tile() * 3, 5];
         let input: Vec<i64> = (0..lengths.iter().sum()).map(|_| random.next() as i64).collect();
@@ -46,9 +49,28 @@ fn trials(build: Build, program: &Path) -> Result<(), String> {
     Ok(())
 }
 
+/// Segments that go in rounds, among short ones, by elements or by offsets.
+fn long_runs(shim: &mut Shim, random: &mut Random, by_element: bool) -> Result<(), String> {
+    let order = if by_element { Order::of::<i64>() } else { Order::of::<i32>() };
+    let mut lengths = vec![random.below(order.row()), order.tile() + random.below(order.segment())];
+    lengths.extend((0..random.below(6)).map(|_| random.below(order.row())));
+    lengths.push(order.segment() * (1 + random.below(9)) + random.below(order.chunk() * 3));
+    let n = lengths.iter().sum();
+    let input: Vec<i64> = (0..n).map(|_| random.next() as i64).collect();
+    if by_element {
+        let inits = [41i64, -3, 1 << 35];
+        let case = Case { name: "rounds_i64", operator: BracketsI64, offset_bytes: 0, inits };
+        return case.check::<i64, i64>(shim, random, &lengths, &input);
+    }
+    let input: Vec<i32> = input.into_iter().map(|x| x as i32).collect();
+    let inits = [41i32, -3, 1 << 25];
+    let case = Case { name: "rounds_i32", operator: BracketsI32, offset_bytes: 4, inits };
+    case.check::<i32, i32>(shim, random, &lengths, &input)
+}
+
 #[test]
 fn every_planted_fault_is_caught() {
-    SEGMENTS.catches_all(17);
+    SEGMENTS.catches_all(22);
 }
 
 #[test]
