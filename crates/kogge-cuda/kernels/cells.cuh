@@ -228,7 +228,9 @@ struct CellWriter {
             u32 place = REVERSE ? span.count - E - index * E : index * E;
             if (there) return rows.write(span.bytes + place * (u64)sizeof(U), chunk, lane, first, last);
         }
-        write_left(index, chunk, cover);
+        if constexpr (COVERED) return write_left(index, chunk, cover);
+        u32 before = index * E, left = span.count > before ? span.count - before : 0;
+        write_chunk<U, E, REVERSE, false>(span.bytes, span.count, index, left < E ? left : E, chunk);
     }
 
   private:

@@ -342,7 +342,7 @@ struct SegmentedScan {
         Cover cover = window.find_cover();
         if (cover.nothing()) return;
         if (thread_index() == 0) barrier_init(&shared.landed, SEGMENTED_THREADS);
-        if (thread_index() == 0) shared.cover = cover;
+        if (W::IN_ROUNDS && thread_index() == 0) shared.cover = cover;
         // What ends in steps that nobody goes along isn't noted.
         if (W::IN_ROUNDS && thread_index() < W::ROWS && window.is_cut(cover)) shared.ends[thread_index()] = {0};
         load(cover);
@@ -361,7 +361,7 @@ struct SegmentedScan {
         PlainSteps<S> steps(window, standing, plain);
         if (totals) put_all_totals();
         else {
-            if (plain > 0 && waits && end > 0) steps.reduce();
+            if (plain > 0 && (!W::IN_ROUNDS || (waits && end > 0))) steps.reduce();
             if (plain < end && none) scan_first<false>(plain, end, waits, writer);
             if (plain < end && !none) scan_first<true>(plain, end, waits, writer);
         }

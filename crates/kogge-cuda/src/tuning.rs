@@ -79,7 +79,7 @@ impl Default for Tuning {
             column_blocks: 2,
             column_workers: 128,
             line_rounds_segments: 4,
-            run_rounds_tiles: 2,
+            run_rounds_tiles: 8,
             line_warps: 16,
             line_stages: 8,
         }

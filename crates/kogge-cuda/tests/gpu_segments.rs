@@ -222,6 +222,26 @@ fn matrices() {
     });
 }
 
+/// Segments so long that by offsets they go in rounds, with short ones between them.
+#[test]
+fn long_segments() {
+    let order = Order::of::<f32>();
+    let (row, tile) = (order.row(), order.tile());
+    let mut random = Random(77);
+    let mut workspace = device().workspace().expect("a workspace");
+    let data: Vec<f32> = (0..order.block() * 5).map(|_| float(&mut random)).collect();
+    for _ in 0..40 {
+        let mut lengths = vec![random.below(row)];
+        for _ in 0..1 + random.below(3) {
+            lengths.push(tile * (30 + random.below(16)) + random.below(row));
+            lengths.push(random.below(row));
+        }
+        let n = lengths.iter().sum();
+        let inits = [0.3, -0.0, 1e9];
+        check::<f32, f32, f32, _>(&Sum, &mut workspace, &mut random, &lengths, &data[..n], inits);
+    }
+}
+
 #[test]
 fn what_is_wrong_is_an_error() {
     let mut workspace = device().workspace().expect("a workspace");

@@ -285,8 +285,7 @@ fn long_segments_about_tiles() {
     let (mut random, mut shim) = (Random(29), Shim::start(Program::Segments.path()));
     let (chunk, row, segment, tile) = (order.chunk(), order.row(), order.segment(), order.tile());
     let mut check = |random: &mut Random, lengths: &[usize]| {
-        let input: Vec<i32> =
-            (0..lengths.iter().sum()).map(|_| random.next() as i32).collect();
+        let input: Vec<i32> = (0..lengths.iter().sum()).map(|_| random.next() as i32).collect();
         case.check::<i32, i32>(&mut shim, random, lengths, &input).unwrap();
     };
     for phase in 0..=chunk {
