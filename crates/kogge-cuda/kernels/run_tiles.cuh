@@ -188,7 +188,8 @@ KOGGE_DEVICE void run_reducer(Ring<S>& ring, Rounds<S, RunTiles<S>>& rounds, u32
         barrier_wait(&ring.full[s], rounds.parity(r));
         for (u32 i = warp * SHARE; i < (warp + 1) * SHARE && i < segments; i++) {
             Maybe<A> total = {A(), true};
-            if (totals || tile.count >= (i + 1) * Order<Input>::SEGMENT) total = segment_total<S>(tile, i * CHUNKS_PER_SEGMENT, lane);
+            A* rows = is_wide<A>() ? ring.row[s] + i * ROWS_PER_SEGMENT : nullptr;
+            if (totals || tile.count >= (i + 1) * Order<Input>::SEGMENT) total = segment_total<S>(tile, i * CHUNKS_PER_SEGMENT, lane, rows);
             if (lane == 0) ring.segment[s][i] = total.value;
         }
         sync_group(1, S::REDUCERS * LANES);
@@ -216,12 +217,19 @@ KOGGE_DEVICE void run_scanner(Ring<S>& ring, Rounds<S, RunTiles<S>>& rounds, u32
         u8* first = to + (S::REVERSE ? (u64)tile.count * sizeof(Output) : 0);
         bool there = chunks_from(tile, start) > 0, done = false;
         Lie lie = lie_of_segment<S>(tile, start);
-        if (lie == IN_PLACE && (u64)first % 16 == 0)
-            done = scan_whole_segment<S, FromShared, RowsInPlace>(ring, s, tile, to, segment, lane);
-        else if (lie != IN_PART)
-            done = scan_whole_segment<S, FromSharedAnywhere, RowsOfRuns>(ring, s, tile, to, segment, lane);
-        else if (there)
+        if constexpr (is_wide<typename S::Op::Element>()) {
+            if (lie == IN_PLACE && (u64)first % 16 == 0) done = scan_wide_segment(ring, s, tile, to, segment, lane);
+            if (done) continue;
+        }
+        if (!is_wide<typename S::Op::Element>() && lie == IN_PLACE && (u64)first % 16 == 0) {
+            done = scan_whole_segment<S, FromShared, RowsInPlace, typename S::Plain>(ring, s, tile, to, segment, lane);
+            if (has_plain<S>() && !done)
+                done = scan_whole_segment<S, FromShared, RowsInPlace, typename S::Op>(ring, s, tile, to, segment, lane);
+        } else if (lie != IN_PART) {
+            done = scan_whole_segment<S, FromSharedAnywhere, RowsOfRuns, typename S::Op>(ring, s, tile, to, segment, lane);
+        } else if (there) {
             done = scan_cut_segment<S>(ring, s, tile, to, segment, lane);
+        }
         if (done) continue;
         if (there) scan_part_segment<S, FromShared>(tile, to, start, before_segment(ring, s, segment), lane);
         sync_warp();

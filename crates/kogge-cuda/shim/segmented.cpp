@@ -39,13 +39,15 @@ struct Request {
 template <class O, class I, class U, class Stored, bool EXCLUSIVE_, bool REVERSE_, u32 STEPS_, u32 OFFSET_BYTES_, bool PACKED, u32 RING>
 struct Specimen {
     typedef O Op;
+    typedef typename PlainOf<O>::Type Plain;
     typedef I Input;
     typedef U Output;
     typedef Stored Accumulator;
     static constexpr bool EXCLUSIVE = EXCLUSIVE_, REVERSE = REVERSE_;
     static constexpr bool BULK = RING == 6, LONG_IN_ROUNDS = RING > 0;
     static constexpr u32 STEPS = STEPS_, OFFSET_BYTES = OFFSET_BYTES_;
-    static constexpr u32 STAGES = RING, GROUPS = RING == 4 ? 2 : 1, REDUCERS = RING == 4 ? 2 : 4, AHEAD = 1, FLIGHT = 2;
+    static constexpr u32 STAGES = RING, GROUPS = RING == 4 ? 2 : 1, REDUCERS = RING == 4 ? 2 : 4, AHEAD = 1, FLIGHT = 2,
+                         LOOKERS = is_wide<typename O::Element>() ? 2 : 1;
     // As WindowShape has it, which the kernel of rounds doesn't know.
     static constexpr u32 WINDOW = 8 * STEPS * Order<I>::CHUNK * CHUNKS_PER_ROW, MARKED = WINDOW / ((WINDOW + MOST_MARKED - 1) / MOST_MARKED);
     template <bool P, class X = void>

@@ -254,7 +254,11 @@ pub fn plan_segments(
         steps: steps as u32,
         marked: marked as u32,
         marks,
-        residents: residents(problem, shared_bytes, device),
+        residents: match residents(problem, shared_bytes, device) {
+            // What is left of windows takes registers too, and little time.
+            most if rounds.is_some() && accumulator_bytes(problem) > 4 => most.min(2),
+            most => most,
+        },
         shared_bytes,
         workspace_bytes: WORKSPACE_HEAD + slots * slot,
         scratch_bytes: Scratch::new(marks, marked as u32, tiles).bytes,

@@ -22,12 +22,13 @@ const WINDOWS: [&str; 10] = [
     include_str!("../../kernels/plain_steps.cuh"),
     include_str!("../../kernels/segmented_scan.cuh"),
 ];
-const ROUNDS: [&str; 8] = [
+const ROUNDS: [&str; 9] = [
     INITS,
     RUN_LIST,
     HEADS,
     ARGUMENTS,
     include_str!("../../kernels/look_ahead.cuh"),
+    include_str!("../../kernels/wide_look_ahead.cuh"),
     include_str!("../../kernels/load_tile.cuh"),
     include_str!("../../kernels/round_scan.cuh"),
     include_str!("../../kernels/run_tiles.cuh"),
