@@ -51,8 +51,9 @@ where
         let texts = segment_source::<T, T, A, O>(&operator, specification, source, &plan);
         let (major, minor) = device.compute;
         // Nine segments are long enough for rounds.
-        let ring =
-            plan.rounds.map(|long| (32 * (1 + long.ring.lookers + long.ring.reducers + 8 * long.ring.groups), 1));
+        let ring = plan.rounds.map(|long| {
+            (32 * (1 + long.ring.lookers + long.ring.reducers + 8 * long.ring.groups), 1)
+        });
         let blocks = [(256, 4), (1024, 1), (256, plan.residents)].into_iter().chain(ring);
         for (text, (threads, residents)) in texts.expect("texts").iter().zip(blocks) {
             let what = format!("sm_{major}{minor} {} {source:?}", std::any::type_name::<T>());
