@@ -27,13 +27,15 @@ struct Specimen {
 };
 
 // name, operator, input, output, accumulator, bulk, stages, groups, reducers, ahead, packed
-#ifdef KOGGE_FEW
+#ifdef KOGGE_VALUES
+#define SPECIMENS(X)                                                                                 \
+    X(twins, OfTwins, OfTwins::Element, OfTwins::Element, OfTwins::Element, true, 4, 1, 2, 1, false) \
+    X(max_f32, MaxF32, float, float, float, true, 4, 1, 2, 1, false)
+#elif defined(KOGGE_FEW)
 // Those in which faults are planted: quick to compile, and small for a race detector.
 #define SPECIMENS(X)                                                                        \
     X(brackets_i64, BracketsI64, long long, long long, long long, true, 4, 2, 2, 1, false)   \
-    X(brackets_i32_old, BracketsI32, int, int, int, false, 3, 1, 2, 1, false)                \
-    X(twins, OfTwins, OfTwins::Element, OfTwins::Element, OfTwins::Element, true, 4, 1, 2, 1, false) \
-    X(max_f32, MaxF32, float, float, float, true, 4, 1, 2, 1, false)
+    X(brackets_i32_old, BracketsI32, int, int, int, false, 3, 1, 2, 1, false)
 #else
 #define SPECIMENS(X)                                                                                          \
     X(brackets_i64, BracketsI64, long long, long long, long long, true, 6, 2, 4, 2, false)                    \
@@ -61,9 +63,7 @@ struct Specimen {
 
 // Those on which lines are scanned.
 #ifdef KOGGE_FEW
-#define LINE_SPECIMENS(X)                                                                   \
-    X(brackets_i64, BracketsI64, long long, long long, long long, true, 4, 2, 2, 1, false)   \
-    X(brackets_i32_old, BracketsI32, int, int, int, false, 3, 1, 2, 1, false)
+#define LINE_SPECIMENS(X) SPECIMENS(X)
 #else
 #define LINE_SPECIMENS(X)                                                                                     \
     X(brackets_i64, BracketsI64, long long, long long, long long, true, 6, 2, 4, 2, false)                    \

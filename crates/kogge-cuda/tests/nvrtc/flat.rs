@@ -23,8 +23,8 @@ const WAYS: [(Kind, Direction); 4] = [
 const BYTES: [u64; 3] = [4 << 10, 4 << 20, 1 << 30];
 
 /// Local memory that a thread may use, in bytes. What comes near it are 8-bit elements that must be
-/// combined one by one, and matrices of 32 bytes.
-const MOST_STACK: u32 = 512;
+/// combined one by one, with their indices above all (720), and matrices of 32 bytes.
+const MOST_STACK: u32 = 736;
 
 /// Local memory that a thread of the kernel of rounds may use for this entry: none for sums in the
 /// element's own accumulator, and for affine maps of `f32`, whose speed is the memory's.
