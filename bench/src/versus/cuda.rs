@@ -195,7 +195,7 @@ where
         }
     };
     let scan: SegmentScan<T, T, A> =
-        device.prepare_segments(&Sum, kind, direction, len, source).map_err(failed)?;
+        device.prepare_segments(&Sum, kind, direction, len, source, false).map_err(failed)?;
     Ok(Box::new(move |_, from, to| {
         // SAFETY: as above; the keys or offsets are the shape's own, and in the cell's buffers.
         unsafe { scan.run(&mut workspace, from, to, beside, Inits::None, None) }.map_err(failed)

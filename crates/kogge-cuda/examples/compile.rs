@@ -82,7 +82,7 @@ where
         println!("{name}, axis {axis} of {extents:?}, {plan}: {}", milliseconds(&text)?);
     }
     let keys = SegmentSource::Keys(KeyType::Bits32);
-    let plan = plan_segments(&problem(1 << 28), keys, H200, &Tuning::default())?;
+    let plan = plan_segments(&problem(1 << 28), keys, O::EXACT, H200, &Tuning::default())?;
     for text in segment_source::<T, T, A, O>(&operator, FORWARD, keys, &plan)? {
         println!("{name}, by key: {}", milliseconds(&text)?);
     }

@@ -31,7 +31,8 @@ struct Ring {
 
     u8 stage[S::STAGES][STAGE_BYTES];
     Barrier full[S::STAGES], reduced[S::STAGES], ready[S::STAGES], empty[S::STAGES];
-    // The totals of the segments; and once the stage is ready, what precedes the tile, if anything does.
+    // The totals of the segments; and once the stage is ready, what precedes the tile, if anything does, or each of them
+    // (`prefixes_ahead`).
     A segment[S::STAGES][SEGMENTS_PER_TILE];
     A before[S::STAGES];
     // Of wide values, the totals of rows.
@@ -79,6 +80,29 @@ KOGGE_DEVICE void share_epoch() {
     sync_group(2, LANES * (Ring<S>::LOOKERS + S::REDUCERS));
 }
 
+// Whether the look-ahead works out what precedes each segment of a tile: of 8 bytes; else each scanner does, since
+// the look-ahead is what all wait for.
+template <class A>
+constexpr bool prefixes_ahead() {
+    return sizeof(A) == 8;
+}
+// Puts what precedes a tile in its place; or what precedes each segment, where it begins, in the place of its total.
+template <class S>
+KOGGE_DEVICE void put_prefix(Ring<S>& ring, u32 s, Maybe<typename S::Op::Element> before) {
+    typedef typename S::Op::Element A;
+    ring.preceded[s] = before.exists;
+    if constexpr (!prefixes_ahead<A>()) {
+        if (before.exists) ring.before[s] = before.value;
+    } else {
+#pragma unroll
+        for (u32 i = 0; i < SEGMENTS_PER_TILE; i++) {
+            A total = ring.segment[s][i];
+            if (before.exists) ring.segment[s][i] = before.value;
+            before = join<typename S::Op>(before, total);
+        }
+    }
+}
+
 template <class S, class Tiles>
 KOGGE_DEVICE void run_look_ahead(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 warp, u32 lane) {
     typedef typename S::Op::Element A;
@@ -92,10 +116,8 @@ KOGGE_DEVICE void run_look_ahead(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 wa
         barrier_wait(&ring.reduced[rounds.stage(ahead)], rounds.parity(ahead));
         Maybe<A> prefix = prefixes.before(rounds.tile(r), lane);
         if (lane == 0) {
-            u32 s = rounds.stage(r);
-            ring.preceded[s] = prefix.exists;
-            if (prefix.exists) ring.before[s] = prefix.value;
-            barrier_arrive(&ring.ready[s]);
+            put_prefix(ring, rounds.stage(r), prefix);
+            barrier_arrive(&ring.ready[rounds.stage(r)]);
         }
         prefixes.end(rounds.tile(r), lane);
     }
@@ -137,14 +159,26 @@ KOGGE_DEVICE void run_reducer(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 warp,
     }
 }
 
-// What precedes segment `warp` of the tile in stage `s`: worked out here, since the look-ahead is what all wait for.
+// What precedes segment `warp` of the tile in stage `s`.
 template <class S>
 KOGGE_DEVICE Maybe<typename S::Op::Element> before_segment(const Ring<S>& ring, u32 s, u32 warp) {
-    Maybe<typename S::Op::Element> before = {ring.before[s], ring.preceded[s]};
+    typedef typename S::Op::Element A;
+    if constexpr (prefixes_ahead<A>()) {
+        if (warp == 0 && !ring.preceded[s]) return {A(), false};
+        return {ring.segment[s][warp], true};
+    }
+    Maybe<A> before = {ring.before[s], ring.preceded[s]};
 #pragma unroll
     for (u32 i = 0; i + 1 < SEGMENTS_PER_TILE; i++)
         if (i < warp) before = join<typename S::Op>(before, ring.segment[s][i]);
     return before;
+}
+
+// Lets the loader fill the stage anew, when all lanes have read what they need of it.
+template <class S>
+KOGGE_DEVICE void give_back(Ring<S>& ring, u32 s, u32 lane) {
+    sync_warp();
+    if (lane == 0) barrier_arrive(&ring.empty[s]);
 }
 
 // Writes rows whose chunks are at multiples of 16 bytes.
@@ -179,14 +213,15 @@ KOGGE_DEVICE bool scan_whole_segment(Ring<S>& ring, u32 s, const Span<typename S
     if (!all_lanes(are_plain<A>(input))) return false;
     Maybe<A> before = before_segment(ring, s, warp);
     A value[ROWS_PER_SEGMENT], preceding[1] = {before.value};
+    constexpr bool CAREFUL = !Same<Op, typename S::Op>::YES;
+    if constexpr (!CAREFUL) give_back(ring, s, lane);
 #pragma unroll
     for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) value[j] = fold_of<S, Op>(input[j]);
-    if constexpr (!Same<Op, typename S::Op>::YES) {
+    if constexpr (CAREFUL) {
         bool numbers = are_numbers<S, Op>(value) && (!before.exists || are_numbers<S, Op>(preceding));
         if (!all_lanes(numbers)) return false;
+        give_back(ring, s, lane);
     }
-    sync_warp();
-    if (lane == 0) barrier_arrive(&ring.empty[s]);
     kogge_stone_rows<Op>(value, lane);
     Rows<typename S::Output, E, S::REVERSE> rows = {};
 #pragma unroll
@@ -208,8 +243,7 @@ KOGGE_DEVICE bool scan_wide_segment(Ring<S>& ring, u32 s, const Span<typename S:
     Maybe<A> segment = before_segment(ring, s, warp);
     if (!segment.exists || !all_lanes(are_plain<A>(input))) return false;
     A before = rows.before_row(segment.value, ring.row[s] + warp * ROWS_PER_SEGMENT);
-    sync_warp();
-    if (lane == 0) barrier_arrive(&ring.empty[s]);
+    give_back(ring, s, lane);
     rows.scan(before, input, to, tile.count, warp * CHUNKS_PER_SEGMENT);
     return true;
 }
@@ -243,8 +277,7 @@ KOGGE_DEVICE void run_scanner(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 warp,
         u32 start = segment * CHUNKS_PER_SEGMENT;
         if (chunks_from(tile, start) > 0)
             scan_part_segment<S, FromShared>(tile, to, start, before_segment(ring, s, segment), lane);
-        sync_warp();
-        if (lane == 0) barrier_arrive(&ring.empty[s]);
+        give_back(ring, s, lane);
     }
 }
 

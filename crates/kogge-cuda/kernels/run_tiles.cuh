@@ -155,8 +155,7 @@ KOGGE_DEVICE bool scan_cut_segment(Ring<S>& ring, u32 s, const Span<typename S::
     for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) input[j] = read_near<S>(tile, first + j * LANES);
     if (!all_lanes(are_plain<A>(input))) return false;
     Maybe<A> before = before_segment(ring, s, warp);
-    sync_warp();
-    if (lane == 0) barrier_arrive(&ring.empty[s]);
+    give_back(ring, s, lane);
     A value[ROWS_PER_SEGMENT];
 #pragma unroll
     for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) value[j] = S::Fold::template of<true>(input[j], E);
@@ -232,8 +231,7 @@ KOGGE_DEVICE void run_scanner(Ring<S>& ring, Rounds<S, RunTiles<S>>& rounds, u32
         }
         if (done) continue;
         if (there) scan_part_segment<S, FromShared>(tile, to, start, before_segment(ring, s, segment), lane);
-        sync_warp();
-        if (lane == 0) barrier_arrive(&ring.empty[s]);
+        give_back(ring, s, lane);
     }
 }
 

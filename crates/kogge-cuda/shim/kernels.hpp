@@ -30,3 +30,13 @@ struct PlainOf {
 
 // The operators' generated text, written by the test (tests/common/shim.rs).
 #include "operators.hpp"
+
+// How a specimen folds chunks.
+template <class S, bool PACKED>
+struct FoldOf {
+    typedef LeftFold<S> Type;
+};
+template <class S>
+struct FoldOf<S, true> {
+    typedef PackedSum<S> Type;
+};

@@ -14,16 +14,8 @@ struct Specimen {
     typedef Stored Accumulator;
     static constexpr bool EXCLUSIVE = EXCLUSIVE_, REVERSE = REVERSE_, BULK = BULK_, WHOLE = false, EVEN = false;
     static constexpr u32 STAGES = STAGES_, GROUPS = GROUPS_, REDUCERS = REDUCERS_, AHEAD = AHEAD_, FLIGHT = 2, COPIES = TILE_COPIES,
-                         WARPS = 8 * GROUPS_, LOOKERS = is_wide<typename O::Element>() ? 2 : 1;
-    template <bool P, class X = void>
-    struct Choose {
-        typedef LeftFold<Specimen> Type;
-    };
-    template <class X>
-    struct Choose<true, X> {
-        typedef PackedSum<Specimen> Type;
-    };
-    typedef typename Choose<PACKED>::Type Fold;
+                         WARPS = 8 * GROUPS_, LOOKERS = is_wide<typename O::Element>() || sizeof(I) == 1 ? 2 : 1;
+    typedef typename FoldOf<Specimen, PACKED>::Type Fold;
 };
 
 // name, operator, input, output, accumulator, bulk, stages, groups, reducers, ahead, packed

@@ -205,7 +205,7 @@ pub fn plan(problem: &Problem, device: Capability, tuning: &Tuning) -> Result<Pl
             launch_len: problem.len,
         });
     }
-    match ring(order, problem.element_bytes as u32, accumulator, device, tuning) {
+    match ring(order, problem.element_bytes as u32, accumulator, 0, device, tuning) {
         Some((ring, shared_bytes))
             if problem.len > 0 && (bytes >= tuning.rounds_bytes || segments > MOST_SEGMENTS) =>
         {
@@ -258,11 +258,12 @@ fn tiling(problem: &Problem, tuning: &Tuning) -> Option<Tiling> {
     Some(Tiling { copies, resident: most.min(tuning.tile_blocks) })
 }
 
-/// The largest ring that fits, and its shared memory.
+/// The largest ring that fits, and its shared memory, with so many bytes for each stage `beside` what it needs itself.
 pub(crate) fn ring(
     order: Order,
     element: u32,
     accumulator: u32,
+    beside: u32,
     device: Capability,
     tuning: &Tuning,
 ) -> Option<(Ring, u32)> {
@@ -272,7 +273,7 @@ pub(crate) fn ring(
     let wide = accumulator > 8;
     let rows = if wide { 8 * 8 } else { 1 };
     // Beside its tile a stage has four barriers, a prefix, and eight totals of segments.
-    let per_stage = stage + 4 * 8 + (accumulator + 16) + (8 + rows) * accumulator;
+    let per_stage = stage + beside + 4 * 8 + (accumulator + 16) + (8 + rows) * accumulator;
     let most = (device.shared_bytes.saturating_sub(256) / per_stage).min(tuning.stages);
     let groups = if most >= 2 * tuning.groups { tuning.groups } else { 1 };
     let stages = most / groups * groups;
@@ -281,7 +282,11 @@ pub(crate) fn ring(
         stages,
         groups,
         reducers: tuning.reducers,
-        lookers: if wide { tuning.wide_lookers } else { 1 },
+        lookers: match element {
+            _ if wide => tuning.wide_lookers,
+            1 => tuning.byte_lookers,
+            _ => 1,
+        },
         ahead: tuning.ahead.min(stages.saturating_sub(1)),
         flight: tuning.flight.max(1),
     };

@@ -102,7 +102,7 @@ fn check<T, U, A, O>(
     let each: Vec<A> = (0..lengths.len().max(1)).map(|i| some[i % 3]).collect();
     let mut memory = Guarded::new(workspace, bytemuck::cast_slice(&each), 0);
     let mut heads = Guarded::new(workspace, &source.bytes(random, &lengths).0, 0);
-    let way = random.below(4);
+    let (way, summed) = (random.below(4), random.below(2) == 0);
     let inits = match way {
         0 => Inits::None,
         1 => Inits::Value(some[0]),
@@ -115,7 +115,8 @@ fn check<T, U, A, O>(
         _ => Some(some[0]),
     };
     let what = format!(
-        "{} of {} elements, {source:?}, {} segments, {kind:?} {direction:?} inits {way} {offsets:?} {in_place}",
+        "{} of {} elements, {source:?}, {} segments, {kind:?} {direction:?} inits {way} totals {summed} {offsets:?} \
+         {in_place}",
         std::any::type_name::<(T, U, A)>(),
         input.len(),
         lengths.len(),
@@ -129,18 +130,22 @@ fn check<T, U, A, O>(
             direction,
             input.len() as u64,
             given(source, lengths.len()),
+            summed || matches!(inits, Inits::Each(_)),
         )
         .expect("a scan");
     let heads = heads.address(workspace);
     // SAFETY: all are alive until the copies back have waited.
-    unsafe { scan.run(workspace, at, target, heads, inits, Some(sums)) }.expect("launches");
+    unsafe { scan.run(workspace, at, target, heads, inits, summed.then_some(sums)) }
+        .expect("launches");
     let (values, all) =
         expected_segments::<T, U, A, O>(operator, input, &lengths, kind, direction, first);
     let got = if in_place { &from } else { &to }.take(workspace);
     if let Some(i) = (0..values.len()).find(|&i| values[i] != got[i]) {
         panic!("{what}: element {} is wrong", i / size_of::<U>());
     }
-    assert!(totals.take(workspace) == all, "{what}: a total is wrong");
+    let sums = totals.take(workspace);
+    let untouched = || sums.iter().all(|&byte| byte == 0x5a);
+    assert!(if summed { sums == all } else { untouched() }, "{what}: a total is wrong");
 }
 
 /// Segments of every kind at boundary lengths, and some long sequences.
@@ -222,6 +227,32 @@ fn matrices() {
     });
 }
 
+#[test]
+fn max_f32() {
+    sweep::<f32, f32, f32, _>(Max, [0.3, f32::NAN, -0.0], |r| match r.below(9999) {
+        0 => f32::from_bits(0xffc0_1234),
+        1..5000 => [0.0, -0.0][r.below(2)],
+        _ => float(r),
+    });
+}
+
+#[test]
+fn max_f16() {
+    sweep::<f16, f16, f32, _>(Max, [0.3, -9.0, -0.0], |r| match r.below(99_999) {
+        0 => f16::from_bits(0x7e01),
+        _ => f16::from_f32(float(r)),
+    });
+}
+
+#[test]
+fn compose_i32() {
+    let some = |a| Affine { a, b: a + 7 };
+    sweep::<Affine<i32>, Affine<i32>, _, _>(Compose, [some(3), some(1), some(-5)], |r| Affine {
+        a: r.next() as i32 | 1,
+        b: r.next() as i32,
+    });
+}
+
 /// Segments so long that by offsets they go in rounds, with short ones between them.
 #[test]
 fn long_segments() {
@@ -252,12 +283,16 @@ fn what_is_wrong_is_an_error() {
             Direction::Forward,
             4,
             source,
+            false,
         )
     };
     let offsets = prepare(SegmentSource::Offsets { segments: 1, bits: 32 }).expect("a scan");
     // SAFETY: nothing is launched.
     let error = unsafe { offsets.run(&mut workspace, 256, 512, 1026, Inits::None, None) };
     assert!(matches!(error, Err(Error::Misaligned { address: 1026, align: 4 })), "{error:?}");
+    // SAFETY: as above.
+    let error = unsafe { offsets.run(&mut workspace, 256, 512, 1024, Inits::Each(256), None) };
+    assert!(matches!(error, Err(Error::Unsupported(_))), "wasn't prepared for that: {error:?}");
     let error = prepare(SegmentSource::Offsets { segments: 1, bits: 8 }).err();
     assert!(matches!(error, Some(Error::Unsupported(_))), "{error:?}");
 }

@@ -98,7 +98,7 @@ pub(crate) fn plan(
     let segments = problem.len / order.segment() as u64;
     let accumulator = problem.accumulator_bytes.max(4) as u32;
     let tiles = problem.len.div_ceil(order.tile() as u64).saturating_mul(lines.count);
-    let ring = ring(order, problem.element_bytes as u32, accumulator, device, tuning);
+    let ring = ring(order, problem.element_bytes as u32, accumulator, 0, device, tuning);
     // Kernels count tiles in 32 bits: there is no memory for more.
     match ring.filter(|_| u32::try_from(tiles).is_ok()) {
         Some((ring, shared_bytes))

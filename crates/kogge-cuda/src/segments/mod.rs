@@ -9,11 +9,17 @@
 //! Where offsets say that segments are long on average, a fourth launch takes long ones tile by tile, in the rounds of
 //! the flat scan (kernels/run_tiles.cuh), and windows leave them alone and tell each other nothing. Which those are,
 //! `sum` finds out and lists (kernels/run_list.cuh).
+//!
+//! Under an exact operator, any order of combination gives these bits. Then `mark` is followed by one launch that takes
+//! the tiles of the whole sequence in rounds, wherever segments start (kernels/exact_rounds.cuh); unless each segment has an
+//! initial value or a total of its own, which takes numbers that only `sum` knows.
 
 mod plan;
+mod rounds;
 mod source;
 
-pub use plan::{KeyType, LongSegments, SegmentPlan, SegmentSource, plan_segments};
+pub use plan::{KeyType, SegmentPlan, SegmentSource, plan_segments};
+pub use rounds::{ExactSegments, LongSegments};
 
 use crate::inits::InitArguments;
 use crate::launch::{Grid, Module};
@@ -28,7 +34,8 @@ use std::sync::Arc;
 
 impl Device {
     /// Prepares the scan of `len` elements `T` by segments, written as `U`, by an operator on `A`: plan and
-    /// kernels, which come from where [`prepare`](Self::prepare)'s do.
+    /// kernels, which come from where [`prepare`](Self::prepare)'s do. `numbered` says whether each segment may have an
+    /// initial value of its own, and totals are wanted; exact operators are faster without.
     ///
     /// # Errors
     ///
@@ -40,6 +47,7 @@ impl Device {
         direction: Direction,
         len: u64,
         source: SegmentSource,
+        numbered: bool,
     ) -> Result<SegmentScan<T, U, A>, Error>
     where
         T: DeviceElement + Accumulate<A>,
@@ -57,19 +65,22 @@ impl Device {
             in_place: false,
         };
         check_alignment::<A>()?;
-        let plan = plan_segments(&problem, source, self.capability(), self.tuning())?;
+        let exact = O::EXACT && !numbered;
+        let plan = plan_segments(&problem, source, exact, self.capability(), self.tuning())?;
         let specification = Specification { kind, direction };
         let scan = source::scan::<T, U, A, O>(operator, specification, source, &plan)?;
         let rounds = source::rounds::<T, U, A, O>(operator, specification, source, &plan)?;
+        let scan_bytes = plan.exact.map_or(plan.shared_bytes, |exact| exact.shared_bytes);
         let rounds_bytes = plan.rounds.map_or(0, |long| long.shared_bytes);
         Ok(SegmentScan {
             len,
             direction,
             source,
             plan,
+            numbered,
             mark: self.module(source::mark(source, direction, &plan), MARK_BYTES)?,
             sum: self.module(source::sum(), SUM_BYTES)?,
-            scan: self.module(scan, plan.shared_bytes)?,
+            scan: self.module(scan, scan_bytes)?,
             rounds: rounds.map(|text| self.module(text, rounds_bytes)).transpose()?,
             types: PhantomData,
         })
@@ -109,6 +120,7 @@ pub struct SegmentScan<T, U, A> {
     direction: Direction,
     source: SegmentSource,
     plan: SegmentPlan,
+    numbered: bool,
     mark: Arc<Module>,
     sum: Arc<Module>,
     scan: Arc<Module>,
@@ -148,7 +160,8 @@ where
     ///
     /// # Errors
     ///
-    /// [`Error::Misaligned`], [`Error::OutOfMemory`], or what the driver says.
+    /// [`Error::Misaligned`], [`Error::OutOfMemory`], [`Error::Unsupported`] if there is an initial value or a total for
+    /// each segment and the scan wasn't prepared for that, or what the driver says.
     ///
     /// # Safety
     ///
@@ -169,6 +182,10 @@ where
         aligned::<T>(input)?;
         aligned::<U>(output)?;
         self.check_source(source)?;
+        if !self.numbered && (totals.is_some() || matches!(inits, Inits::Each(_))) {
+            let what = "initial values or totals of each segment: say so when the scan is prepared";
+            return Err(Error::Unsupported(what.into()));
+        }
         let segments = self.source.segments().unwrap_or(0);
         if self.len == 0 && (segments == 0 || totals.is_none()) {
             return Ok(());
@@ -201,6 +218,12 @@ where
         unsafe {
             if in_place {
                 self.save_leads(workspace, input, scan.leads)?;
+            }
+            if let Some(ExactSegments { grid: blocks, shared_bytes, ring, .. }) = self.plan.exact {
+                self.mark(workspace, &mut mark)?;
+                let threads = ring.threads();
+                let grid = Grid { blocks, threads, shared_bytes, cooperative: true };
+                return self.scan.launch(grid, workspace.stream(), &mut scan);
             }
             self.find(workspace, mark)?;
             self.scan.launch(blocks, workspace.stream(), &mut scan)?;
@@ -339,31 +362,44 @@ where
         Ok(())
     }
 
-    /// Launches what finds the segments.
+    /// Launches what marks where segments start.
     ///
     /// # Safety
     ///
     /// The arguments must be as the kernels want them until the stream has done the launches.
-    unsafe fn find(&self, workspace: &Workspace, mut mark: MarkArguments) -> Result<(), Error> {
+    unsafe fn mark(&self, workspace: &Workspace, mark: &mut MarkArguments) -> Result<(), Error> {
         let stream = workspace.stream();
         let blocks = match self.source.segments() {
             None => self.plan.marks,
             Some(segments) => {
                 // SAFETY: the scratch memory begins at the mask and has so many bytes, up to the first heads.
                 unsafe {
-                    let bytes = self.plan.scratch().cut as usize;
+                    let scratch = self.plan.scratch();
+                    let bytes =
+                        if self.plan.exact.is_some() { scratch.windows } else { scratch.cut }
+                            as usize;
                     result::memset_d8_async(mark.heads, 0, bytes, stream.cu_stream())
                 }?;
                 segments.div_ceil(MARK_THREADS as u64)
             }
         };
+        // SAFETY: the struct is the kernel's own; the rest is the caller's promise.
+        unsafe { self.mark.launch(grid(blocks, MARK_THREADS, MARK_BYTES), stream, mark) }
+    }
+
+    /// Launches what finds the segments.
+    ///
+    /// # Safety
+    ///
+    /// As of [`mark`](Self::mark).
+    unsafe fn find(&self, workspace: &Workspace, mut mark: MarkArguments) -> Result<(), Error> {
         // A thread more than there are windows: for what there is in all.
         let sums = (self.plan.marks + 1).div_ceil(SUM_THREADS as u64);
         // SAFETY: the struct is the kernels' own; the rest is the caller's promise. Each launch comes
         // after the one before on the stream.
         unsafe {
-            self.mark.launch(grid(blocks, MARK_THREADS, MARK_BYTES), stream, &mut mark)?;
-            self.sum.launch(grid(sums, SUM_THREADS, SUM_BYTES), stream, &mut mark)
+            self.mark(workspace, &mut mark)?;
+            self.sum.launch(grid(sums, SUM_THREADS, SUM_BYTES), workspace.stream(), &mut mark)
         }
     }
 }

@@ -1,8 +1,9 @@
 //! From segments to a plan, without touching data or device: windows and memory.
 
+use super::rounds::{ExactSegments, LongSegments};
 use crate::launch::INIT_BYTES;
-use crate::plan::{WORKSPACE_HEAD, ring};
-use crate::{Capability, Error, Ring, Tuning};
+use crate::plan::WORKSPACE_HEAD;
+use crate::{Capability, Error, Tuning};
 use kogge_core::Problem;
 use std::fmt;
 
@@ -77,24 +78,6 @@ impl SegmentSource {
     }
 }
 
-/// How segments are scanned that go over from one window into another and are longer than a segment of the order: in
-/// rounds, tile by tile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LongSegments {
-    /// The ring through which tiles pass.
-    pub ring: Ring,
-    /// Thread blocks, which wait for each other.
-    pub grid: u32,
-    /// Bytes of shared memory a block.
-    pub shared_bytes: u32,
-    /// Tiles that there can be.
-    pub tiles: u64,
-    /// Elements of a tile.
-    pub tile: u32,
-    /// Elements of a segment that isn't long, wherever it lies.
-    pub shorter: u32,
-}
-
 /// How a scan by segments will be done. Nothing in it changes the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentPlan {
@@ -119,6 +102,8 @@ pub struct SegmentPlan {
     /// How long segments are scanned, if not by windows. What there is of them, the device alone knows, so only where
     /// segments are long on average.
     pub rounds: Option<LongSegments>,
+    /// How all of them are scanned, if not by windows: under an exact operator.
+    pub exact: Option<ExactSegments>,
     /// Bytes more if the scan is in place: the elements of a segment of the order before each window.
     pub lead_bytes: u64,
 }
@@ -166,6 +151,14 @@ impl Scratch {
 
 impl fmt::Display for SegmentPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(exact) = self.exact {
+            let (tiles, ring) = (exact.tiles, exact.ring);
+            return write!(
+                f,
+                "{tiles} tiles with a bit an element, in rounds, {} stages",
+                ring.stages
+            );
+        }
         let Self { windows, window, steps, residents, shared_bytes, .. } = self;
         write!(
             f,
@@ -199,7 +192,9 @@ const RESIDENTS: u32 = 4;
 /// What a multiprocessor keeps for itself of each block's shared memory.
 const RESERVED: u32 = 1024;
 
-/// The plan for a scan by segments. `accumulator_bytes` of the problem is what the operator computes in.
+/// The plan for a scan by segments. `accumulator_bytes` of the problem is what the operator computes in. `exact` says
+/// that any order of combination will do: the operator is exact, and no segment has an initial value or a total of its
+/// own.
 ///
 /// # Errors
 ///
@@ -208,6 +203,7 @@ const RESERVED: u32 = 1024;
 pub fn plan_segments(
     problem: &Problem,
     source: SegmentSource,
+    exact: bool,
     device: Capability,
     tuning: &Tuning,
 ) -> Result<SegmentPlan, Error> {
@@ -242,11 +238,16 @@ pub fn plan_segments(
             problem.len
         ));
     }
-    let slot = problem.accumulator_bytes.max(4).div_ceil(8) as u64 * 16;
+    let slot = |bytes: usize| bytes.max(4).div_ceil(8) as u64 * 16;
     let slots = |level: usize| problem.len / level as u64 + 1;
     let slots = slots(order.segment()) + slots(order.tile()) + 2 * slots(order.block());
-    let rounds = in_rounds(problem, source, window, device, tuning);
-    let slots = slots.max(rounds.map_or(0, |long| long.tiles));
+    let exact = exact.then(|| ExactSegments::new(problem, device, tuning)).flatten();
+    let rounds = match exact {
+        Some(_) => None,
+        None => LongSegments::new(problem, source, window, device, tuning),
+    };
+    let slots = slots.max(rounds.map_or(0, |long| long.tiles)) * slot(problem.accumulator_bytes);
+    let tails = exact.map_or(0, |exact| exact.tiles * slot(2 * problem.accumulator_bytes));
     let tiles = rounds.map(|long| long.tiles);
     Ok(SegmentPlan {
         windows,
@@ -260,44 +261,14 @@ pub fn plan_segments(
             most => most,
         },
         shared_bytes,
-        workspace_bytes: WORKSPACE_HEAD + slots * slot,
+        workspace_bytes: WORKSPACE_HEAD + slots.max(tails),
         scratch_bytes: Scratch::new(marks, marked as u32, tiles).bytes,
         rounds,
-        lead_bytes: (windows - 1) * (order.segment() * problem.element_bytes) as u64,
-    })
-}
-
-/// How long segments go in rounds, if they do.
-fn in_rounds(
-    problem: &Problem,
-    source: SegmentSource,
-    window: usize,
-    device: Capability,
-    tuning: &Tuning,
-) -> Option<LongSegments> {
-    let (order, len) = (problem.order(), problem.len);
-    let average = len / source.segments()?.max(1);
-    let tile = order.tile() as u64;
-    if average < tile.saturating_mul(tuning.run_rounds_tiles.into()).max(1) {
-        return None;
-    }
-    let accumulator = accumulator_bytes(problem) as u32;
-    // Of larger ones the kernel keeps too much in local memory.
-    if accumulator > 16 {
-        return None;
-    }
-    let (ring, shared_bytes) =
-        ring(order, problem.element_bytes as u32, accumulator, device, tuning)?;
-    // Of each, one at most is cut short, and one ends in each window.
-    let tiles = len / tile + len / window as u64 + 1;
-    u32::try_from(tiles).ok()?;
-    Some(LongSegments {
-        ring,
-        grid: tiles.clamp(1, device.multiprocessors.into()) as u32,
-        shared_bytes,
-        tiles,
-        tile: tile as u32,
-        shorter: order.segment() as u32,
+        exact,
+        lead_bytes: match exact {
+            Some(_) => 0,
+            None => (windows - 1) * (order.segment() * problem.element_bytes) as u64,
+        },
     })
 }
 
@@ -371,7 +342,8 @@ mod tests {
                 let problem = problem((1 << 30) + 7, element, output, accumulator);
                 let order = problem.order();
                 let tuning = Tuning::default();
-                let plan = plan_segments(&problem, SegmentSource::Heads, H100, &tuning).unwrap();
+                let plan =
+                    plan_segments(&problem, SegmentSource::Heads, false, H100, &tuning).unwrap();
                 let (window, marked) = (plan.window as usize, plan.marked as usize);
                 assert!(window.is_multiple_of(order.segment()) && window <= order.tile(), "{plan}");
                 assert!(window.is_multiple_of(marked) && marked <= MOST_MARKED, "{plan}");
@@ -387,7 +359,8 @@ mod tests {
     fn small_devices_have_small_windows() {
         let desk = Capability { compute: (12, 0), multiprocessors: 170, shared_bytes: 101_376 };
         let problem = problem(1 << 28, 4, 4, 4);
-        let plan = plan_segments(&problem, SegmentSource::Heads, desk, &Tuning::default()).unwrap();
+        let plan =
+            plan_segments(&problem, SegmentSource::Heads, false, desk, &Tuning::default()).unwrap();
         assert_eq!((plan.steps, plan.window, plan.residents), (4, 4096, 4));
     }
 
@@ -395,7 +368,7 @@ mod tests {
     fn four_bytes_have_several_windows_to_a_multiprocessor() {
         let problem = problem(1 << 28, 4, 4, 4);
         let keys = SegmentSource::Keys(KeyType::Bits32);
-        let plan = plan_segments(&problem, keys, H100, &Tuning::default()).unwrap();
+        let plan = plan_segments(&problem, keys, false, H100, &Tuning::default()).unwrap();
         assert_eq!((plan.windows, plan.window, plan.residents), (32_769, 8192, RESIDENTS));
         assert_eq!((plan.steps, plan.marked, plan.marks), (8, 8192, 32_768));
         assert_eq!(plan.scratch_bytes, (1 << 25) + 32_769 * 16 + 32_768 * 4);
@@ -406,7 +379,8 @@ mod tests {
     #[test]
     fn what_no_kernel_takes_is_refused() {
         let refused = |problem: Problem, source| {
-            let error = plan_segments(&problem, source, H100, &Tuning::default()).unwrap_err();
+            let error =
+                plan_segments(&problem, source, false, H100, &Tuning::default()).unwrap_err();
             assert!(matches!(error, Error::Unsupported(_)), "{error}");
         };
         refused(problem(1, 80, 80, 80), SegmentSource::Heads);
@@ -414,8 +388,31 @@ mod tests {
         refused(problem(1, 4, 4, 4), SegmentSource::Offsets { segments: 0, bits: 32 });
         refused(problem(u64::MAX / 64, 4, 4, 4), SegmentSource::Heads);
         let nothing = SegmentSource::Offsets { segments: 0, bits: 64 };
-        let plan = plan_segments(&problem(0, 4, 4, 4), nothing, H100, &Tuning::default());
+        let plan = plan_segments(&problem(0, 4, 4, 4), nothing, true, H100, &Tuning::default());
         assert_eq!(plan.unwrap().marks, 0);
+    }
+
+    #[test]
+    fn exact_operators_take_the_tiles_of_the_sequence() {
+        let plan = |len, element, accumulator| {
+            let problem = problem(len, element, element, accumulator);
+            let source = SegmentSource::Offsets { segments: 1, bits: 64 };
+            plan_segments(&problem, source, true, H100, &Tuning::default()).unwrap()
+        };
+        let sums = plan(1 << 28, 4, 4);
+        let exact = sums.exact.unwrap();
+        assert_eq!(
+            (exact.tiles, exact.grid, exact.ring.stages, exact.ring.lookers),
+            (32_768, 132, 6, 2)
+        );
+        assert_eq!((sums.rounds, sums.lead_bytes), (None, 0), "no window is looked at");
+        assert_eq!(sums.to_string(), "32768 tiles with a bit an element, in rounds, 6 stages");
+        assert_eq!(plan(1 << 28, 8, 8).exact.unwrap().ring.lookers, 1);
+        assert!(plan(5, 1, 4).exact.is_some(), "however short");
+        for (element, accumulator) in [(3, 3), (12, 12), (16, 16), (4, 16)] {
+            assert_eq!(plan(1 << 20, element, accumulator).exact, None, "{element} {accumulator}");
+        }
+        assert!(plan(1 << 20, 16, 16).rounds.is_some(), "as others");
     }
 
     #[test]
@@ -423,7 +420,7 @@ mod tests {
         let plan = |segments, element| {
             let (problem, device) = (problem(1 << 28, element, element, element), H100);
             let source = SegmentSource::Offsets { segments, bits: 64 };
-            plan_segments(&problem, source, device, &Tuning::default()).unwrap()
+            plan_segments(&problem, source, false, device, &Tuning::default()).unwrap()
         };
         assert_eq!(plan((1 << 12) + 1, 4).rounds, None);
         assert!(plan(1 << 12, 4).rounds.is_some(), "eight tiles on average");

@@ -1,6 +1,7 @@
 //! The texts of the kernels of a scan by segments.
 
-use super::plan::{KeyType, LongSegments, SegmentPlan, SegmentSource};
+use super::plan::{KeyType, SegmentPlan, SegmentSource};
+use super::rounds::{ExactSegments, LongSegments};
 use crate::source::{BASE, ENTRY, Program};
 use crate::{Error, Specification};
 use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
@@ -32,6 +33,19 @@ const ROUNDS: [&str; 9] = [
     include_str!("../../kernels/load_tile.cuh"),
     include_str!("../../kernels/round_scan.cuh"),
     include_str!("../../kernels/run_tiles.cuh"),
+];
+
+const EXACT: [&str; 10] = [
+    INITS,
+    RUN_LIST,
+    HEADS,
+    ARGUMENTS,
+    include_str!("../../kernels/look_ahead.cuh"),
+    include_str!("../../kernels/wide_look_ahead.cuh"),
+    include_str!("../../kernels/load_tile.cuh"),
+    include_str!("../../kernels/round_scan.cuh"),
+    include_str!("../../kernels/tails.cuh"),
+    include_str!("../../kernels/exact_rounds.cuh"),
 ];
 
 /// Threads of a block of the kernels, in the order of their launches.
@@ -84,8 +98,37 @@ fn key_name(key: KeyType) -> &'static str {
     }
 }
 
-/// The text of the kernel that scans by windows, for elements `T`, written as `U`, combined as `A`.
+/// The text of the kernel that scans: in rounds under an exact operator, else by windows.
 pub(super) fn scan<T, U, A, O>(
+    operator: &O,
+    specification: Specification,
+    source: SegmentSource,
+    plan: &SegmentPlan,
+) -> Result<String, Error>
+where
+    T: DeviceElement + Accumulate<A>,
+    U: DeviceElement + Accumulate<A>,
+    A: Element + DeviceType,
+    O: DeviceOperator<A>,
+{
+    let Some(ExactSegments { ring, shared_bytes, .. }) = plan.exact else {
+        return windows::<T, U, A, O>(operator, specification, source, plan);
+    };
+    let program = Program {
+        kernels: &EXACT,
+        bulk: ring.bulk,
+        constants: &ring.constants(),
+        shared: "ExactRing",
+        shared_bytes,
+        bounds: "Ring<Tailed<Scan>>::THREADS, 1",
+        arguments: "SegmentedArguments",
+        entry: "exact_run_scan",
+    };
+    program.text::<T, U, A, O>(operator, specification)
+}
+
+/// The text of the kernel that scans by windows, for elements `T`, written as `U`, combined as `A`.
+fn windows<T, U, A, O>(
     operator: &O,
     specification: Specification,
     source: SegmentSource,

@@ -14,6 +14,17 @@ pub struct Case<'a, O, A> {
     pub inits: [A; 3],
 }
 
+/// What a scan may be asked for, beside its values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Numbered {
+    /// Initial values and totals of each segment, or not, as is drawn.
+    Drawn,
+    /// Initial values, but no totals.
+    Inits,
+    /// Neither.
+    Neither,
+}
+
 impl<O, A> Case<'_, O, A> {
     /// Runs a scan of these segments in some random way; says what is wrong with it, if anything.
     pub fn check<T, U>(
@@ -29,17 +40,17 @@ impl<O, A> Case<'_, O, A> {
         A: Element,
         O: Operator<A>,
     {
-        self.check_totals::<T, U>(shim, random, lengths, input, None)
+        self.check_numbered::<T, U>(shim, random, lengths, input, Numbered::Drawn)
     }
 
-    /// The same with totals or without, if that isn't to be drawn too.
-    pub fn check_totals<T, U>(
+    /// The same with what is drawn kept within limits.
+    pub fn check_numbered<T, U>(
         &self,
         shim: &mut Shim,
         random: &mut Random,
         lengths: &[usize],
         input: &[T],
-        totals: Option<bool>,
+        numbered: Numbered,
     ) -> Result<(), String>
     where
         T: Accumulate<A>,
@@ -53,8 +64,8 @@ impl<O, A> Case<'_, O, A> {
             lengths.iter().copied().filter(|&len| len > 0 || source.of_offsets()).collect();
         // A single NaN is what ends a run of keys; elsewhere keys of neighbours differ anyway.
         let (kind, direction) = shim.way(random);
-        let (inits, drawn) = (random.below(4), random.below(3) > 0);
-        let totals = totals.unwrap_or(drawn);
+        let inits = random.below(if numbered == Numbered::Neither { 3 } else { 4 });
+        let totals = random.below(3) > 0 && numbered == Numbered::Drawn;
         let in_place = size_of::<T>() == size_of::<U>() && random.below(3) == 0;
         let mut offset = |align: usize| match random.below(2) {
             0 => 0,

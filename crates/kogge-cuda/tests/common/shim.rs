@@ -71,6 +71,18 @@ pub fn OfBytes3(left: Bytes3, right: Bytes3) -> Bytes3 {
     Bytes3 { x: left.x * 3 + right.x, y: left.y * 5 + right.y, z: left.z * 7 + right.z + left.x }
 }
 
+// Exact, and not commutative: maps `x` to `ax + b`, with `a` in the low half and `b` in the high one.
+#[operator(identity = 1, exact)]
+pub fn PackedU8(left: u8, right: u8) -> u8 {
+    let a = right & 15;
+    left * a & 15 | ((left >> 4) * a + (right >> 4)) << 4
+}
+#[operator(identity = 1, exact)]
+pub fn PackedU32(left: u32, right: u32) -> u32 {
+    let a = right & 0xffff;
+    left * a & 0xffff | ((left >> 16) * a + (right >> 16)) << 16
+}
+
 /// The operators as the engine hands them to NVRTC.
 fn operators() -> Result<String, kogge_cuda::Error> {
     Ok([
@@ -84,6 +96,9 @@ fn operators() -> Result<String, kogge_cuda::Error> {
         operator_source::<f32, _>(&Max, "MaxF32")?,
         operator_source::<f64, _>(&Max, "MaxF64")?,
         operator_source::<Affine<f32>, _>(&Compose, "ComposeF32")?,
+        operator_source::<Affine<i32>, _>(&Compose, "ComposeI32")?,
+        operator_source::<u8, _>(&PackedU8, "PackedU8")?,
+        operator_source::<u32, _>(&PackedU32, "PackedU32")?,
         operator_source::<Matrix2<f32>, _>(&MatMul, "MatMulF32")?,
         operator_source::<Matrix2<f64>, _>(&MatMul, "MatMulF64")?,
         operator_source::<Triple, _>(&OfTriple, "OfTriple")?,

@@ -6,6 +6,7 @@
 mod common;
 
 mod columns;
+mod exact;
 mod flat;
 mod lines;
 mod segments;

@@ -2,7 +2,7 @@
 
 use crate::common::Random;
 use crate::common::faults::Trial;
-use crate::common::segmented::Case;
+use crate::common::segmented::{Case, Numbered};
 use crate::common::segments::lengths;
 use crate::common::shim::{BracketsI32, BracketsI64, Build, Shim};
 use kogge_core::Order;
@@ -43,7 +43,13 @@ fn trials(build: Build, program: &Path) -> Result<(), String> {
         for case in [&parts, &whole, &parts, &whole] {
             let lengths = [random.below(order.row()) | 1, order.tile() * 2];
             let input: Vec<i64> = (0..lengths.iter().sum()).map(|_| random.next() as i64).collect();
-            case.check_totals::<i64, i64>(&mut shim, &mut random, &lengths, &input, Some(false))?;
+            case.check_numbered::<i64, i64>(
+                &mut shim,
+                &mut random,
+                &lengths,
+                &input,
+                Numbered::Inits,
+            )?;
         }
     }
     Ok(())

@@ -5,7 +5,8 @@ use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use kogge_core::ops::{Affine, Compose, MatMul, Matrix2, Max, Sum};
 use kogge_core::{Accumulate, Direction, Element, Kind, Problem, f16};
 use kogge_cuda::{
-    Arch, KeyType, SegmentSource, Specification, Tuning, compile, plan_segments, segment_source,
+    Arch, Capability, KeyType, Ring, SegmentSource, Specification, Tuning, compile, plan_segments,
+    segment_source,
 };
 
 const SOURCES: [SegmentSource; 6] = [
@@ -32,43 +33,58 @@ where
         return;
     }
     for (d, device) in DEVICES.into_iter().enumerate() {
-        let turn = turn + d;
-        let specification = Specification {
-            kind: [Kind::Inclusive, Kind::Exclusive][turn % 2],
-            direction: [Direction::Forward, Direction::Reverse][turn / 2 % 2],
-        };
-        let problem = Problem {
-            len: 1 << 28,
-            element_bytes: size_of::<T>(),
-            output_bytes: size_of::<T>(),
-            accumulator_bytes: size_of::<A>(),
-            kind: specification.kind,
-            direction: specification.direction,
-            in_place: false,
-        };
-        let source = SOURCES[turn % SOURCES.len()];
-        let plan = plan_segments(&problem, source, device, &Tuning::default()).expect("a plan");
-        let texts = segment_source::<T, T, A, O>(&operator, specification, source, &plan);
-        let (major, minor) = device.compute;
-        // Nine segments are long enough for rounds.
-        let ring = plan.rounds.map(|long| {
-            (32 * (1 + long.ring.lookers + long.ring.reducers + 8 * long.ring.groups), 1)
-        });
-        let blocks = [(256, 4), (1024, 1), (256, plan.residents)].into_iter().chain(ring);
-        for (text, (threads, residents)) in texts.expect("texts").iter().zip(blocks) {
-            let what = format!("sm_{major}{minor} {} {source:?}", std::any::type_name::<T>());
-            let compiled = compile(text, Arch(major * 10 + minor));
-            let compiled = compiled.unwrap_or_else(|error| panic!("{what}: {error}"));
-            let resources = Resources::of(&compiled);
-            if flag("KOGGE_KERNEL_TABLE") {
-                println!("{what}: {resources}; {plan}");
-            }
-            let Resources { registers, stack, spilled } = resources;
-            assert!(registers > 0, "no registers in the log:\n{}", compiled.log);
-            assert!(spilled <= MOST_STACK && stack <= MOST_STACK, "{what}: {resources}");
-            let taken = registers.next_multiple_of(8) * threads * residents;
-            assert!(taken <= 65_536, "{what}: {resources}");
+        compiles_for::<T, A, O>(&operator, device, turn + d, false);
+        if O::EXACT {
+            compiles_for::<T, A, O>(&operator, device, turn + d, true);
         }
+    }
+}
+
+/// Those by windows, or those that exact operators can take.
+fn compiles_for<T, A, O>(operator: &O, device: Capability, turn: usize, exact: bool)
+where
+    T: DeviceElement + Accumulate<A>,
+    A: Element + DeviceType,
+    O: DeviceOperator<A>,
+{
+    let specification = Specification {
+        kind: [Kind::Inclusive, Kind::Exclusive][turn % 2],
+        direction: [Direction::Forward, Direction::Reverse][turn / 2 % 2],
+    };
+    let problem = Problem {
+        len: 1 << 28,
+        element_bytes: size_of::<T>(),
+        output_bytes: size_of::<T>(),
+        accumulator_bytes: size_of::<A>(),
+        kind: specification.kind,
+        direction: specification.direction,
+        in_place: false,
+    };
+    let source = SOURCES[turn % SOURCES.len()];
+    let plan = plan_segments(&problem, source, exact, device, &Tuning::default()).expect("a plan");
+    let texts = segment_source::<T, T, A, O>(operator, specification, source, &plan);
+    let (major, minor) = device.compute;
+    let threads = |ring: Ring| (32 * (1 + ring.lookers + ring.reducers + 8 * ring.groups), 1);
+    let scan = plan.exact.map_or((256, plan.residents), |exact| threads(exact.ring));
+    // Nine segments are long enough for rounds.
+    let long = plan.rounds.map(|long| threads(long.ring));
+    let blocks = [(256, 4), (1024, 1), scan].into_iter().chain(long);
+    // What finds the segments is the same text for exact operators.
+    let known = if plan.exact.is_some() { 2 } else { 0 };
+    for (text, (threads, residents)) in texts.expect("texts").iter().zip(blocks).skip(known) {
+        let what =
+            format!("sm_{major}{minor} {} {source:?} exact {exact}", std::any::type_name::<T>());
+        let compiled = compile(text, Arch(major * 10 + minor));
+        let compiled = compiled.unwrap_or_else(|error| panic!("{what}: {error}"));
+        let resources = Resources::of(&compiled);
+        if flag("KOGGE_KERNEL_TABLE") {
+            println!("{what}: {resources}; {plan}");
+        }
+        let Resources { registers, stack, spilled } = resources;
+        assert!(registers > 0, "no registers in the log:\n{}", compiled.log);
+        assert!(spilled <= MOST_STACK && stack <= MOST_STACK, "{what}: {resources}");
+        let taken = registers.next_multiple_of(8) * threads * residents;
+        assert!(taken <= 65_536, "{what}: {resources}");
     }
 }
 
@@ -110,4 +126,19 @@ fn affine() {
 #[test]
 fn matrix() {
     compiles::<Matrix2<f64>, Matrix2<f64>, _>(MatMul, 7);
+}
+
+#[test]
+fn maximum_f32() {
+    compiles::<f32, f32, _>(Max, 8);
+}
+
+#[test]
+fn maximum_half() {
+    compiles::<f16, f32, _>(Max, 9);
+}
+
+#[test]
+fn affine_of_integers() {
+    compiles::<Affine<i32>, Affine<i32>, _>(Compose, 10);
 }

@@ -9,6 +9,7 @@
 mod common;
 
 mod columns;
+mod exact;
 mod flat;
 mod floats;
 mod lines;

@@ -14,12 +14,13 @@ pub enum Program {
     Lines,
     Columns,
     Segments,
+    Exact,
 }
 
 type Built = Result<PathBuf, String>;
 
 impl Program {
-    const ALL: [Self; 4] = [Self::Flat, Self::Segments, Self::Lines, Self::Columns];
+    const ALL: [Self; 5] = [Self::Flat, Self::Segments, Self::Lines, Self::Exact, Self::Columns];
 
     fn main(self) -> &'static str {
         match self {
@@ -27,6 +28,7 @@ impl Program {
             Self::Lines => "lines.cpp",
             Self::Columns => "columns.cpp",
             Self::Segments => "segmented.cpp",
+            Self::Exact => "exact.cpp",
         }
     }
 
@@ -39,7 +41,7 @@ impl Program {
 
     /// The program's path, once it is there.
     pub fn path(self) -> &'static Path {
-        static BUILT: [OnceLock<Built>; 4] = [const { OnceLock::new() }; 4];
+        static BUILT: [OnceLock<Built>; 5] = [const { OnceLock::new() }; 5];
         static START: Once = Once::new();
         START.call_once(|| {
             let mut queue = VecDeque::from(Self::ALL);

@@ -34,7 +34,7 @@ struct Key {
 enum Shape {
     Flat(usize),
     Lines(LineShape),
-    Segments(usize, SegmentSource),
+    Segments(usize, SegmentSource, bool),
 }
 
 /// Prepared scans that are kept; a program of more lengths than this prepares anew.

@@ -191,17 +191,18 @@ where
             return Err(Error::SegmentsMismatch { segments: elements, input: len }.into());
         }
         let source = segments.source;
-        let prepared =
-            device.prepared::<U, _, _, _, _>(scan, Shape::Segments(len, source), |device| {
-                let (kind, direction) = (scan.kind, scan.direction);
-                let len = len as u64;
-                device.prepare_segments::<T, U, A, O>(&scan.operator, kind, direction, len, source)
-            })?;
+        let numbered = per.inits.is_some() || per.totals.is_some();
+        let shape = Shape::Segments(len, source, numbered);
+        let prepared = device.prepared::<U, _, _, _, _>(scan, shape, |device| {
+            let (kind, direction, len) = (scan.kind, scan.direction, len as u64);
+            let operator = &scan.operator;
+            device.prepare_segments::<T, U, A, O>(operator, kind, direction, len, source, numbered)
+        })?;
         let others = per.streams().chain([segments.stream]);
         let streams: Vec<_> = streams.iter().copied().chain(others).collect();
         let (inits, totals) = (per.inits(scan.init), per.totals());
         device.workspace().between(&streams, |workspace| {
-            if per.inits.is_some() || per.totals.is_some() {
+            if numbered {
                 // SAFETY: as many flags or keys as elements, or the offsets, are at the address.
                 let count = unsafe { prepared.count(workspace, segments.address) }?;
                 per.check(count, "segment(s)")?;

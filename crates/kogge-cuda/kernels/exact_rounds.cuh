@@ -1,0 +1,198 @@
+// The caller's segments under an exact operator (tails.cuh), in the rounds of the flat scan (round_scan.cuh): tiles are
+// those of the whole sequence, wherever runs start, and the bits of the mask travel with them. The look-ahead is
+// that of the flat scan, on tails.
+
+template <class S>
+struct ExactRing : Ring<Tailed<S>> {
+    static constexpr u32 WORDS = Order<typename S::Input>::TILE / 32;
+    alignas(16) u32 mask[S::STAGES][WORDS];
+};
+
+template <class S>
+struct ExactTiles {
+    typedef typename S::Input Input;
+    typedef Tail<typename S::Op::Element> A;
+    static constexpr u32 TILE = Order<Input>::TILE;
+    const SegmentedArguments<S>& arguments;
+    u64 count;
+
+    __device__ __forceinline__ ExactTiles(const SegmentedArguments<S>& arguments)
+        : arguments(arguments), count((arguments.length + TILE - 1) / TILE) {}
+    __device__ __forceinline__ Workspace* workspace() const { return arguments.workspace; }
+    __device__ __forceinline__ Span<Input> input(u64 tile) const {
+        return span_of<Input, S::REVERSE>(arguments.input, arguments.length, tile * TILE, TILE);
+    }
+    __device__ __forceinline__ u8* output(u64 tile) const {
+        return span_of<typename S::Output, S::REVERSE>(arguments.output, arguments.length, tile * TILE, TILE).bytes;
+    }
+    __device__ __forceinline__ const u8* mask(u64 tile) const { return (const u8*)(arguments.heads + tile * (TILE / 32)); }
+
+    struct Prefixes {
+        LookAhead<Tailed<S>> look_ahead;
+
+        // The first element is a head: nothing precedes it.
+        __device__ __forceinline__ Prefixes(const ExactTiles& tiles, u64 epoch)
+            : look_ahead{{A(), false}, 0, tiles.workspace(), epoch} {}
+        __device__ __forceinline__ Maybe<A> before(u64 tile, u32 lane) { return look_ahead.before(tile, lane); }
+        __device__ __forceinline__ void end(u64, u32) {}
+    };
+};
+template <class S>
+using ExactRounds = Rounds<Tailed<S>, ExactTiles<S>>;
+
+// The loader of rounds, which brings a tile's bits with it.
+template <class S>
+KOGGE_DEVICE void run_exact_loader(ExactRing<S>& ring, ExactRounds<S>& rounds, u32 lane) {
+    typedef typename S::Input Input;
+    for (u32 r = 0; r < rounds.count; r++) {
+        u32 s = rounds.stage(r);
+        if (r >= S::STAGES) barrier_wait(&ring.empty[s], rounds.parity(r) ^ 1);
+        if (r >= S::FLIGHT) barrier_wait(&ring.full[rounds.stage(r - S::FLIGHT)], rounds.parity(r - S::FLIGHT));
+        Span<Input> tile = rounds.input(r);
+        u32 quads = (tile.count + 127) / 128;
+        load_tile<S>((u8*)ring.mask[s], rounds.tiles.mask(rounds.tile(r)), quads * 16, &ring.full[s], lane);
+        load_tile<S>(ring.stage[s], tile.bytes, tile.count * sizeof(Input), &ring.full[s], lane);
+    }
+}
+
+template <class S>
+KOGGE_DEVICE void run_exact_reducer(ExactRing<S>& ring, ExactRounds<S>& rounds, u32 warp, u32 lane) {
+    typedef Tail<typename S::Op::Element> A;
+    typedef typename S::Input Input;
+    constexpr u32 SHARE = SEGMENTS_PER_TILE / S::REDUCERS;
+    share_epoch<Tailed<S>>();
+    for (u32 r = 0; r < rounds.count; r++) {
+        u32 s = rounds.stage(r);
+        Span<Input> tile = ring.landed(s, rounds.input(r));
+        u32 segments = (tile.count + Order<Input>::SEGMENT - 1) / Order<Input>::SEGMENT;
+        barrier_wait(&ring.full[s], rounds.parity(r));
+        for (u32 i = warp * SHARE; i < (warp + 1) * SHARE && i < segments; i++) {
+            Maybe<A> tail = tail_of_segment<S>(tile, ring.mask[s], i * CHUNKS_PER_SEGMENT, lane);
+            if (lane == 0) ring.segment[s][i] = tail.value;
+        }
+        sync_group(1, S::REDUCERS * LANES);
+        if (warp == 0 && lane == 0) {
+            A total = ring.segment[s][0];
+#pragma unroll
+            for (u32 i = 1; i < SEGMENTS_PER_TILE; i++)
+                if (i < segments) total = TailOperator<typename S::Op>::combine(total, ring.segment[s][i]);
+            Slot<A>::publish(rounds.tiles.workspace(), rounds.tile(r), total, ring.epoch);
+            barrier_arrive(&ring.reduced[s]);
+        }
+    }
+}
+
+// The values of segment `warp`, all there and of plain chunks. The stage is given back as soon as the segment and its
+// bits are in registers; if a chunk isn't plain, or a value isn't the number that `Op` needs, nothing has been done.
+template <class S, class From, template <class, u32, bool> class Rows, class Op>
+KOGGE_DEVICE bool scan_headed_segment(ExactRing<S>& ring, u32 s, const Span<typename S::Input>& tile, u8* to,
+                                      const Maybe<typename Op::Element>& init, u32 warp, u32 lane) {
+    typedef typename Op::Element A;
+    constexpr u32 E = Order<typename S::Input>::CHUNK;
+    u32 first = warp * CHUNKS_PER_SEGMENT + lane, heads[ROWS_PER_SEGMENT], with[ROWS_PER_SEGMENT], reach[ROWS_PER_SEGMENT];
+    InputChunk<S> input[ROWS_PER_SEGMENT];
+    read_segment<S, From>(tile, first, input);
+    if (!all_lanes(are_plain<A>(input))) return false;
+    A before = before_segment<Tailed<S>>(ring, s, warp).value.value, tail[ROWS_PER_SEGMENT];
+    if constexpr (!Same<Op, typename S::Op>::YES) {
+        A others[2] = {before, or_identity<typename S::Op>(init)};
+        bool numbers = are_numbers<S, Op>(others);
+#pragma unroll
+        for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) numbers = numbers && Op::is_number(fold_of<S, Op>(input[j]));
+        if (!all_lanes(numbers)) return false;
+    }
+#pragma unroll
+    for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) heads[j] = heads_of_chunk<S>(ring.mask[s], first + j * LANES);
+    give_back(ring, s, lane);
+#pragma unroll
+    for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) {
+        tail[j] = tail_of_chunk<S, true, Op>(input[j], heads[j], E);
+        with[j] = lanes_where(heads[j] != 0);
+        reach[j] = reach_of(with[j], lane);
+    }
+    // The rows step together, so that one's shuffles hide another's.
+#pragma unroll
+    for (u32 stride = 1; stride < LANES; stride *= 2) {
+#pragma unroll
+        for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) {
+            A left = value_of_lane_below(tail[j], stride);
+            tail[j] = take_left<Op>(reach[j] >= stride, left, tail[j]);
+        }
+    }
+    Rows<typename S::Output, E, S::REVERSE> rows = {};
+#pragma unroll
+    for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) {
+        A running = before_headed_chunk<Op>(before, tail[j], with[j], lane, LANES);
+        OutputChunk<S> output = scan_headed_chunk<S, true, Op>(running, input[j], heads[j], init);
+        rows.write(to, tile.count, first + j * LANES, output, j, lane);
+    }
+    return true;
+}
+// The same of any segment, row by row.
+template <class S>
+KOGGE_DEVICE void scan_headed_part(ExactRing<S>& ring, u32 s, const Span<typename S::Input>& tile, u8* to,
+                                   const Maybe<typename S::Op::Element>& init, u32 warp, u32 lane) {
+    typedef typename S::Op Op;
+    typedef typename S::Input Input;
+    typedef typename Op::Element A;
+    A before = before_segment<Tailed<S>>(ring, s, warp).value.value;
+#pragma unroll 1
+    for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) {
+        u32 first = warp * CHUNKS_PER_SEGMENT + j * LANES, chunks = chunks_from(tile, first), index = first + lane;
+        if (chunks == 0) break;
+        u32 count = elements_in(tile, index), heads = count > 0 ? heads_of_chunk<S>(ring.mask[s], index) : 0;
+        u32 with = lanes_where(heads != 0);
+        InputChunk<S> input = read_part_chunk<Input, S::REVERSE, FromShared>(tile, index);
+        A tail = tails_of_row<Op>(tail_of_chunk<S, false>(input, heads, count), reach_of(with, lane));
+        A running = before_headed_chunk<Op>(before, tail, with, lane, chunks);
+        OutputChunk<S> output = scan_headed_chunk<S, false>(running, input, heads, init);
+        write_part_chunk<typename S::Output, Order<Input>::CHUNK, S::REVERSE, FromShared>(to, tile.count, index, count, output);
+    }
+}
+
+template <class S>
+KOGGE_DEVICE void run_exact_scanner(ExactRing<S>& ring, ExactRounds<S>& rounds, u32 warp, u32 lane) {
+    typedef typename S::Input Input;
+    typedef typename S::Output Output;
+    u32 segment = warp % ring.SCANNERS;
+    Maybe<typename S::Op::Element> init = rounds.tiles.arguments.inits.of(0);
+    for (u32 r = warp / ring.SCANNERS; r < rounds.count; r += S::GROUPS) {
+        u32 s = rounds.stage(r);
+        Span<Input> tile = ring.landed(s, rounds.input(r));
+        u8* to = rounds.tiles.output(rounds.tile(r));
+        barrier_wait(&ring.full[s], rounds.parity(r));
+        barrier_wait(&ring.ready[s], rounds.parity(r));
+        Lie lie = lie_of_segment<S>(tile, segment * CHUNKS_PER_SEGMENT);
+        u8* first = to + (S::REVERSE ? (u64)tile.count * sizeof(Output) : 0);
+        bool done = false;
+        if (lie == IN_PLACE && (u64)first % 16 == 0)
+            done = scan_headed_segment<S, FromShared, RowsInPlace, typename S::Plain>(ring, s, tile, to, init, segment, lane);
+        else if (lie != IN_PART)
+            done = scan_headed_segment<S, FromSharedAnywhere, RowsAnywhere, typename S::Plain>(ring, s, tile, to, init, segment, lane);
+        if (done) continue;
+        scan_headed_part<S>(ring, s, tile, to, init, segment, lane);
+        give_back(ring, s, lane);
+    }
+}
+
+template <class S>
+KOGGE_DEVICE void exact_run_scan(const SegmentedArguments<S>& arguments) {
+    ExactRing<S>& ring = *(ExactRing<S>*)shared_memory();
+    u32 warp = thread_index() / LANES, lane = thread_index() % LANES;
+    if (thread_index() == 0) {
+        for (u32 s = 0; s < S::STAGES; s++) {
+            // Two copies fill a stage, of a tile and of its bits.
+            barrier_init(&ring.full[s], 2 * (S::BULK ? 1 : LANES + 1));
+            barrier_init(&ring.reduced[s], 1);
+            barrier_init(&ring.ready[s], 1);
+            barrier_init(&ring.empty[s], ring.SCANNERS);
+        }
+        barrier_init_fence();
+    }
+    sync_block();
+    ExactRounds<S> rounds((ExactTiles<S>(arguments)));
+    if (warp == 0) run_exact_loader(ring, rounds, lane);
+    else if (warp < 1 + S::LOOKERS) run_look_ahead(ring, rounds, warp - 1, lane);
+    else if (warp < 1 + S::LOOKERS + S::REDUCERS) run_exact_reducer(ring, rounds, warp - 1 - S::LOOKERS, lane);
+    else run_exact_scanner(ring, rounds, warp - 1 - S::LOOKERS - S::REDUCERS, lane);
+}

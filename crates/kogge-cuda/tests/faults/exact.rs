@@ -1,0 +1,57 @@
+//! Faults of the kernels of segments under exact operators.
+
+use crate::common::Random;
+use crate::common::faults::Trial;
+use crate::common::segmented::{Case, Numbered};
+use crate::common::segments::lengths;
+use crate::common::shim::{Build, PackedU32, Shim};
+use kogge_core::Order;
+use kogge_core::ops::{Affine, Compose};
+use std::path::Path;
+
+const EXACT: Trial = Trial { faults: "faults/exact", program: "exact.cpp", run: trials };
+
+/// Segments of all kinds in up to a dozen tiles; in plain builds also in more than a block of the order has.
+fn trials(build: Build, program: &Path) -> Result<(), String> {
+    let (mut shim, mut random) = (Shim::start_few(program), Random(19));
+    let turns = if build == Build::Sanitized { 6 } else { 24 };
+    for turn in 0..turns {
+        let offset_bytes = [0, 4, 8][turn % 3];
+        let numbered = Numbered::Neither;
+        let order = Order::of::<u32>();
+        let n = match turn {
+            0 if build == Build::Few => order.block() + order.tile() * 2,
+            _ => random.below(order.tile() * 12),
+        };
+        let parts = lengths(&mut random, order, n);
+        let input: Vec<u32> = (0..n).map(|_| random.next() as u32 | 1).collect();
+        let inits = [7, 0x1_0003, 1];
+        let case = Case { name: "packed_u32", operator: PackedU32, offset_bytes, inits };
+        case.check_numbered::<u32, u32>(&mut shim, &mut random, &parts, &input, numbered)?;
+
+        let order = Order::of::<Affine<i32>>();
+        let parts = lengths(&mut random, order, n / 2);
+        let map = |a, b| Affine { a, b };
+        let inits = [map(3, 4), map(-1, 1 << 30), map(1, 0)];
+        let case = Case { name: "compose_i32", operator: Compose, offset_bytes, inits };
+        let maps = |_| map(random.next() as i32 | 1, random.next() as i32);
+        let input: Vec<Affine<i32>> = (0..n / 2).map(maps).collect();
+        case.check_numbered::<_, Affine<i32>>(&mut shim, &mut random, &parts, &input, numbered)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn every_planted_fault_is_caught() {
+    EXACT.catches_all(9);
+}
+
+#[test]
+fn the_kernels_pass_the_trials() {
+    EXACT.passes(Build::Few);
+}
+
+#[test]
+fn the_kernels_pass_the_trials_under_thread_sanitizer() {
+    EXACT.passes(Build::Sanitized);
+}
