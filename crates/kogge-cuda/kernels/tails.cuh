@@ -31,10 +31,24 @@ KOGGE_DEVICE u32 heads_of_chunk(const u32* mask, u32 index) {
     static_assert((E & (E - 1)) == 0, "a chunk's bits lie in one word");
     return mask[index * E / 32] >> index * E % 32 & ((1u << E) - 1);
 }
+// The sum of a chunk of bytes since its last head.
+template <class S>
+KOGGE_DEVICE int packed_tail(const InputChunk<S>& input, u32 heads) {
+    u32 last = heads ? highest_bit(heads) : 0;
+    u64 low = last < 8 ? ~0ull << 8 * last : 0, high = last > 8 ? ~0ull << 8 * (last - 8) : ~0ull;
+    u32 kept[4] = {(u32)low, (u32)(low >> 32), (u32)high, (u32)(high >> 32)};
+    int tail = 0;
+#pragma unroll
+    for (u32 i = 0; i < 4; i++) tail = add_bytes(input.word[i] & kept[i], tail);
+    return tail;
+}
 // The tail of a chunk's first `count` elements.
 template <class S, bool PLAIN, class Op = typename S::Op>
 KOGGE_DEVICE typename Op::Element tail_of_chunk(const InputChunk<S>& input, u32 heads, u32 count) {
     typedef typename Op::Element A;
+    if constexpr (Same<typename S::Fold, PackedSum<S>>::YES && sizeof(typename S::Input) == 1) {
+        if (count == Order<typename S::Input>::CHUNK) return packed_tail<S>(input, heads);
+    }
     A tail = widened<A, PLAIN>(input, 0);
 #pragma unroll
     for (u32 e = 1; e < Order<typename S::Input>::CHUNK; e++) {
