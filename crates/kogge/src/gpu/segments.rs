@@ -97,6 +97,10 @@ where
 ///
 /// As [`Scan::segments`] does for slices, and with the same bits.
 ///
+/// Operators that are [`EXACT`](crate::Operator::EXACT) (those of integers, extremes) take about as long as one
+/// scan of all elements, whatever segments there are, as long as neither [`inits`](Self::inits) nor
+/// [`totals`](Self::totals) are asked for.
+///
 /// ```
 /// use kogge::{BufferSegments, Device, DeviceError, Scan, ops::Sum};
 ///
