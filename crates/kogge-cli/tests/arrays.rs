@@ -294,6 +294,46 @@ fn text_shows_the_rows_of_a_matrix() {
     assert_eq!(place.stdout("x.npy"), "value,value_sum\n");
 }
 
+/// The text of every order of axes and direction is that of the same array as it lies in C order.
+#[test]
+fn text_is_the_same_whatever_the_order() {
+    let place = Place::new();
+    let shape = [5, 30, 7];
+    let x = floats(shape.iter().product());
+    place.write("c.npy", npy("<f4", false, &shape, cast_slice(&x)));
+    let at = |i: usize| (i % 5 * 30 + i / 5 % 30) * 7 + i / 150;
+    let y: Vec<f32> = (0..x.len()).map(|i| x[at(i)]).collect();
+    place.write("f.npy", npy("<f4", true, &shape, cast_slice(&y)));
+    for axis in 0..3 {
+        for flags in ["", "--reverse", "--reverse --format tsv"] {
+            for buffer in ["", "1000", "1"] {
+                let text = |name: &str, buffer: &str| {
+                    let mut scan = place.scan(&format!("{name}.npy --axis {axis} {flags}"));
+                    let output = scan.env("KOGGE_BUFFER", buffer).output().unwrap();
+                    common::succeeded(&output);
+                    output.stdout
+                };
+                let want = text("c", "");
+                assert_eq!(want.iter().filter(|&&byte| byte == b'\n').count(), 150);
+                assert!(text("c", buffer) == want, "axis {axis} {flags} '{buffer}'");
+                assert!(text("f", buffer) == want, "Fortran, axis {axis} {flags} '{buffer}'");
+            }
+        }
+    }
+    // The end of a flat scan comes first.
+    let mut whole = place.last_column("c.npy --reverse");
+    assert_eq!(whole.len() + 1, x.len());
+    whole.truncate(3);
+    let want = line(&x, &Sum, Kind::Inclusive, None::<f32>, true);
+    let want: Vec<f32> = want[1..4].to_vec();
+    assert_eq!(whole.iter().map(|x| x.parse::<f32>().unwrap()).collect::<Vec<_>>(), want);
+}
+
+#[test]
+fn text_of_arrays() {
+    trycmd::TestCases::new().case("tests/scan/*.trycmd");
+}
+
 #[test]
 fn pipes_in_and_out() {
     let place = Place::new();

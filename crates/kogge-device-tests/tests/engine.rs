@@ -4,9 +4,13 @@
 //!
 //! Skipped where there is no NVRTC (KOGGE_NVRTC names it), unless KOGGE_REQUIRE_NVRTC=1.
 
+#[path = "../../kogge-cuda/tests/nvrtc/compiler.rs"]
+mod compiler;
+
+use compiler::compile;
 use kogge::{Direction, Kind};
 use kogge_cuda::catalogue::Entry;
-use kogge_cuda::{Arch, Capability, Specification, Tuning, compile, compiler_version};
+use kogge_cuda::{Arch, Capability, Specification, Tuning, compiler_version};
 use kogge_device_tests::cases::worked::*;
 use kogge_device_tests::skip;
 use std::sync::Mutex;

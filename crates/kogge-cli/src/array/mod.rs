@@ -3,6 +3,7 @@
 mod open;
 mod read;
 mod stage;
+mod text_order;
 mod walk;
 mod write;
 

@@ -1,5 +1,6 @@
 //! Windows of an array, written to a file or a pipe.
 
+use super::text_order::TextOrder;
 use super::walk::Window;
 use crate::error::{Error, Result};
 use crate::format::Format;
@@ -21,8 +22,8 @@ pub struct ArrayWriter {
 enum Sink {
     /// At any place.
     File { file: File, offset: u64 },
-    /// At any place, to be copied out at the end.
-    Spool { file: File, offset: u64 },
+    /// At any place, to be copied out at the end, as text if that says how.
+    Spool { file: File, offset: u64, text: Option<TextOrder> },
     /// From start to end.
     Stream(Writer),
     /// Lines of text, each with the elements of the last axis.
@@ -48,15 +49,14 @@ impl ArrayWriter {
         let offset = start.len() as u64;
         let patched = endless && format == Format::Npy;
         let sink = if format.is_text() {
-            if !sequential || header.fortran_order {
-                return Err(Error::mismatch(
-                    "this scan does not go through the array in text order",
-                )
-                .hint("write to a .npy file with -o"));
-            }
-            let row = if header.shape.len() > 1 { header.shape[header.shape.len() - 1] } else { 1 };
             let delimiter = format.delimiter();
-            Sink::Text { writer: output.writer()?, delimiter, row, text: Vec::new() }
+            let order = TextOrder::new(header, delimiter);
+            if sequential && !header.fortran_order {
+                let row = order.row();
+                Sink::Text { writer: output.writer()?, delimiter, row, text: Vec::new() }
+            } else {
+                Sink::Spool { file: output.spool()?, offset, text: Some(order) }
+            }
         } else if let Some(mut file) = output.seekable()? {
             file.write_all(&start).map_err(fail)?;
             Sink::File { file, offset }
@@ -67,7 +67,7 @@ impl ArrayWriter {
         } else {
             let mut file = output.spool()?;
             file.write_all(&start).map_err(fail)?;
-            Sink::Spool { file, offset }
+            Sink::Spool { file, offset, text: None }
         };
         let name = if matches!(sink, Sink::Spool { .. }) { output.spool_name() } else { name };
         Ok(Self { name, dtype: header.dtype, sink, written: 0 })
@@ -79,7 +79,7 @@ impl ArrayWriter {
         let first = self.written;
         self.written += (elements.len() / size) as u64;
         let done = match &mut self.sink {
-            Sink::File { file, offset } | Sink::Spool { file, offset } => {
+            Sink::File { file, offset } | Sink::Spool { file, offset, .. } => {
                 write_at(file, *offset, window, size, elements)
             }
             Sink::Stream(writer) => writer.write_all(elements),
@@ -104,6 +104,7 @@ impl ArrayWriter {
                 writer.flush().map_err(fail)
             }
             Sink::File { mut file, .. } => rewrite(&mut file, again).map_err(fail),
+            Sink::Spool { file, offset, text: Some(order) } => order.copy(file, offset, output),
             Sink::Spool { mut file, .. } => {
                 rewrite(&mut file, again).map_err(fail)?;
                 output.copy_from(file)

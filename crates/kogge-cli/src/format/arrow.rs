@@ -10,7 +10,9 @@ use crate::table::batch::{Head, Rest, Table, TableReader, TableWriter, TextHead,
 use crate::table::bridge::{lines_to_batch, with_columns};
 use crate::table::column::Column;
 use crate::table::select::Selection;
-use arrow_array::{ArrayRef, RecordBatch};
+use crate::text::Text;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, Float16Array, RecordBatch};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
@@ -230,7 +232,13 @@ impl TableWriter for ArrowWriter {
 }
 
 /// The cells of a batch as text: ISO 8601 for dates and times, nothing for nulls.
-pub struct Cells<'a>(Vec<ArrayFormatter<'a>>);
+pub struct Cells<'a>(Vec<Cell<'a>>);
+
+enum Cell<'a> {
+    Any(ArrayFormatter<'a>),
+    /// Of halves Arrow writes `0` where it writes `0.0` of wider floats.
+    Half(&'a Float16Array),
+}
 
 impl<'a> Cells<'a> {
     /// The cells of these columns.
@@ -240,7 +248,10 @@ impl<'a> Cells<'a> {
     /// If a column's type has no text.
     pub fn new(columns: &'a [ArrayRef]) -> Result<Self> {
         let options = FormatOptions::new().with_null("");
-        let cells = columns.iter().map(|column| ArrayFormatter::try_new(column.as_ref(), &options));
+        let cells = columns.iter().map(|column| match column.as_primitive_opt() {
+            Some(halves) => Ok(Cell::Half(halves)),
+            None => ArrayFormatter::try_new(column.as_ref(), &options).map(Cell::Any),
+        });
         let cells = cells.collect::<Result<_, _>>();
         cells.map(Self).map_err(|error| Error::mismatch(format!("a column has no text: {error}")))
     }
@@ -248,7 +259,17 @@ impl<'a> Cells<'a> {
     /// Puts the text of a cell in `text`.
     pub fn write(&self, column: usize, row: usize, text: &mut String) -> Result<()> {
         text.clear();
-        let written = self.0[column].value(row).write(text);
+        let cells = match &self.0[column] {
+            Cell::Any(cells) => cells,
+            Cell::Half(halves) if halves.is_null(row) => return Ok(()),
+            Cell::Half(halves) => {
+                let mut digits = Vec::new();
+                halves.value(row).write(&mut digits);
+                text.extend(digits.into_iter().map(char::from));
+                return Ok(());
+            }
+        };
+        let written = cells.value(row).write(text);
         written.map_err(|error| Error::mismatch(format!("a value has no text: {error}")))
     }
 }

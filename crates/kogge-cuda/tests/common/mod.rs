@@ -8,7 +8,6 @@ pub mod depth;
 pub mod faults;
 #[cfg(target_arch = "x86_64")]
 pub mod lines;
-pub mod nvrtc;
 #[cfg(target_arch = "x86_64")]
 pub mod segmented;
 pub mod segments;

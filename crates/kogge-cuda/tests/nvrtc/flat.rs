@@ -3,10 +3,11 @@
 //! Kind, direction and kernel (segments, tiles, rounds) rotate from entry to entry. Each entry is compiled for
 //! sm_90, every sixteenth for each other architecture.
 
-use crate::common::nvrtc::{DEVICES, Resources, flag, skipped};
+use crate::bounds::{DEVICES, Resources, flag, skipped};
+use crate::compiler::compile;
 use kogge_core::{Direction, Kind};
 use kogge_cuda::catalogue::{self, Entry};
-use kogge_cuda::{Arch, Capability, Error, Kernel, Specification, Tuning, compile};
+use kogge_cuda::{Arch, Capability, Error, Kernel, Specification, Tuning};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Mutex;
@@ -150,12 +151,15 @@ fn a_text_that_is_wrong_is_an_error_with_the_messages() {
     if skipped() {
         return;
     }
-    match compile("nonsense", Arch(90)) {
-        Err(Error::Compile { arch, log }) => {
-            assert!(arch == "sm_90" && log.contains("nonsense"), "{arch}: {log}");
+    for compile in [kogge_cuda::compile, compile] {
+        match compile("nonsense", Arch(90)) {
+            Err(Error::Compile { arch, log }) => {
+                assert!(arch == "sm_90" && log.contains("nonsense"), "{arch}: {log}");
+            }
+            other => panic!("{other:?}"),
         }
-        other => panic!("{other:?}"),
     }
+    let compile = kogge_cuda::compile;
     assert!(matches!(compile("", Arch(1)), Err(Error::Compile { .. } | Error::Nvrtc(_))));
     assert!(matches!(compile("\0", Arch(90)), Err(Error::Unsupported(_))));
 }

@@ -1,6 +1,6 @@
 //! The kernels of lines, for elements of every size.
 
-use crate::common::nvrtc::{DEVICES, compile_lines, in_the_gate, skipped};
+use crate::bounds::{DEVICES, compile_lines, in_the_gate, skipped};
 use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use kogge_core::ops::{Affine, Compose, MatMul, Matrix2, Sum};
 use kogge_core::{Accumulate, Direction, Element, Kind, f16};

@@ -5,10 +5,9 @@
 //! kernel. What is compiled for each architecture is a part of all that there is (see the modules);
 //! `KOGGE_FULL_MATRIX=1` compiles everything for every one, which takes hours on two cores.
 
-#[path = "../common/mod.rs"]
-mod common;
-
+mod bounds;
 mod columns;
+mod compiler;
 mod flat;
 mod lines;
 mod segments;

@@ -1,11 +1,12 @@
 //! The kernels of scans by segments, for elements of every size.
 
-use crate::common::nvrtc::{DEVICES, Resources, flag, skipped};
+use crate::bounds::{DEVICES, Resources, flag, skipped};
+use crate::compiler::compile;
 use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use kogge_core::ops::{Affine, Compose, MatMul, Matrix2, Max, Sum};
 use kogge_core::{Accumulate, Direction, Element, Kind, Problem, f16};
 use kogge_cuda::{
-    Arch, Capability, KeyType, Ring, SegmentSource, Specification, Tuning, compile, plan_segments,
+    Arch, Capability, KeyType, Ring, SegmentSource, Specification, Tuning, plan_segments,
     segment_source,
 };
 

@@ -1,10 +1,11 @@
 //! What the tests that compile kernels have in common: devices, and what the assembler tells.
 
+use crate::compiler::compile;
 use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use kogge_core::{Accumulate, Element, Problem};
 use kogge_cuda::{
-    Arch, Capability, Compiled, LinePlan, LineShape, Specification, Tuning, compile,
-    compiler_version, line_source, plan_lines,
+    Arch, Capability, Compiled, LinePlan, LineShape, Specification, Tuning, compiler_version,
+    line_source, plan_lines,
 };
 use std::any::type_name;
 use std::fmt;

@@ -1,0 +1,68 @@
+//! One kernel alone, and which one this device takes.
+
+use crate::check::{WAYS, check};
+use crate::common::{Random, boundary_lengths, expected};
+use crate::devices::{CAPTURE, by_segments, by_tiles, device};
+use crate::values::float;
+use kogge_core::ops::Sum;
+use kogge_core::{Direction, Kind, Order, bytemuck};
+use kogge_cuda::{Capability, Device, Kernel};
+
+/// On a device whose shared memory holds no two tiles, a long sequence takes several launches.
+#[test]
+fn several_launches() {
+    let _shared = CAPTURE.read();
+    let capability = Capability { shared_bytes: 30_000, ..device().capability() };
+    let device = device().with_capability(capability);
+    let mut workspace = device.workspace().expect("a workspace");
+    let mut random = Random(3);
+    for (kind, direction) in WAYS {
+        let n = (9 << 20) + random.below(1 << 20);
+        let input: Vec<f32> = (0..n).map(|_| float(&mut random)).collect();
+        let scan =
+            device.prepare::<f32, f32, f32, _>(&Sum, kind, direction, n as u64).expect("a kernel");
+        assert!(scan.plan().kernel == Kernel::Segments && scan.plan().launch_len < n as u64);
+        let way = (kind, direction);
+        check(&scan, &Sum, way, &mut workspace, &mut random, &input, 0.3);
+        let (values, _) = expected::<f32, f32, f32, _>(&Sum, &input, kind, direction, None);
+        let mut output = vec![0.0; n];
+        scan.run_host(&mut workspace, &input, &mut output, None).expect("a scan");
+        assert!(bytemuck::cast_slice::<f32, u8>(&output) == values, "{way:?} by way of the host");
+    }
+}
+
+/// Boundary lengths by one kernel alone: short enough for the tools that watch every access.
+fn at_boundaries(device: &Device, by: impl Fn(Kernel) -> bool) {
+    let _shared = CAPTURE.read();
+    let mut workspace = device.workspace().expect("a workspace");
+    let mut random = Random(5);
+    for way in WAYS {
+        let order = Order::of::<f32>();
+        for n in boundary_lengths(order, order.tile() * 3 + 1).into_iter().filter(|&n| n > 0) {
+            let input: Vec<f32> = (0..n).map(|_| float(&mut random)).collect();
+            let scan =
+                device.prepare::<f32, f32, f32, _>(&Sum, way.0, way.1, n as u64).expect("a kernel");
+            assert!(by(scan.plan().kernel), "{:?}", scan.plan());
+            check(&scan, &Sum, way, &mut workspace, &mut random, &input, 0.3);
+        }
+    }
+}
+
+#[test]
+fn segments() {
+    at_boundaries(&by_segments(device()), |kernel| kernel == Kernel::Segments);
+}
+
+#[test]
+fn tiles() {
+    at_boundaries(&by_tiles(device()), |kernel| matches!(kernel, Kernel::Tiles(_)));
+}
+
+#[test]
+fn plans_of_this_device() {
+    let _shared = CAPTURE.read();
+    let scan = device()
+        .prepare::<f32, f32, f32, _>(&Sum, Kind::Inclusive, Direction::Forward, 1 << 26)
+        .expect("a kernel");
+    assert!(matches!(scan.plan().kernel, Kernel::Rounds(_)), "{:?}", scan.plan());
+}
