@@ -4,8 +4,8 @@
 //! or written down before the scan. Flags and keys are looked at 64 at a time and kept as a bit
 //! mask: neither short segments nor long ones cost a branch an element.
 
-use crate::arch::Words;
 use crate::arch::stream::{LINE, prefetch};
+use crate::arch::{Simd, Words};
 use kogge_core::{Error, bf16, f16};
 use std::hint::black_box;
 use std::ops::Range;
@@ -373,7 +373,7 @@ impl<K: Key> Flags for Keys<'_, K> {
                 prefetch(line.as_ptr().cast::<u8>().wrapping_add(AHEAD));
             }
             // SAFETY: passed on.
-            return unsafe { H::differ(keys, before) };
+            return unsafe { H::Simd::differ(keys, before) };
         }
         self.look(places)
     }
