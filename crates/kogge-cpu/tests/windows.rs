@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Random, bracket, same_bits};
-use kogge_core::ops::{Max, Sum};
+use kogge_core::ops::{Max, Min, Sum};
 use kogge_core::{
     Accumulate, Direction, Element, Kind, Operator, Order, bytemuck, from_fn, reference,
 };
@@ -220,8 +220,28 @@ fn segments_of_floats() {
 #[test]
 #[cfg_attr(miri, ignore = "the same unsafe code as for other operators")]
 fn segments_of_integers() {
-    segments(&Sum, 9, |random| random.next() as i32, None);
+    segments(&Sum, 9, |random| random.next() as i8, None);
+    segments(&Sum, 9, |random| random.next() as u16, None);
     segments(&Sum, 9, |random| random.next() as i64, None);
+    segments(&Min, 9, |random| random.next() as i16, None);
+}
+
+#[test]
+fn segments_of_integers_in_every_way() {
+    segments(&Sum, 9, |random| random.next() as i32, Some(by_key_and_heads));
+}
+
+/// Any order gives these bits, but only of operands that are there, the left one first.
+#[test]
+#[cfg_attr(miri, ignore = "the same unsafe code as for other operators")]
+fn extremes_of_floats() {
+    let next = |random: &mut Random| {
+        [f32::NAN, -f32::NAN, f32::from_bits(0x7fc0_1234), -0.0, 0.0, 1.5, -1.5, f32::MIN]
+            [random.next() as usize % 8]
+    };
+    segments(&Max, -0.0, next, None);
+    segments(&Min, f64::NAN, |random| f64::from(next(random)), None);
+    lines(&Max, f32::NEG_INFINITY, next);
 }
 
 /// Sums of `-0.0` are `-0.0` only where nothing else came in, an identity or a neighbour's element.
@@ -251,6 +271,7 @@ fn lines_of_numbers() {
     lines(&Sum, 0.1, |random| random.float());
     lines(&Sum, 9, |random| random.next() as i32);
     lines(&Sum, 9, |random| random.next() as i64);
+    lines(&Sum, 9, |random| random.next() as u8);
 }
 
 /// The other way elements are staged, each line for itself.
