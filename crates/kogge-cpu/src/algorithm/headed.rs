@@ -37,7 +37,7 @@ pub(crate) struct Headed<'a, A, O> {
     pub(crate) to: *mut A,
     /// One bit for each place where a segment starts.
     pub(crate) heads: &'a [u64],
-    /// Places, a multiple of [`WORD`], or a word at most.
+    /// Places, not 0: whole words up to [`WORDS`], or less than one.
     pub(crate) len: usize,
     /// The fold of what precedes of the segment that is begun, its initial value included; anything
     /// if the first place is a head.
@@ -157,10 +157,9 @@ impl<A: Element, O: Operator<A>> Headed<'_, A, O> {
     {
         let operator = self.operator;
         let first = splat::<P, A>(self.init.unwrap_or_else(|| operator.identity()));
-        let mut state = State { through: splat::<P, A>(self.through), element: first };
         // What precedes an exclusive value comes in as an element would, and nothing before it.
-        state.element = state.through;
-        let mut begun = 1;
+        let through = splat::<P, A>(self.through);
+        let (mut state, mut begun) = (State { through, element: through }, 1);
         let words = self.len / WORD;
         let mut near = Near::new();
         for (w, &heads) in self.heads[..words].iter().enumerate() {

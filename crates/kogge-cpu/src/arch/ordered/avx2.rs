@@ -47,13 +47,17 @@ fn last_from_memory<const S: usize>(vector: __m256i) -> __m256i {
     last
 }
 
-/// The bits of the `g`-th vector's elements, where [`lane`] looks for them. As an instruction: the
+/// The bits of the `g`-th vector's elements, where [`lanes`] looks for them. As an instruction: the
 /// compiler would take them through registers, and the same port.
+///
+/// # Safety
+///
+/// There must be bits for such a vector.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn spread<const S: usize>(bits: &[u32; 2], g: usize) -> __m256i {
+unsafe fn spread<const S: usize>(bits: &[u32; 2], g: usize) -> __m256i {
     let spread: __m256i;
-    // SAFETY: words, or halves of them, within the bits.
+    // SAFETY: words, or halves of them, within the bits by contract.
     unsafe {
         match S {
             2 => {
@@ -178,13 +182,13 @@ unsafe impl Ordered for V {
 
     #[inline(always)]
     unsafe fn mask<const S: usize>(bits: &[u32; 2], g: usize) -> __m256i {
-        // SAFETY: the caller vouches for AVX2.
+        // SAFETY: the caller vouches for AVX2 and the bits.
         unsafe { lanes::<S>(spread::<S>(bits, g), g) }
     }
 
     #[inline(always)]
     unsafe fn mask_last<const S: usize>(bits: &[u32; 2], g: usize) -> __m256i {
-        // SAFETY: the caller vouches for AVX2.
+        // SAFETY: the caller vouches for AVX2 and the bits.
         unsafe { last_lane::<S>(spread::<S>(bits, g), g) }
     }
 

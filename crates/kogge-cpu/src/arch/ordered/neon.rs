@@ -102,6 +102,14 @@ unsafe impl Ordered for V {
     }
 
     #[inline(always)]
+    unsafe fn mask_last<const S: usize>(bits: &[u32; 2], g: usize) -> uint8x16_t {
+        let bits = u64::from(bits[0]) | u64::from(bits[1]) << 32;
+        let last = bits >> (g * (16 / S) + 16 / S - 1) & 1;
+        // SAFETY: the caller vouches for NEON.
+        unsafe { vdupq_n_u8(0u8.wrapping_sub(last as u8)) }
+    }
+
+    #[inline(always)]
     unsafe fn select<const S: usize>(
         mask: uint8x16_t,
         ones: uint8x16_t,
