@@ -76,12 +76,12 @@ fn lens(random: &mut Random, most: usize, longest: usize, elements: usize) -> Ve
 }
 
 /// How segments are given that aren't by offsets: the request, keys and heads, the input, and what is wanted.
-type Others<A, O> = fn(&str, &Request<'_, O, A>, (&[u8], &[bool]), &[A], &[A]);
+type Others<A, O> = fn(&str, &Request<'_, O, A>, (&[u32], &[bool]), &[A], &[A]);
 
 fn by_key_and_heads<A: Own, O: Operator<A>>(
     name: &str,
     request: &Request<'_, O, A>,
-    (keys, heads): (&[u8], &[bool]),
+    (keys, heads): (&[u32], &[bool]),
     input: &[A],
     want: &[A],
 ) {
@@ -107,8 +107,8 @@ fn segments<A: Own, O: Operator<A>>(
         let longest = [most, 3 * row, tile][turn % 3];
         let lens = lens(&mut random, most, longest, n);
         let input: Vec<A> = (0..n).map(|_| make(&mut random)).collect();
-        let keys: Vec<u8> =
-            lens.iter().enumerate().flat_map(|(j, &len)| vec![j as u8 % 2; len]).collect();
+        let keys: Vec<u32> =
+            lens.iter().enumerate().flat_map(|(j, &len)| vec![j as u32 % 2; len]).collect();
         let heads: Vec<bool> = (0..n).map(|i| i > 0 && keys[i] != keys[i - 1]).collect();
         let mut offsets = vec![0u32];
         for len in &lens {

@@ -85,10 +85,8 @@ impl<A: Element, O: Operator<A>> Headed<'_, A, O> {
     unsafe fn all<P: Ordered, const S: usize>(self) -> A {
         // SAFETY: passed on.
         unsafe {
-            if const { P::BYTES > 0 } {
-                if self.len.is_multiple_of(WORD) {
-                    return self.vectors::<P, S>();
-                }
+            if const { P::BYTES > 0 } && self.len.is_multiple_of(WORD) {
+                return self.vectors::<P, S>();
             }
             self.one_by_one()
         }
