@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Random, bracket, same_bits};
-use kogge_core::ops::{Max, Sum};
+use kogge_core::ops::{Max, Min, Sum};
 use kogge_core::{
     Accumulate, Direction, Element, Kind, Operator, Order, bytemuck, from_fn, reference,
 };
@@ -76,12 +76,12 @@ fn lens(random: &mut Random, most: usize, longest: usize, elements: usize) -> Ve
 }
 
 /// How segments are given that aren't by offsets: the request, keys and heads, the input, and what is wanted.
-type Others<A, O> = fn(&str, &Request<'_, O, A>, (&[u8], &[bool]), &[A], &[A]);
+type Others<A, O> = fn(&str, &Request<'_, O, A>, (&[u32], &[bool]), &[A], &[A]);
 
 fn by_key_and_heads<A: Own, O: Operator<A>>(
     name: &str,
     request: &Request<'_, O, A>,
-    (keys, heads): (&[u8], &[bool]),
+    (keys, heads): (&[u32], &[bool]),
     input: &[A],
     want: &[A],
 ) {
@@ -107,8 +107,8 @@ fn segments<A: Own, O: Operator<A>>(
         let longest = [most, 3 * row, tile][turn % 3];
         let lens = lens(&mut random, most, longest, n);
         let input: Vec<A> = (0..n).map(|_| make(&mut random)).collect();
-        let keys: Vec<u8> =
-            lens.iter().enumerate().flat_map(|(j, &len)| vec![j as u8 % 2; len]).collect();
+        let keys: Vec<u32> =
+            lens.iter().enumerate().flat_map(|(j, &len)| vec![j as u32 % 2; len]).collect();
         let heads: Vec<bool> = (0..n).map(|i| i > 0 && keys[i] != keys[i - 1]).collect();
         let mut offsets = vec![0u32];
         for len in &lens {
@@ -220,8 +220,28 @@ fn segments_of_floats() {
 #[test]
 #[cfg_attr(miri, ignore = "the same unsafe code as for other operators")]
 fn segments_of_integers() {
-    segments(&Sum, 9, |random| random.next() as i32, None);
+    segments(&Sum, 9, |random| random.next() as i8, None);
+    segments(&Sum, 9, |random| random.next() as u16, None);
     segments(&Sum, 9, |random| random.next() as i64, None);
+    segments(&Min, 9, |random| random.next() as i16, None);
+}
+
+#[test]
+fn segments_of_integers_in_every_way() {
+    segments(&Sum, 9, |random| random.next() as i32, Some(by_key_and_heads));
+}
+
+/// Any order gives these bits, but only of operands that are there, the left one first.
+#[test]
+#[cfg_attr(miri, ignore = "the same unsafe code as for other operators")]
+fn extremes_of_floats() {
+    let next = |random: &mut Random| {
+        [f32::NAN, -f32::NAN, f32::from_bits(0x7fc0_1234), -0.0, 0.0, 1.5, -1.5, f32::MIN]
+            [random.next() as usize % 8]
+    };
+    segments(&Max, -0.0, next, None);
+    segments(&Min, f64::NAN, |random| f64::from(next(random)), None);
+    lines(&Max, f32::NEG_INFINITY, next);
 }
 
 /// Sums of `-0.0` are `-0.0` only where nothing else came in, an identity or a neighbour's element.
@@ -251,6 +271,7 @@ fn lines_of_numbers() {
     lines(&Sum, 0.1, |random| random.float());
     lines(&Sum, 9, |random| random.next() as i32);
     lines(&Sum, 9, |random| random.next() as i64);
+    lines(&Sum, 9, |random| random.next() as u8);
 }
 
 /// The other way elements are staged, each line for itself.

@@ -5,7 +5,7 @@
 //! depends on where segments start. What goes from one word to the next is where the last head lay,
 //! modulo a chunk.
 
-use crate::arch::{CHUNKS, Words, Work};
+use crate::arch::{CHUNKS, Simd, Words, Work};
 use kogge_core::{Element, Order};
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -81,7 +81,7 @@ impl<T: Element> Work for Cut<'_, T> {
                 phase = here.ilog2() as usize % chunk;
             }
             // SAFETY: features by contract.
-            let found_heads = unsafe { W32::compress(here, found) };
+            let found_heads = unsafe { W32::Simd::compress(here, found) };
             let bit = count % 64;
             begun |= found_heads << bit;
             chunks.heads[count / 64] = begun;
@@ -101,7 +101,7 @@ impl<T: Element> Work for Cut<'_, T> {
                 // by contract.
                 count += unsafe {
                     let listed = chunks.starts.as_mut_ptr().add(count);
-                    W32::list(found, place as u32, scale, listed)
+                    W32::Simd::list(found, place as u32, scale, listed)
                 };
             }
         }

@@ -2,7 +2,7 @@
 //!
 //! From the inside out: [`lanes`] applies an operator to registers; [`rows`] and [`arrays`] scan
 //! rows of any [format](mod@format), [`part`] one that isn't full, [`windows`] many that are shorter, as [`cut`] finds
-//! their chunks; [`free`] and [`exact`] do where any
+//! their chunks; [`free`], [`exact`] and [`headed`] do where any
 //! order is as good; [`tile`] puts segments together; [`sequential`] goes through tiles one by one,
 //! and [`parallel`] lets threads take them in turn, with [`handover`] between them. [`strip`] goes
 //! across lines side by side, from and to where [`abreast`] says, with [`levels`] above its rows.
@@ -15,6 +15,7 @@ pub(crate) mod exact;
 pub(crate) mod format;
 mod free;
 pub(crate) mod handover;
+pub(crate) mod headed;
 pub(crate) mod io;
 mod lanes;
 pub(crate) mod levels;

@@ -11,7 +11,7 @@
 use super::free::{combine, splat};
 use super::strip::{LANES, fills};
 use crate::arch::stream::{LINE, prefetch, stream_run};
-use crate::arch::{CHUNKS, Ordered, Words, Work};
+use crate::arch::{CHUNKS, Ordered, OrderedOf, Words, Work};
 use kogge_core::{Element, Kind, Operator, Order};
 use std::mem::MaybeUninit;
 
@@ -51,14 +51,14 @@ impl<A: Element, O: Operator<A>, const STORE: bool> Work for Narrow<'_, A, O, ST
 
     #[inline(always)]
     unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(mut self) -> bool {
-        if const { !fills::<W32::Ordered, A>() } {
+        if const { !fills::<OrderedOf<W32>, A>() } {
             return false;
         }
-        let vectors = self.lines.div_ceil(W32::Ordered::BYTES / size_of::<A>());
+        let vectors = self.lines.div_ceil(OrderedOf::<W32>::BYTES / size_of::<A>());
         // The last vector first: its lanes of the next place are stored over with the first vector's.
         for v in (0..vectors).rev() {
             // SAFETY: passed on by whoever made the value; the lanes of `v` begin with one of a line.
-            unsafe { self.vector::<W32::Ordered>(v) };
+            unsafe { self.vector::<OrderedOf<W32>>(v) };
         }
         if STORE {
             let bytes = const { Order::of::<A>().row() } * self.lines * size_of::<A>();

@@ -12,7 +12,7 @@
 
 use super::abreast::{Sending, Sink, Source};
 use super::free;
-use crate::arch::{Ordered, Words, Work};
+use crate::arch::{Ordered, OrderedOf, Words, Work};
 use crate::array::map;
 use kogge_core::{Accumulate, Element, Kind, Operator, Order};
 use std::ops::Range;
@@ -206,7 +206,7 @@ where
                 // SAFETY: passed on by whoever made the value.
                 unsafe {
                     let to = self.to.at(stage, g, start - sent);
-                    self.chunk::<W32::Ordered>(c, g, start..end, to);
+                    self.chunk::<OrderedOf<W32>>(c, g, start..end, to);
                     sending.some::<W32>(LANES * chunk * size_of::<U>());
                 }
             }

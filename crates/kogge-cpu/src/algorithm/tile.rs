@@ -8,7 +8,7 @@ use super::free::{self, Run, free};
 use super::io::Io;
 use super::rows::{self, Rows};
 use super::{arrays, exact, staged};
-use crate::arch::{Level, Words, Work};
+use crate::arch::{Level, OrderedOf, Words, Work};
 use kogge_core::{Element, Kind, Operator, Order, Prefix};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -439,7 +439,7 @@ where
     if const { free::<F, A, O>() } {
         let run = Run { from, to, len, before, ahead: beside.folded(), stream };
         // SAFETY: passed on.
-        return unsafe { free::scan::<W32::Ordered, A, O>(operator, kind, run) };
+        return unsafe { free::scan::<OrderedOf<W32>, A, O>(operator, kind, run) };
     }
     let order = const { Order::of::<T>() };
     let whole = const { shape::<F, T, A, O>() }.whole(len, order);
@@ -501,7 +501,7 @@ where
     }
     if const { free::<F, A, O>() } {
         // SAFETY: passed on.
-        return unsafe { free::reduce::<W32::Ordered, A, O>(operator, from, len) };
+        return unsafe { free::reduce::<OrderedOf<W32>, A, O>(operator, from, len) };
     }
     let order = const { Order::of::<T>() };
     let whole = const { shape::<F, T, A, O>() }.whole(len, order);

@@ -3,7 +3,8 @@
 //! A vector loads two chunks. Unpacking works within the 16-byte lanes, so after the transposition
 //! a column's even chunks lie in the low halves and its odd ones in the high halves.
 
-use super::{CHUNKS, SET, Words, Work};
+use super::simd::SET;
+use super::{CHUNKS, Words, Work};
 use crate::array::{array, map};
 use core::arch::asm;
 use core::arch::x86_64::*;
@@ -173,12 +174,49 @@ pub(super) fn opaque(mut vector: __m256i) -> __m256i {
     vector
 }
 
+/// What AVX2 has for words of any width.
+#[derive(Clone, Copy)]
+pub(crate) struct Simd;
+
+// SAFETY: the methods do what the trait says.
+unsafe impl super::Simd for Simd {
+    type Ordered = super::ordered::avx2::V;
+
+    #[inline(always)]
+    unsafe fn stream_line(from: *const u8, to: *mut u8) {
+        // SAFETY: readable, writable and aligned by contract; the caller vouches for AVX2.
+        unsafe {
+            for i in 0..2 {
+                _mm256_stream_si256(to.cast::<__m256i>().add(i), load(from, i));
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn differ(words: &[u32; 64], others: &[u32; 64]) -> u64 {
+        // SAFETY: the caller vouches for AVX2.
+        unsafe { differ(words, others) }
+    }
+
+    #[inline(always)]
+    unsafe fn list(places: u64, first: u32, scale: u32, to: *mut u32) -> usize {
+        // SAFETY: the caller vouches for AVX2 and POPCNT, and for the room.
+        unsafe { list(places, first, scale, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn compress(bits: u64, of: u64) -> u64 {
+        // SAFETY: the caller vouches for BMI2.
+        unsafe { _pext_u64(bits, of) }
+    }
+}
+
 // SAFETY: `__m256i` is 8 plain words; 4 make a column of 32, 4 columns a row.
 unsafe impl Words for W32 {
     type Word = u32;
     type Vector = __m256i;
     type Column = [__m256i; 4];
-    type Ordered = super::ordered::avx2::V;
+    type Simd = Simd;
     type Row = [[__m256i; 4]; 4];
 
     const LANES: usize = 8;
@@ -307,16 +345,6 @@ unsafe impl Words for W32 {
     }
 
     #[inline(always)]
-    unsafe fn stream_line(from: *const u8, to: *mut u8) {
-        // SAFETY: readable, writable and aligned by contract; the caller vouches for AVX2.
-        unsafe {
-            for i in 0..2 {
-                _mm256_stream_si256(to.cast::<__m256i>().add(i), load(from, i));
-            }
-        }
-    }
-
-    #[inline(always)]
     unsafe fn gather(from: *const u8, places: &[u32; CHUNKS]) -> Self::Row {
         // SAFETY: the caller vouches for 16 readable bytes at each place, and for AVX2.
         unsafe {
@@ -370,24 +398,6 @@ unsafe impl Words for W32 {
     }
 
     #[inline(always)]
-    unsafe fn differ(words: &[u32; 64], others: &[u32; 64]) -> u64 {
-        // SAFETY: the caller vouches for AVX2.
-        unsafe { differ(words, others) }
-    }
-
-    #[inline(always)]
-    unsafe fn list(places: u64, first: u32, scale: u32, to: *mut u32) -> usize {
-        // SAFETY: the caller vouches for AVX2 and POPCNT, and for the room.
-        unsafe { list(places, first, scale, to) }
-    }
-
-    #[inline(always)]
-    unsafe fn compress(bits: u64, of: u64) -> u64 {
-        // SAFETY: the caller vouches for BMI2.
-        unsafe { _pext_u64(bits, of) }
-    }
-
-    #[inline(always)]
     unsafe fn opaque(vector: __m256i) -> __m256i {
         // SAFETY: the caller vouches for AVX2.
         unsafe { opaque(vector) }
@@ -399,7 +409,7 @@ unsafe impl Words for W64 {
     type Word = u64;
     type Vector = __m256i;
     type Column = [__m256i; 8];
-    type Ordered = super::ordered::avx2::V;
+    type Simd = Simd;
     type Row = [[__m256i; 8]; 2];
 
     const LANES: usize = 4;
@@ -498,16 +508,6 @@ unsafe impl Words for W64 {
     }
 
     #[inline(always)]
-    unsafe fn stream_line(from: *const u8, to: *mut u8) {
-        // SAFETY: readable, writable and aligned by contract; the caller vouches for AVX2.
-        unsafe {
-            for i in 0..2 {
-                _mm256_stream_si256(to.cast::<__m256i>().add(i), load(from, i));
-            }
-        }
-    }
-
-    #[inline(always)]
     unsafe fn gather(from: *const u8, places: &[u32; CHUNKS]) -> Self::Row {
         // SAFETY: the caller vouches for 16 readable bytes at each place, and for AVX2.
         unsafe {
@@ -558,24 +558,6 @@ unsafe impl Words for W64 {
             let cast = |vector| _mm256_castsi256_pd(vector);
             _mm256_castpd_si256(_mm256_blendv_pd(cast(zeros), cast(ones), cast(mask)))
         }
-    }
-
-    #[inline(always)]
-    unsafe fn differ(words: &[u32; 64], others: &[u32; 64]) -> u64 {
-        // SAFETY: the caller vouches for AVX2.
-        unsafe { differ(words, others) }
-    }
-
-    #[inline(always)]
-    unsafe fn list(places: u64, first: u32, scale: u32, to: *mut u32) -> usize {
-        // SAFETY: the caller vouches for AVX2 and POPCNT, and for the room.
-        unsafe { list(places, first, scale, to) }
-    }
-
-    #[inline(always)]
-    unsafe fn compress(bits: u64, of: u64) -> u64 {
-        // SAFETY: the caller vouches for BMI2.
-        unsafe { _pext_u64(bits, of) }
     }
 
     #[inline(always)]

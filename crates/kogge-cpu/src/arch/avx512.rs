@@ -6,6 +6,7 @@
 //! `valignd` and `valignq` are written as assembly: the compiler would turn the shuffles they mean
 //! into two-source permutes, which take an index register and, on Zen 4, twice the time.
 
+use super::avx2::Simd as Narrower;
 use super::{CHUNKS, Words, Work};
 use crate::array::{array, map};
 use core::arch::asm;
@@ -151,12 +152,45 @@ macro_rules! align {
 align!(align32, "valignd", 8, 12, 14, 15);
 align!(align64, "valignq", 4, 6, 7);
 
+/// What AVX-512 has for words of any width.
+#[derive(Clone, Copy)]
+pub(crate) struct Simd;
+
+// SAFETY: the methods do what the trait says.
+unsafe impl super::Simd for Simd {
+    type Ordered = super::ordered::avx512::V;
+
+    #[inline(always)]
+    unsafe fn stream_line(from: *const u8, to: *mut u8) {
+        // SAFETY: readable, writable and aligned by contract; the caller vouches for AVX-512.
+        unsafe { _mm512_stream_si512(to.cast::<__m512i>(), load(from, 0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn differ(words: &[u32; 64], others: &[u32; 64]) -> u64 {
+        // SAFETY: the caller vouches for AVX2, which comes with AVX-512.
+        unsafe { Narrower::differ(words, others) }
+    }
+
+    #[inline(always)]
+    unsafe fn list(places: u64, first: u32, scale: u32, to: *mut u32) -> usize {
+        // SAFETY: the caller vouches for AVX2, which comes with AVX-512, and for the room.
+        unsafe { Narrower::list(places, first, scale, to) }
+    }
+
+    #[inline(always)]
+    unsafe fn compress(bits: u64, of: u64) -> u64 {
+        // SAFETY: the caller vouches for BMI2.
+        unsafe { _pext_u64(bits, of) }
+    }
+}
+
 // SAFETY: `__m512i` is 16 plain words; 2 make a column of 32, 4 columns a row.
 unsafe impl Words for W32 {
     type Word = u32;
     type Vector = __m512i;
     type Column = [__m512i; 2];
-    type Ordered = super::ordered::avx512::V;
+    type Simd = Simd;
     type Row = [[__m512i; 2]; 4];
 
     const LANES: usize = 16;
@@ -277,12 +311,6 @@ unsafe impl Words for W32 {
     }
 
     #[inline(always)]
-    unsafe fn stream_line(from: *const u8, to: *mut u8) {
-        // SAFETY: readable, writable and aligned by contract; the caller vouches for AVX-512.
-        unsafe { _mm512_stream_si512(to.cast::<__m512i>(), load(from, 0)) }
-    }
-
-    #[inline(always)]
     unsafe fn gather(from: *const u8, places: &[u32; CHUNKS]) -> Self::Row {
         // SAFETY: the caller vouches for 16 readable bytes at each place, and for AVX-512.
         unsafe {
@@ -313,24 +341,6 @@ unsafe impl Words for W32 {
     }
 
     #[inline(always)]
-    unsafe fn differ(words: &[u32; 64], others: &[u32; 64]) -> u64 {
-        // SAFETY: the caller vouches for AVX2, which comes with AVX-512.
-        unsafe { super::avx2::differ(words, others) }
-    }
-
-    #[inline(always)]
-    unsafe fn list(places: u64, first: u32, scale: u32, to: *mut u32) -> usize {
-        // SAFETY: the caller vouches for AVX2, which comes with AVX-512, and for the room.
-        unsafe { super::avx2::list(places, first, scale, to) }
-    }
-
-    #[inline(always)]
-    unsafe fn compress(bits: u64, of: u64) -> u64 {
-        // SAFETY: the caller vouches for BMI2.
-        unsafe { _pext_u64(bits, of) }
-    }
-
-    #[inline(always)]
     unsafe fn opaque(vector: __m512i) -> __m512i {
         // SAFETY: the caller vouches for AVX-512.
         unsafe { opaque(vector) }
@@ -342,7 +352,7 @@ unsafe impl Words for W64 {
     type Word = u64;
     type Vector = __m512i;
     type Column = [__m512i; 4];
-    type Ordered = super::ordered::avx512::V;
+    type Simd = Simd;
     type Row = [[__m512i; 4]; 2];
 
     const LANES: usize = 8;
@@ -433,12 +443,6 @@ unsafe impl Words for W64 {
     }
 
     #[inline(always)]
-    unsafe fn stream_line(from: *const u8, to: *mut u8) {
-        // SAFETY: readable, writable and aligned by contract; the caller vouches for AVX-512.
-        unsafe { _mm512_stream_si512(to.cast::<__m512i>(), load(from, 0)) }
-    }
-
-    #[inline(always)]
     unsafe fn gather(from: *const u8, places: &[u32; CHUNKS]) -> Self::Row {
         // SAFETY: the caller vouches for 16 readable bytes at each place, and for AVX-512.
         unsafe {
@@ -466,24 +470,6 @@ unsafe impl Words for W64 {
     unsafe fn select(mask: __m512i, ones: __m512i, zeros: __m512i) -> __m512i {
         // SAFETY: the caller vouches for AVX-512.
         unsafe { _mm512_mask_mov_epi64(zeros, _mm512_movepi64_mask(mask), ones) }
-    }
-
-    #[inline(always)]
-    unsafe fn differ(words: &[u32; 64], others: &[u32; 64]) -> u64 {
-        // SAFETY: the caller vouches for AVX2, which comes with AVX-512.
-        unsafe { super::avx2::differ(words, others) }
-    }
-
-    #[inline(always)]
-    unsafe fn list(places: u64, first: u32, scale: u32, to: *mut u32) -> usize {
-        // SAFETY: the caller vouches for AVX2, which comes with AVX-512, and for the room.
-        unsafe { super::avx2::list(places, first, scale, to) }
-    }
-
-    #[inline(always)]
-    unsafe fn compress(bits: u64, of: u64) -> u64 {
-        // SAFETY: the caller vouches for BMI2.
-        unsafe { _pext_u64(bits, of) }
     }
 
     #[inline(always)]

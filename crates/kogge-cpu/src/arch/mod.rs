@@ -14,12 +14,14 @@ mod avx512;
 mod neon;
 pub(crate) mod ordered;
 mod portable;
+mod simd;
 pub(crate) mod stream;
 
 use crate::array::array;
 use bytemuck::Pod;
 use kogge_core::f16;
 pub(crate) use ordered::Ordered;
+pub(crate) use simd::{OrderedOf, Simd};
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;
 
@@ -28,24 +30,6 @@ pub(crate) const CHUNKS: usize = 32;
 
 /// The bytes of a chunk.
 type Chunk = [u8; 16];
-
-/// The places of the set bits of a byte, and zeros.
-static SET: [[u8; 8]; 256] = {
-    let mut places = [[0; 8]; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let (mut bit, mut count) = (0, 0);
-        while bit < 8 {
-            if byte >> bit & 1 == 1 {
-                places[byte][count] = bit;
-                count += 1;
-            }
-            bit += 1;
-        }
-        byte += 1;
-    }
-    places
-};
 
 /// Vectors of words and how they move. One word is 4 or 8 bytes.
 ///
@@ -60,8 +44,8 @@ pub(crate) unsafe trait Words: Copy {
     type Vector: Copy;
     /// A word of each chunk of a row: 32 lanes.
     type Column: Copy + AsRef<[Self::Vector]> + AsMut<[Self::Vector]>;
-    /// The level's vectors of elements in the order of memory.
-    type Ordered: Ordered;
+    /// What the level does whatever the words.
+    type Simd: Simd;
     /// All words of the chunks of a row.
     type Row: Copy + AsRef<[Self::Column]> + AsMut<[Self::Column]>;
 
@@ -176,14 +160,6 @@ pub(crate) unsafe trait Words: Copy {
     /// The level's CPU features must be present.
     unsafe fn splat(word: Self::Word) -> Self::Vector;
 
-    /// Copies a line of 64 bytes past the caches, where the CPU can.
-    ///
-    /// # Safety
-    ///
-    /// 64 bytes must be readable at `from` and writable at `to`, which is aligned to 64 bytes; the
-    /// level's CPU features must be present.
-    unsafe fn stream_line(from: *const u8, to: *mut u8);
-
     /// The row made of the chunks at these bytes from `from`, column by column as by
     /// [`split`](Self::split).
     ///
@@ -259,51 +235,6 @@ pub(crate) unsafe trait Words: Copy {
             }
         }
         selected
-    }
-
-    /// One bit for each of 64 words of 4 bytes that differs from the one at the same place of `others`.
-    ///
-    /// # Safety
-    ///
-    /// The level's CPU features must be present.
-    #[inline(always)]
-    unsafe fn differ(words: &[u32; 64], others: &[u32; 64]) -> u64 {
-        let pairs = words.iter().zip(others).enumerate();
-        pairs.fold(0, |bits, (i, (word, other))| bits | u64::from(word != other) << i)
-    }
-
-    /// Lists the places of the set bits, each on top of `first`, times 2^`scale`, and says how many.
-    ///
-    /// # Safety
-    ///
-    /// There must be room for so many and seven more; the level's CPU features be present.
-    #[inline(always)]
-    unsafe fn list(places: u64, first: u32, scale: u32, mut to: *mut u32) -> usize {
-        for (byte, first) in places.to_le_bytes().into_iter().zip((first..).step_by(8)) {
-            for (i, &place) in SET[usize::from(byte)].iter().enumerate() {
-                // SAFETY: room for eight by contract.
-                unsafe { to.add(i).write((first + u32::from(place)) << scale) };
-            }
-            // SAFETY: so many were written.
-            to = unsafe { to.add(byte.count_ones() as usize) };
-        }
-        places.count_ones() as usize
-    }
-
-    /// The bits of `bits` where `of` has one, side by side from bit 0 on.
-    ///
-    /// # Safety
-    ///
-    /// The level's CPU features must be present.
-    #[inline(always)]
-    unsafe fn compress(bits: u64, mut of: u64) -> u64 {
-        let (mut compressed, mut place) = (0, 0);
-        while of != 0 {
-            compressed |= (bits >> of.trailing_zeros() & 1) << place;
-            of &= of - 1;
-            place += 1;
-        }
-        compressed
     }
 
     /// The vector itself, as something the optimiser can't look into. Between a move of lanes and

@@ -41,12 +41,27 @@ fn transpose4(v: [uint32x4_t; 4]) -> [uint32x4_t; 4] {
     ]
 }
 
+/// What NEON has for words of any width.
+#[derive(Clone, Copy)]
+pub(crate) struct Simd;
+
+// SAFETY: the methods do what the trait says.
+unsafe impl super::Simd for Simd {
+    type Ordered = super::ordered::neon::V;
+
+    #[inline(always)]
+    unsafe fn stream_line(from: *const u8, to: *mut u8) {
+        // SAFETY: passed on.
+        unsafe { super::stream::line(from, to) }
+    }
+}
+
 // SAFETY: `uint32x4_t` is 4 plain words; 8 make a column of 32, 4 columns a row.
 unsafe impl Words for W32 {
     type Word = u32;
     type Vector = uint32x4_t;
     type Column = [uint32x4_t; 8];
-    type Ordered = super::ordered::neon::V;
+    type Simd = Simd;
     type Row = [[uint32x4_t; 8]; 4];
 
     const LANES: usize = 4;
@@ -132,12 +147,6 @@ unsafe impl Words for W32 {
     }
 
     #[inline(always)]
-    unsafe fn stream_line(from: *const u8, to: *mut u8) {
-        // SAFETY: passed on.
-        unsafe { super::stream::line(from, to) }
-    }
-
-    #[inline(always)]
     unsafe fn opaque(mut vector: uint32x4_t) -> uint32x4_t {
         // SAFETY: no instruction at all; the register comes back as it was.
         unsafe {
@@ -152,7 +161,7 @@ unsafe impl Words for W64 {
     type Word = u64;
     type Vector = uint64x2_t;
     type Column = [uint64x2_t; 16];
-    type Ordered = super::ordered::neon::V;
+    type Simd = Simd;
     type Row = [[uint64x2_t; 16]; 2];
 
     const LANES: usize = 2;
@@ -220,12 +229,6 @@ unsafe impl Words for W64 {
     unsafe fn splat(word: u64) -> uint64x2_t {
         // SAFETY: the caller vouches for NEON.
         unsafe { vdupq_n_u64(word) }
-    }
-
-    #[inline(always)]
-    unsafe fn stream_line(from: *const u8, to: *mut u8) {
-        // SAFETY: passed on.
-        unsafe { super::stream::line(from, to) }
     }
 
     #[inline(always)]

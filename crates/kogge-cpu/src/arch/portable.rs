@@ -19,6 +19,21 @@ pub(crate) struct W32;
 #[derive(Clone, Copy)]
 pub(crate) struct W64;
 
+/// What the target guarantees, for words of any width.
+#[derive(Clone, Copy)]
+pub(crate) struct Simd;
+
+// SAFETY: the methods do what the trait says.
+unsafe impl super::Simd for Simd {
+    type Ordered = super::ordered::None;
+
+    #[inline(always)]
+    unsafe fn stream_line(from: *const u8, to: *mut u8) {
+        // SAFETY: passed on.
+        unsafe { super::stream::line(from, to) }
+    }
+}
+
 macro_rules! words {
     ($name:ident, $word:ty, $per_chunk:literal) => {
         // SAFETY: all types are plain arrays: 4 words a vector, 8 vectors a column.
@@ -26,7 +41,7 @@ macro_rules! words {
             type Word = $word;
             type Vector = [$word; 4];
             type Column = [[$word; 4]; 8];
-            type Ordered = super::ordered::None;
+            type Simd = Simd;
             type Row = [[[$word; 4]; 8]; $per_chunk];
 
             const LANES: usize = 4;
@@ -90,12 +105,6 @@ macro_rules! words {
             #[inline(always)]
             unsafe fn splat(word: $word) -> Self::Vector {
                 [word; 4]
-            }
-
-            #[inline(always)]
-            unsafe fn stream_line(from: *const u8, to: *mut u8) {
-                // SAFETY: passed on.
-                unsafe { super::stream::line(from, to) }
             }
 
             #[inline(always)]

@@ -1,6 +1,6 @@
 //! Memory past the caches: stores that don't read what they overwrite, and prefetches.
 
-use super::Words;
+use super::{Simd, Words};
 use std::mem::MaybeUninit;
 
 /// Bytes of a cache line.
@@ -96,7 +96,7 @@ impl Stream {
         let (bytes, to) = (self.bytes.as_mut_ptr().cast::<u8>(), to.wrapping_sub(to.addr() % LINE));
         for line in first..ROW / LINE {
             // SAFETY: the lines are filled and inside the rows, by contract.
-            unsafe { H::stream_line(bytes.add(line * LINE), to.wrapping_add(line * LINE)) }
+            unsafe { H::Simd::stream_line(bytes.add(line * LINE), to.wrapping_add(line * LINE)) }
         }
         self.bytes.copy_within(ROW.., 0);
     }
@@ -131,7 +131,7 @@ pub(crate) unsafe fn stream_run<H: Words>(from: *const u8, to: *mut u8, bytes: u
     unsafe {
         from.copy_to_nonoverlapping(to, begun);
         for line in (begun..begun + lines).step_by(LINE) {
-            H::stream_line(from.add(line), to.add(line));
+            H::Simd::stream_line(from.add(line), to.add(line));
         }
         let end = begun + lines;
         from.add(end).copy_to_nonoverlapping(to.add(end), bytes - end);

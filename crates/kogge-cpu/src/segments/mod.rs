@@ -9,6 +9,7 @@
 //! call each.
 
 mod crowd;
+mod headed;
 mod plan;
 mod short;
 mod starts;
@@ -205,12 +206,15 @@ where
     /// `numbers` must be that of the segments, or empty where neither initial values nor totals are
     /// wanted, of which there must be one per segment; the memory as for [`scan_segments`].
     unsafe fn run<S: Segments>(&self, segments: &S, pieces: &Pieces, numbers: &[usize]) {
-        let even = segments.even();
+        let (headed, even) = (self.headed(), segments.even());
         let crowded = self.crowded().filter(|&longest| even.is_none_or(|len| len <= longest));
         let piece = |piece| {
             let number = numbers.get(piece).copied().unwrap_or(0);
             // SAFETY: passed on; where segments are crowded, they have nothing of their own.
             unsafe {
+                if headed {
+                    return self.heads(segments, pieces.starts(piece));
+                }
                 match (crowded, even) {
                     (Some(_), Some(len)) => self.crowd_alike(len, pieces.starts(piece)),
                     (Some(longest), _) => self.crowd(segments, pieces.starts(piece), longest),

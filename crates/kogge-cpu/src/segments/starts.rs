@@ -4,14 +4,14 @@
 //! or written down before the scan. Flags and keys are looked at 64 at a time and kept as a bit
 //! mask: neither short segments nor long ones cost a branch an element.
 
-use crate::arch::Words;
 use crate::arch::stream::{LINE, prefetch};
+use crate::arch::{Simd, Words};
 use kogge_core::{Error, bf16, f16};
 use std::hint::black_box;
 use std::ops::Range;
 
 /// Bytes from the keys that are looked at to those that are asked for.
-const AHEAD: usize = 4 << 10;
+const AHEAD: usize = 2 << 10;
 
 /// Kept to this crate: unsafe code relies on starts that rise, lie in the sequence, and are the same
 /// whenever they are asked for.
@@ -62,7 +62,7 @@ pub trait Starts {
     fn next_below(&mut self, limit: usize) -> Option<usize>;
 
     /// One bit for each of these places, at most 64 of them, where a segment starts; moves past them.
-    /// The first of them may have been passed, but none after it.
+    /// Starts that were passed before may be missing.
     ///
     /// # Safety
     ///
@@ -230,7 +230,9 @@ impl Segments for Even {
     }
 
     fn starts(&self, from: usize) -> Steps {
-        Steps { next: from.next_multiple_of(self.len), step: self.len, end: self.elements() }
+        let every = (0..64).step_by(self.len).fold(0, |every, place| every | 1 << place);
+        let (next, end) = (from.next_multiple_of(self.len), self.elements());
+        Steps { next, step: self.len, every, end }
     }
 
     fn before(&self, place: usize) -> Option<usize> {
@@ -251,6 +253,8 @@ impl Segments for Even {
 pub struct Steps {
     next: usize,
     step: usize,
+    /// One bit for each start among 64 places, if one is at the first of them.
+    every: u64,
     end: usize,
 }
 
@@ -267,11 +271,13 @@ impl Starts for Steps {
 
     #[inline(always)]
     unsafe fn mask<H: Words<Word = u32>>(&mut self, places: Range<usize>) -> u64 {
-        let (mut mask, end) = (0, places.end.min(self.end));
-        while self.next < end {
-            mask |= 1 << (self.next - places.start);
-            self.next += self.step;
+        let end = places.end.min(self.end);
+        if self.next >= end {
+            return 0;
         }
+        let starts = self.every << (self.next - places.start);
+        let mask = starts & (!0 >> (64 - (end - places.start)));
+        self.next = places.start + mask.ilog2() as usize + self.step;
         mask
     }
 }
@@ -373,7 +379,7 @@ impl<K: Key> Flags for Keys<'_, K> {
                 prefetch(line.as_ptr().cast::<u8>().wrapping_add(AHEAD));
             }
             // SAFETY: passed on.
-            return unsafe { H::differ(keys, before) };
+            return unsafe { H::Simd::differ(keys, before) };
         }
         self.look(places)
     }

@@ -121,6 +121,36 @@ unsafe impl Ordered for V {
     }
 
     #[inline(always)]
+    unsafe fn shift<const S: usize>(before: __m256i, vector: __m256i) -> __m256i {
+        // SAFETY: passed on.
+        unsafe { Narrower::shift::<S>(before, vector) }
+    }
+
+    #[inline(always)]
+    unsafe fn mask<const S: usize>(bits: &[u32; 2], g: usize) -> __m256i {
+        // SAFETY: passed on.
+        unsafe { Narrower::mask::<S>(bits, g) }
+    }
+
+    #[inline(always)]
+    unsafe fn mask_last<const S: usize>(bits: &[u32; 2], g: usize) -> __m256i {
+        // SAFETY: passed on.
+        unsafe { Narrower::mask_last::<S>(bits, g) }
+    }
+
+    #[inline(always)]
+    unsafe fn last_aside<const S: usize>(vector: __m256i) -> __m256i {
+        // SAFETY: passed on.
+        unsafe { Narrower::last_aside::<S>(vector) }
+    }
+
+    #[inline(always)]
+    unsafe fn select<const S: usize>(mask: __m256i, ones: __m256i, zeros: __m256i) -> __m256i {
+        // SAFETY: passed on.
+        unsafe { Narrower::select::<S>(mask, ones, zeros) }
+    }
+
+    #[inline(always)]
     unsafe fn opaque(vector: __m256i) -> __m256i {
         // SAFETY: passed on.
         unsafe { Narrower::opaque(vector) }

@@ -44,6 +44,24 @@ unsafe impl<const N: usize> Ordered for V<N> {
         array(|i| vector[N - S + i % S])
     }
 
+    unsafe fn shift<const S: usize>(before: [u8; N], vector: [u8; N]) -> [u8; N] {
+        array(|i| if i < S { before[i + N - S] } else { vector[i - S] })
+    }
+
+    unsafe fn mask<const S: usize>(bits: &[u32; 2], g: usize) -> [u8; N] {
+        let bits = u64::from(bits[0]) | u64::from(bits[1]) << 32;
+        array(|i| if bits >> (g * (N / S) + i / S) & 1 == 1 { 0xff } else { 0 })
+    }
+
+    unsafe fn mask_last<const S: usize>(bits: &[u32; 2], g: usize) -> [u8; N] {
+        let bits = u64::from(bits[0]) | u64::from(bits[1]) << 32;
+        if bits >> (g * (N / S) + N / S - 1) & 1 == 1 { [0xff; N] } else { [0; N] }
+    }
+
+    unsafe fn select<const S: usize>(mask: [u8; N], ones: [u8; N], zeros: [u8; N]) -> [u8; N] {
+        array(|i| if mask[i] == 0xff { ones[i] } else { zeros[i] })
+    }
+
     unsafe fn opaque(vector: [u8; N]) -> [u8; N] {
         vector
     }

@@ -73,6 +73,50 @@ pub(crate) unsafe trait Ordered: Copy {
     /// The level's CPU features must be present.
     unsafe fn last<const S: usize>(vector: Self::Vector) -> Self::Vector;
 
+    /// As [`last`](Self::last), where other moves of elements keep the CPU busy and nothing waits for it.
+    ///
+    /// # Safety
+    ///
+    /// The level's CPU features must be present.
+    #[inline(always)]
+    unsafe fn last_aside<const S: usize>(vector: Self::Vector) -> Self::Vector {
+        // SAFETY: passed on.
+        unsafe { Self::last::<S>(vector) }
+    }
+
+    /// All elements moved up by one, the last one of `before` coming in.
+    ///
+    /// # Safety
+    ///
+    /// The level's CPU features must be present.
+    unsafe fn shift<const S: usize>(before: Self::Vector, vector: Self::Vector) -> Self::Vector;
+
+    /// The lanes of the `g`-th vector whose bit is set, a bit for each element, as
+    /// [`select`](Self::select) takes them.
+    ///
+    /// # Safety
+    ///
+    /// 64 bits must have such a vector; the level's CPU features be present.
+    unsafe fn mask<const S: usize>(bits: &[u32; 2], g: usize) -> Self::Vector;
+
+    /// All lanes if the bit of the last one of the `g`-th vector is set, as a [`mask`](Self::mask).
+    ///
+    /// # Safety
+    ///
+    /// As for [`mask`](Self::mask).
+    unsafe fn mask_last<const S: usize>(bits: &[u32; 2], g: usize) -> Self::Vector;
+
+    /// The elements of `ones` where those of a [`mask`](Self::mask) are set, of `zeros` elsewhere.
+    ///
+    /// # Safety
+    ///
+    /// The level's CPU features must be present.
+    unsafe fn select<const S: usize>(
+        mask: Self::Vector,
+        ones: Self::Vector,
+        zeros: Self::Vector,
+    ) -> Self::Vector;
+
     /// The vector itself, as something the optimiser can't look into.
     ///
     /// # Safety
@@ -102,6 +146,18 @@ unsafe impl Ordered for None {
         []
     }
     unsafe fn last<const S: usize>(_: [u8; 0]) -> [u8; 0] {
+        []
+    }
+    unsafe fn shift<const S: usize>(_: [u8; 0], _: [u8; 0]) -> [u8; 0] {
+        []
+    }
+    unsafe fn mask<const S: usize>(_: &[u32; 2], _: usize) -> [u8; 0] {
+        []
+    }
+    unsafe fn mask_last<const S: usize>(_: &[u32; 2], _: usize) -> [u8; 0] {
+        []
+    }
+    unsafe fn select<const S: usize>(_: [u8; 0], _: [u8; 0], _: [u8; 0]) -> [u8; 0] {
         []
     }
     unsafe fn opaque(_: [u8; 0]) -> [u8; 0] {

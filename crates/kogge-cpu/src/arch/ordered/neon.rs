@@ -1,6 +1,7 @@
 //! NEON: one lane of 16 bytes.
 
 use super::Ordered;
+use crate::array::array;
 use core::arch::aarch64::*;
 use core::arch::asm;
 
@@ -62,6 +63,60 @@ unsafe impl Ordered for V {
                 _ => unreachable!(),
             }
         }
+    }
+
+    #[inline(always)]
+    unsafe fn shift<const S: usize>(before: uint8x16_t, vector: uint8x16_t) -> uint8x16_t {
+        // SAFETY: passed on; there is one lane.
+        unsafe { Self::up::<S>(before, vector) }
+    }
+
+    #[inline(always)]
+    unsafe fn mask<const S: usize>(bits: &[u32; 2], g: usize) -> uint8x16_t {
+        let bits = (u64::from(bits[0]) | u64::from(bits[1]) << 32) >> (g * (16 / S));
+        // SAFETY: the caller vouches for NEON; arrays are as long as vectors.
+        unsafe {
+            match S {
+                1 => {
+                    let bits = vcombine_u8(vdup_n_u8(bits as u8), vdup_n_u8((bits >> 8) as u8));
+                    let lanes: [u8; 16] = array(|i| 1 << (i % 8));
+                    vtstq_u8(bits, vld1q_u8(lanes.as_ptr()))
+                }
+                2 => {
+                    let lanes: [u16; 8] = array(|i| 1 << i);
+                    let bits = vdupq_n_u16(bits as u16);
+                    vreinterpretq_u8_u16(vtstq_u16(bits, vld1q_u16(lanes.as_ptr())))
+                }
+                4 => {
+                    let lanes: [u32; 4] = array(|i| 1 << i);
+                    let bits = vdupq_n_u32(bits as u32);
+                    vreinterpretq_u8_u32(vtstq_u32(bits, vld1q_u32(lanes.as_ptr())))
+                }
+                8 => {
+                    let lanes = [1, 2];
+                    vreinterpretq_u8_u64(vtstq_u64(vdupq_n_u64(bits), vld1q_u64(lanes.as_ptr())))
+                }
+                _ => unreachable!(),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn mask_last<const S: usize>(bits: &[u32; 2], g: usize) -> uint8x16_t {
+        let bits = u64::from(bits[0]) | u64::from(bits[1]) << 32;
+        let last = bits >> (g * (16 / S) + 16 / S - 1) & 1;
+        // SAFETY: the caller vouches for NEON.
+        unsafe { vdupq_n_u8(0u8.wrapping_sub(last as u8)) }
+    }
+
+    #[inline(always)]
+    unsafe fn select<const S: usize>(
+        mask: uint8x16_t,
+        ones: uint8x16_t,
+        zeros: uint8x16_t,
+    ) -> uint8x16_t {
+        // SAFETY: the caller vouches for NEON.
+        unsafe { vbslq_u8(mask, ones, zeros) }
     }
 
     #[inline(always)]

@@ -1,0 +1,151 @@
+//! The kernel at every width, and without vectors, against a loop. Input and output end where their
+//! allocations do, so Miri sees each access beyond them.
+
+use super::*;
+use crate::arch::ordered::{self, bytes::V};
+use kogge_core::ops::{Max, Sum};
+use std::fmt::Debug;
+
+fn bits(i: usize) -> u64 {
+    (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+}
+
+/// Heads of all densities.
+fn masks() -> Vec<[u64; 3]> {
+    let every = |n: usize| (0..64).step_by(n).fold(0, |mask, place| mask | 1u64 << place);
+    let some = |k: usize| [0, 1, 2].map(|w| bits(7 * k + w) & bits(7 * k + 3) & bits(k));
+    let mut masks = vec![some(1), [every(1), 0, 1 << 63], [1 << 63, every(3), 0]];
+    if !cfg!(miri) {
+        masks.extend([[0; 3], [!0; 3], [0, 1, 0], [every(2), every(5), every(17)]]);
+        masks.extend((2..30).map(some));
+    }
+    masks
+}
+
+fn every_way<A: Element + Debug, O: Operator<A>>(operator: &O, make: impl Fn(u64) -> A) {
+    const { assert!(headed::<A, O>()) };
+    for (k, heads) in masks().iter().enumerate() {
+        let lens = if cfg!(miri) { vec![2 * WORD, 5] } else { vec![3 * WORD, WORD, 63, 1] };
+        for len in lens {
+            let input: Box<[A]> = (0..len).map(|i| make(bits(i ^ k << 8))).collect();
+            for (kind, init) in [
+                (Kind::Inclusive, None),
+                (Kind::Inclusive, Some(make(5))),
+                (Kind::Exclusive, None),
+                (Kind::Exclusive, Some(make(6))),
+            ] {
+                let case = Case { operator, kind, init, heads, input: &input, through: make(77) };
+                case.check::<ordered::None>();
+                case.check::<V<16>>();
+                case.check::<V<32>>();
+            }
+        }
+    }
+}
+
+struct Case<'a, A, O> {
+    operator: &'a O,
+    kind: Kind,
+    init: Option<A>,
+    heads: &'a [u64],
+    input: &'a [A],
+    through: A,
+}
+
+impl<A: Element + Debug, O: Operator<A>> Case<'_, A, O> {
+    /// The values and the last segment's fold.
+    fn want(&self) -> (Vec<A>, A) {
+        let mut before = Some(self.through);
+        let values = self.input.iter().enumerate().map(|(i, &element)| {
+            if self.heads[i / WORD] >> (i % WORD) & 1 == 1 {
+                before = self.init;
+            }
+            let exclusive = before.unwrap_or(self.operator.identity());
+            let through = before.map_or(element, |before| self.operator.combine(before, element));
+            before = Some(through);
+            if self.kind == Kind::Exclusive { exclusive } else { through }
+        });
+        (values.collect(), before.unwrap())
+    }
+
+    /// In place, and out of place on a line and off it.
+    fn check<P: Ordered>(&self) {
+        let (want, fold) = self.want();
+        let same = |values: &[A], through: A, how: &str| {
+            let bytes = bytemuck::cast_slice::<A, u8>;
+            let right = bytes(values) == bytes(&want) && bytes(&[through]) == bytes(&[fold]);
+            let (kind, heads) = (self.kind, self.heads);
+            assert!(
+                right,
+                "{how}, {kind:?}, {heads:x?}, vectors of {}: {values:?} instead of {want:?}",
+                P::BYTES
+            );
+        };
+        let mut values: Box<[A]> = self.input.into();
+        let first = values.as_mut_ptr();
+        // SAFETY: the values are elements too.
+        let through = unsafe { self.scan::<P>(first, first, false) };
+        same(&values, through, "in place");
+        let mut room = vec![A::zeroed(); WORD + self.input.len()];
+        let line = (room.as_ptr().addr().wrapping_neg() % LINE) / size_of::<A>();
+        for (offset, stream) in [(line, true), (line + 1, true), (line, false)] {
+            let to = room[offset..].as_mut_ptr();
+            // SAFETY: there is room for as many values as elements.
+            let through = unsafe { self.scan::<P>(self.input.as_ptr(), to, stream) };
+            same(&room[offset..][..self.input.len()], through, "out of place");
+        }
+    }
+
+    /// # Safety
+    ///
+    /// The elements must be readable at `from`, and writable at `to`.
+    unsafe fn scan<P: Ordered>(&self, from: *const A, to: *mut A, stream: bool) -> A {
+        let Self { operator, kind, init, heads, input, through } = *self;
+        let len = input.len();
+        let places = Headed { operator, kind, init, from, to, heads, len, through, stream };
+        // SAFETY: passed on; arrays need no CPU feature.
+        unsafe {
+            by_size! { A;
+                1 => places.all::<P, 1>(),
+                2 => places.all::<P, 2>(),
+                4 => places.all::<P, 4>(),
+                8 => places.all::<P, 8>(),
+            }
+        }
+    }
+}
+
+#[test]
+fn integers_of_every_size() {
+    every_way(&Sum, |bits| bits as u8);
+    every_way(&Sum, |bits| bits as i16);
+    every_way(&Sum, |bits| bits as i32);
+    every_way(&Sum, |bits| bits);
+}
+
+/// The greatest is one of the operands, and zeros and NaNs are told apart by their bits; the identity
+/// would show.
+#[test]
+fn floats_that_compare_equal() {
+    let value = |bits: u64| [-0.0, 0.0, f64::NAN, -f64::NAN, 1.0, -1.0][bits as usize % 6];
+    every_way(&Max, value);
+    every_way(&Max, |bits| value(bits) as f32);
+}
+
+/// Keeps its left operand, which is the identity only by chance; the last one would be as good a test.
+struct Left;
+
+impl Operator<u16> for Left {
+    const EXACT: bool = true;
+    fn identity(&self) -> u16 {
+        9
+    }
+    fn combine(&self, left: u16, right: u16) -> u16 {
+        if left == 9 { right } else { left }
+    }
+}
+
+#[test]
+fn operands_keep_their_order() {
+    every_way(&Left, |bits| bits as u16);
+}

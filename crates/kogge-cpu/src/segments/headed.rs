@@ -1,0 +1,113 @@
+//! The segments of a piece under operators that round nothing: [vectors](crate::algorithm::headed) from
+//! the first of them to the end of the last, whatever their lengths.
+
+use super::starts::{Segments, Starts};
+use super::{Done, Job};
+use crate::algorithm::headed::{Headed, WORD, WORDS, headed};
+use crate::arch::stream::LINE;
+use crate::arch::{Words, Work, stream};
+use crate::engine::same;
+use kogge_core::{Accumulate, Direction, Element, Operator};
+use std::ops::Range;
+
+impl<T, U, A, O> Job<'_, '_, T, U, A, O>
+where
+    T: Accumulate<A>,
+    U: Accumulate<A>,
+    A: Element,
+    O: Operator<A>,
+{
+    /// Whether segments go like this: not where elements are not their own accumulators, or segments
+    /// have something of their own.
+    pub(super) fn headed(&self) -> bool {
+        let forward = self.request.direction == Direction::Forward;
+        forward && const { headed::<A, O>() } && same::<T, U, A>() && self.parts.alike()
+    }
+
+    /// Scans the segments that start in these places, but for the last if its end is far away.
+    ///
+    /// # Safety
+    ///
+    /// As for [`run`](Job::run), and [`headed`](Job::headed) must hold.
+    pub(super) unsafe fn heads<S: Segments>(&self, segments: &S, places: Range<usize>) -> Done {
+        let end = places.end.min(self.len);
+        let mut starts = segments.starts(places.start);
+        let Some(first) = starts.next_below(end) else {
+            return Done { first: None, long: None };
+        };
+        let reach = self.len.min(end.saturating_add(self.plan.alone));
+        let next = if reach == end { None } else { segments.starts(end).next_below(reach) };
+        let (end, long) = match next.or((reach == self.len).then_some(reach)) {
+            Some(end) => (end, None),
+            None => {
+                let mut starts = segments.starts(first);
+                let last = std::iter::from_fn(|| starts.next_below(end)).last().unwrap_or(first);
+                (last, Some((last, 0)))
+            }
+        };
+        // SAFETY: passed on; the segments that start here end there.
+        unsafe { self.to_end(starts, first..end) };
+        stream::fence();
+        Done { first: Some(first), long }
+    }
+
+    /// Scans the segments of these places, given the starts behind the first.
+    ///
+    /// # Safety
+    ///
+    /// As for [`heads`](Self::heads); they must be this thread's.
+    unsafe fn to_end<S: Starts>(&self, mut starts: S, Range { start, end }: Range<usize>) {
+        let level = self.request.level;
+        let mut heads = [0; WORDS];
+        let mut through = self.request.operator.identity();
+        let mut at = start;
+        while at < end {
+            let len = self.together(at, start..end);
+            level.run(See { starts: &mut starts, places: at..at + len, heads: &mut heads });
+            heads[0] |= u64::from(at == start);
+            through = level.run(Headed {
+                operator: self.request.operator,
+                kind: self.request.kind,
+                init: self.parts.init(0),
+                from: self.from.cast::<A>().wrapping_add(at),
+                to: self.to.cast::<A>().wrapping_add(at),
+                heads: &heads,
+                len,
+                through,
+                stream: self.plan.stream,
+            });
+            at += len;
+        }
+    }
+
+    /// How many places from this one on are scanned at a time: those up to a line first.
+    fn together(&self, at: usize, Range { start, end }: Range<usize>) -> usize {
+        let to = self.to.cast::<A>().wrapping_add(at);
+        let begun = to.addr().wrapping_neg() % LINE / size_of::<A>().max(1);
+        match end - at {
+            left if at == start && begun > 0 => begun.min(left),
+            left if left < WORD => left,
+            left => left.min(WORDS * WORD) / WORD * WORD,
+        }
+    }
+}
+
+/// Looks where segments start, at some SIMD level.
+struct See<'a, S> {
+    starts: &'a mut S,
+    places: Range<usize>,
+    heads: &'a mut [u64; WORDS],
+}
+
+impl<S: Starts> Work for See<'_, S> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) {
+        let Range { start, end } = self.places;
+        for (heads, place) in self.heads.iter_mut().zip((start..end).step_by(WORD)) {
+            // SAFETY: features by contract.
+            *heads = unsafe { self.starts.mask::<W32>(place..end.min(place + WORD)) };
+        }
+    }
+}
