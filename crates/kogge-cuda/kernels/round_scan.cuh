@@ -80,11 +80,11 @@ KOGGE_DEVICE void share_epoch() {
     sync_group(2, LANES * (Ring<S>::LOOKERS + S::REDUCERS));
 }
 
-// Whether the look-ahead works out what precedes each segment of a tile: of 8 bytes; else each scanner does, since
-// the look-ahead is what all wait for.
+// Whether the look-ahead works out what precedes each segment of a tile: of numbers of 8 bytes, which are quick to
+// combine. Elsewhere each scanner does, since the look-ahead is what all wait for.
 template <class A>
 constexpr bool prefixes_ahead() {
-    return sizeof(A) == 8;
+    return Same<A, long long>::YES || Same<A, u64>::YES || Same<A, double>::YES;
 }
 // Puts what precedes a tile in its place; or what precedes each segment, where it begins, in the place of its total.
 template <class S>
