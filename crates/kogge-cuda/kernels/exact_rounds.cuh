@@ -83,7 +83,8 @@ KOGGE_DEVICE void run_exact_reducer(ExactRing<S>& ring, ExactRounds<S>& rounds, 
 }
 
 // The values of segment `warp`, all there and of plain chunks. The stage is given back as soon as the segment and its
-// bits are in registers; of bytes, whose values don't fit in beside them, when they have been read once more. If a chunk isn't plain, or a value isn't the number that `Op` needs, nothing has been done.
+// bits are in registers; of one or two bytes, whose values don't fit in beside them, when they have been read once more.
+// If a chunk isn't plain, or a value isn't the number that `Op` needs, nothing has been done.
 template <class S, class From, template <class, u32, bool> class Rows, class Op>
 KOGGE_DEVICE bool scan_headed_segment(ExactRing<S>& ring, u32 s, const Span<typename S::Input>& tile, u8* to,
                                       const Maybe<typename Op::Element>& init, u32 warp, u32 lane) {
@@ -103,7 +104,7 @@ KOGGE_DEVICE bool scan_headed_segment(ExactRing<S>& ring, u32 s, const Span<type
     }
 #pragma unroll
     for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) heads[j] = heads_of_chunk<S>(ring.mask[s], first + j * LANES);
-    constexpr bool AGAIN = sizeof(typename S::Input) == 1;
+    constexpr bool AGAIN = sizeof(typename S::Input) <= 2;
     if constexpr (!AGAIN) give_back(ring, s, lane);
 #pragma unroll
     for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) {
