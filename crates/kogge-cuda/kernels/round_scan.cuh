@@ -213,15 +213,16 @@ KOGGE_DEVICE bool scan_whole_segment(Ring<S>& ring, u32 s, const Span<typename S
     if (!all_lanes(are_plain<A>(input))) return false;
     Maybe<A> before = before_segment(ring, s, warp);
     A value[ROWS_PER_SEGMENT], preceding[1] = {before.value};
-    constexpr bool CAREFUL = !Same<Op, typename S::Op>::YES;
-    if constexpr (!CAREFUL) give_back(ring, s, lane);
+    // As soon as may be; of 8 bytes that was slower.
+    constexpr bool CAREFUL = !Same<Op, typename S::Op>::YES, EARLY = !CAREFUL && sizeof(A) <= 4;
+    if constexpr (EARLY) give_back(ring, s, lane);
 #pragma unroll
     for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) value[j] = fold_of<S, Op>(input[j]);
     if constexpr (CAREFUL) {
         bool numbers = are_numbers<S, Op>(value) && (!before.exists || are_numbers<S, Op>(preceding));
         if (!all_lanes(numbers)) return false;
-        give_back(ring, s, lane);
     }
+    if constexpr (!EARLY) give_back(ring, s, lane);
     kogge_stone_rows<Op>(value, lane);
     Rows<typename S::Output, E, S::REVERSE> rows = {};
 #pragma unroll

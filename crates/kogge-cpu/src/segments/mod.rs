@@ -32,6 +32,9 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+/// Elements of an even segment up to which exact operators scan it with others, lane by lane.
+const FEW_WORDS: usize = 8;
+
 /// Scans each segment of `input` into the same places of `output`.
 ///
 /// O(n) work, one pass over the data; counting the segments of flags or keys, which only initial
@@ -206,8 +209,11 @@ where
     /// `numbers` must be that of the segments, or empty where neither initial values nor totals are
     /// wanted, of which there must be one per segment; the memory as for [`scan_segments`].
     unsafe fn run<S: Segments>(&self, segments: &S, pieces: &Pieces, numbers: &[usize]) {
-        let (headed, even) = (self.headed(), segments.even());
+        let even = segments.even();
         let crowded = self.crowded().filter(|&longest| even.is_none_or(|len| len <= longest));
+        // Even ones of a few words are quicker all together: of eight `i32`, by an eighth.
+        let few = |len| size_of::<T>() >= 4 && len <= FEW_WORDS;
+        let headed = self.headed() && !(crowded.is_some() && even.is_some_and(few));
         let piece = |piece| {
             let number = numbers.get(piece).copied().unwrap_or(0);
             // SAFETY: passed on; where segments are crowded, they have nothing of their own.
