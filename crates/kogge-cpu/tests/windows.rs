@@ -277,9 +277,13 @@ fn lines_of_numbers() {
 /// The other way elements are staged, each line for itself.
 #[test]
 fn lines_from_the_end() {
+    runs_from_the_end(&narrow());
+    runs_from_the_end(&Sum);
+}
+
+fn runs_from_the_end<O: Operator<u32>>(operator: &O) {
     let input: Vec<u32> = (0..1_000).map(|i| Random(i).next() as u32).collect();
-    let operator = narrow();
-    let request = Request { direction: Direction::Reverse, ..Request::new(&operator) };
+    let request = Request { direction: Direction::Reverse, ..Request::new(operator) };
     let (mut output, keys) = (vec![0; 1_000], (0..1_000).map(|i| i / 9).collect::<Vec<u32>>());
     scan_segments_into(&request, &by_key(&keys), PerPart::default(), &input, &mut output).unwrap();
     let mut reversed = input;
