@@ -35,7 +35,7 @@ use std::sync::Arc;
 impl Device {
     /// Prepares the scan of `len` elements `T` by segments, written as `U`, by an operator on `A`: plan and
     /// kernels, which come from where [`prepare`](Self::prepare)'s do. `numbered` says whether each segment may have an
-    /// initial value of its own, and totals are wanted; exact operators are faster without.
+    /// initial value of its own, or totals are wanted; exact operators are faster without.
     ///
     /// # Errors
     ///

@@ -97,8 +97,8 @@ where
 ///
 /// As [`Scan::segments`] does for slices, and with the same bits.
 ///
-/// Operators that are [`EXACT`](crate::Operator::EXACT) (those of integers, extremes) take about as long as one
-/// scan of all elements, whatever segments there are, as long as neither [`inits`](Self::inits) nor
+/// Operators that are [`EXACT`](crate::Operator::EXACT) (those of integers, extremes) go in the
+/// tiles of the whole sequence, so that their time hardly depends on where segments start, as long as neither [`inits`](Self::inits) nor
 /// [`totals`](Self::totals) are asked for.
 ///
 /// ```
