@@ -1,7 +1,8 @@
 //! Compiles the kernels that the library carries, and packs them into `cubins.bin`.
 //!
-//! `cargo run --release -p kogge-cuda --example embed [FILE]`; needs NVRTC 12.8 or newer (`KOGGE_NVRTC`)
-//! and some minutes of all cores. To be repeated when a kernel, the operator language or the tuning
+//! `cargo run --release -p kogge-cuda --example embed [--all] [FILE]`; needs NVRTC 12.8 or newer (`KOGGE_NVRTC`)
+//! and some minutes. Kernels whose text is that of the archive that is there are taken from it, unless all are
+//! wanted anew, as for another NVRTC. To be repeated when a kernel, the operator language or the tuning
 //! changes: a test says so. Drivers of that NVRTC's major version and newer can load what it makes.
 
 use kogge_cuda::archive::{Archive, Kernel, pack, selection};
@@ -16,11 +17,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let groups = selection()?;
     let count: usize = groups.iter().map(Vec::len).sum();
     println!("{count} kernels in {} groups, NVRTC {major}.{minor}", groups.len());
-    let compiled = compile_all(&groups)?;
+    let (flags, paths): (Vec<_>, Vec<_>) =
+        std::env::args_os().skip(1).partition(|argument| argument == "--all");
+    let ours = || Path::new(env!("CARGO_MANIFEST_DIR")).join("cubins.bin");
+    let path = paths.first().map_or_else(ours, PathBuf::from);
+    let old = if flags.is_empty() { std::fs::read(&path).unwrap_or_default() } else { Vec::new() };
+    let compiled = compile_all(&groups, Archive::read(&old))?;
     let bytes =
         pack(&compiled, |cubins| zstd::bulk::compress(cubins, 19).expect("memory to compress in"));
-    let ours = || Path::new(env!("CARGO_MANIFEST_DIR")).join("cubins.bin");
-    let path = std::env::args_os().nth(1).map_or_else(ours, PathBuf::from);
     std::fs::write(&path, &bytes)?;
     check(&bytes, &compiled)?;
     let raw: usize = compiled.iter().flatten().map(|(_, cubin)| cubin.len()).sum();
@@ -28,8 +32,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Every kernel with its cubin, in the same groups.
-fn compile_all(groups: &[Vec<Kernel>]) -> Result<Vec<Vec<(Kernel, Vec<u8>)>>, kogge_cuda::Error> {
+/// Every kernel with its cubin, in the same groups; from `old` where it has the kernel.
+fn compile_all(
+    groups: &[Vec<Kernel>],
+    old: Option<Archive<'_>>,
+) -> Result<Vec<Vec<(Kernel, Vec<u8>)>>, kogge_cuda::Error> {
     let done: Vec<Mutex<Vec<(Kernel, Vec<u8>)>>> =
         groups.iter().map(|_| Mutex::default()).collect();
     let (next, failed) = (AtomicUsize::new(0), Mutex::new(None));
@@ -37,10 +44,10 @@ fn compile_all(groups: &[Vec<Kernel>]) -> Result<Vec<Vec<(Kernel, Vec<u8>)>>, ko
         let i = next.fetch_add(1, Ordering::Relaxed);
         let Some(group) = groups.get(i) else { return };
         for kernel in group {
-            match compile(&kernel.source, kernel.arch) {
-                Ok(compiled) => {
-                    done[i].lock().expect("no panic").push((kernel.clone(), compiled.cubin))
-                }
+            let kept = old.and_then(|archive| archive.get(&kernel.source, kernel.arch));
+            let made = || compile(&kernel.source, kernel.arch).map(|compiled| compiled.cubin);
+            match kept.map_or_else(made, Ok) {
+                Ok(cubin) => done[i].lock().expect("no panic").push((kernel.clone(), cubin)),
                 Err(error) => {
                     next.store(groups.len(), Ordering::Relaxed);
                     *failed.lock().expect("no panic") = Some(error);

@@ -101,6 +101,7 @@ impl Bench {
             let right = agree::<T, A, O>(&operator, kind, direction, &input, &got);
             let time = self.time(runs, || run(&mut workspace));
             let kernel = match scan.plan().kernel {
+                Kernel::Cluster(_) => "cluster",
                 Kernel::Tiles(_) => "tiles",
                 Kernel::Segments => "segments",
                 Kernel::Rounds(_) => "rounds",
@@ -176,6 +177,8 @@ fn main() {
         let (name, value) = setting.split_once('=').expect("name=value");
         let value: u32 = value.parse().expect("a number");
         match name {
+            "cluster_blocks" => tuning.cluster_blocks = value,
+            "cluster_segments" => tuning.cluster_segments = value,
             "few_segments" => tuning.few_segments = value.into(),
             "tile_blocks" => tuning.tile_blocks = value,
             "copies" => tuning.copies = value,

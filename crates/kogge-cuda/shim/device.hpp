@@ -40,7 +40,7 @@ KOGGE_DEVICE Quad load_shared(const void* from) {
 KOGGE_DEVICE void barrier_init(Barrier* barrier, u32 arrivals) { *barrier = shim::barrier_word(arrivals); }
 KOGGE_DEVICE void barrier_arrive(Barrier* barrier) { shim::barrier_arrive(barrier, 0); }
 KOGGE_DEVICE void barrier_wait(Barrier* barrier, u32 parity) { shim::barrier_wait(barrier, parity); }
-KOGGE_DEVICE void barrier_init_fence() {}
+KOGGE_DEVICE void barrier_init_fence() { shim::barrier_init_fence(); }
 KOGGE_DEVICE void barrier_arrive_expect(Barrier* barrier, u32 bytes) { shim::barrier_arrive(barrier, bytes); }
 KOGGE_DEVICE void bulk_load(void* to, const void* from, u32 bytes, Barrier* barrier) {
     shim::copy_later(to, from, bytes, barrier);
@@ -49,6 +49,14 @@ KOGGE_DEVICE void bulk_fence() {}
 KOGGE_DEVICE void async_load(void* to, const void* from) { shim::copy_later(to, from, 16, nullptr); }
 KOGGE_DEVICE void async_load_word(void* to, const void* from) { shim::copy_later(to, from, 4, nullptr); }
 KOGGE_DEVICE void async_arrive(Barrier* barrier) { shim::arrive_later(barrier); }
+
+// kernels/cluster.cuh
+KOGGE_DEVICE void cluster_arrive() { shim::cluster_arrive(); }
+KOGGE_DEVICE void cluster_wait() { shim::cluster_wait(); }
+KOGGE_DEVICE void store_remote(u32* to, u32 block, u32 word, Barrier* barrier) {
+    shim::store_remote(to, block, word, barrier);
+}
+KOGGE_DEVICE void barrier_wait_remote(Barrier* barrier, u32 parity) { shim::barrier_wait(barrier, parity); }
 
 enum : u32 { CACHE_LINE = 128 };
 KOGGE_DEVICE void prefetch(const void*) {}

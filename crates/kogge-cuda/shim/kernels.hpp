@@ -1,5 +1,5 @@
 // The kernel sources, in the order in which the engine hands them to NVRTC (src/source.rs), but for
-// device.cuh, whose place device.hpp takes.
+// device.cuh and cluster.cuh, whose place device.hpp takes.
 #pragma once
 #include "device.hpp"
 #include "intrinsics.hpp"
@@ -17,6 +17,7 @@
 #include "../kernels/look_ahead.cuh"
 #include "../kernels/wide_look_ahead.cuh"
 #include "../kernels/segment_scan.cuh"
+#include "../kernels/cluster_scan.cuh"
 #include "../kernels/tile_scan.cuh"
 #include "../kernels/load_tile.cuh"
 #include "../kernels/round_scan.cuh"

@@ -2,8 +2,8 @@
 //
 // A request: a line `name kind kernel grid seed length init_kind in_place input_offset output_offset`,
 // then the accumulator's bytes as init, then the elements. `kind` is 0 inclusive, 1 exclusive, plus 2 if
-// in reverse; `kernel` is 0 for segments, 1 for rounds, 2 for tiles. The answer: the output's bytes, then the
-// total's. Requests of one name share a workspace, as calls do. A byte written outside the output ends the program.
+// in reverse; `kernel` is 0 for segments, 1 for rounds, 2 for tiles, 3 and 4 for a cluster whose
+// blocks have a segment or two. The answer: the output's bytes, then the total's. Requests of one name share a workspace, as calls do. A byte written outside the output ends the program.
 #include "memory.hpp"
 #include "specimens.hpp"
 
@@ -45,7 +45,7 @@ int main() {
         read_all(input.at, q.length * e.input);
         Memory& workspace = named.shared(sizeof(Workspace) + 4096 * e.slot);
         u64 segments = (q.length + e.segment - 1) / e.segment, tiles = (q.length + e.tile - 1) / e.tile;
-        u64 slots = q.kernel == BY_SEGMENTS ? segments : q.kernel == IN_ROUNDS ? tiles : TILE_COPIES * tiles;
+        u64 slots = q.kernel == BY_SEGMENTS ? segments : q.kernel == IN_ROUNDS ? tiles : q.kernel == BY_TILES ? TILE_COPIES * tiles : 0;
         if (slots > 4096) shim::fail("more slots than the workspace has");
         q.input = input.at;
         q.output = in_place ? input.at : output.at;

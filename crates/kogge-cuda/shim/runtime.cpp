@@ -109,6 +109,33 @@ struct Queue {
     }
 };
 
+// A word that another block writes into this one's shared memory, both as offsets.
+struct Store {
+    u64 to, barrier;
+    u32 word;
+    const u64* order;
+};
+
+// Those not yet made. Blocks put them in while this one takes them out: by a lock of which the race detector doesn't
+// know, so that it orders nothing of the kernel's.
+struct Mail {
+    enum : u32 { ROOM = 1 << 12 };
+    std::atomic_flag busy = ATOMIC_FLAG_INIT;
+    std::vector<Store> stores;
+    std::vector<u64> orders = std::vector<u64>(ROOM);
+    u64 sent = 0;
+    bool open = false;
+
+    Mail() { stores.reserve(ROOM); }
+    template <class F>
+    auto locked(F action) {
+        while (busy.test_and_set(std::memory_order_acquire)) sched_yield();
+        auto result = action();
+        busy.clear(std::memory_order_release);
+        return result;
+    }
+};
+
 struct Warp {
     Group group;
     u32 exchange[2][WARP];
@@ -124,6 +151,7 @@ struct Room {
     std::vector<order::Thread> known_as;
     order::Thread agents[AGENTS];
     Queue copies;
+    Mail mail;
 
     Room() {
         for (order::Thread& agent : agents) agent = order::create();
@@ -145,7 +173,10 @@ struct Launch {
     u32 blocks, threads, shared_bytes, seed;
     void (*kernel)(const void*);
     const void* arguments;
+    const std::unique_ptr<Room>* rooms;
     std::atomic<u64> progress{0};  // steps of all blocks
+    std::atomic<u64> arrived{0};   // threads at the cluster's barrier
+    u64 initialised = 0;           // what orders its blocks' barriers in shared memory
     // Of each block the progress at which it stands still, if it does.
     enum : u64 { GOES_ON = ~0ull, ENDED = GOES_ON - 1 };
     std::vector<std::atomic<u64>> stands = std::vector<std::atomic<u64>>(blocks);
@@ -283,6 +314,27 @@ void make_a_copy(Block& b) {
     order::run_as(b.scheduler);
 }
 
+// Makes one of the stores that other blocks have sent, if there is any.
+bool take_mail(Block& b) {
+    Mail& mail = b.room.mail;
+    Store store;
+    bool any = mail.locked([&] {
+        if (mail.stores.empty()) return false;
+        std::swap(mail.stores[b.random() % mail.stores.size()], mail.stores.back());
+        store = mail.stores.back();
+        mail.stores.pop_back();
+        return true;
+    });
+    if (!any) return false;
+    order::run_as(b.room.agents[b.random() % AGENTS]);
+    order::acquire(store.order);
+    order::writes(b.shared + store.to, 4);
+    std::memcpy(b.shared + store.to, &store.word, 4);
+    update((Barrier*)(b.shared + store.barrier), 0, -4);
+    order::run_as(b.scheduler);
+    return true;
+}
+
 [[noreturn]] void fiber_main() {
     order::acquire(&current().started);
     Launch& launch = *current().launch;
@@ -335,6 +387,8 @@ void schedule(Block& b) {
             if (f.done) left--;
         }
         while (!b.copies.empty() && b.random() % 4) make_a_copy(b);
+        while (b.launch->arrived > 0 && b.random() % 4 && take_mail(b)) {
+        }
         if (b.steps != before) continue;
         // The core is for the blocks that this one waits for.
         sched_yield();
@@ -342,6 +396,12 @@ void schedule(Block& b) {
     }
     b.launch->stands[b.index] = Launch::ENDED;
     if (!b.copies.empty()) fail("a block ended before its copies were made");
+    Mail& mail = b.room.mail;
+    bool all = mail.locked([&] {
+        mail.open = false;
+        return mail.stores.empty();
+    });
+    if (!all) fail("a block ended before all came that others write into it");
 }
 
 void prepare(Block& b) {
@@ -383,11 +443,11 @@ void fail(const char* what) {
 }
 
 void launch(u32 blocks, u32 threads, u32 shared_bytes, u32 seed, void (*kernel)(const void*), const void* arguments) {
-    Launch launch = {blocks, threads, shared_bytes, seed, kernel, arguments};
-    for (std::atomic<u64>& at : launch.stands) at = Launch::GOES_ON;
     static std::vector<std::unique_ptr<Room>> rooms;
     while (rooms.size() < blocks) rooms.emplace_back(new Room);
-    for (u32 i = 0; i < blocks; i++) rooms[i]->fit(threads, shared_bytes);
+    Launch launch = {blocks, threads, shared_bytes, seed, kernel, arguments, rooms.data()};
+    for (std::atomic<u64>& at : launch.stands) at = Launch::GOES_ON;
+    for (u32 i = 0; i < blocks; i++) rooms[i]->fit(threads, shared_bytes), rooms[i]->mail.open = true;
     std::vector<std::thread> residents;
     for (u32 i = 0; i < blocks; i++) residents.emplace_back(run_block, &launch, i, rooms[i].get());
     for (auto& resident : residents) resident.join();
@@ -415,6 +475,34 @@ void barrier_wait(Barrier* barrier, u32 parity) {
     order::touches(barrier);
     wait_for(phase_over, barrier, parity);
     order::acquire(order_of(barrier, parity));
+}
+void barrier_init_fence() { order::release(&current().launch->initialised); }
+
+bool all_arrived(const void* launch, u64 threads) { return ((const Launch*)launch)->arrived >= threads; }
+void cluster_arrive() {
+    Launch& launch = *current().launch;
+    if (launch.arrived.fetch_add(1) >= (u64)launch.blocks * launch.threads) fail("the cluster's barrier serves once");
+    current().progress();
+}
+void cluster_wait() {
+    Launch& launch = *current().launch;
+    wait_for(all_arrived, &launch, (u64)launch.blocks * launch.threads);
+    order::acquire(&launch.initialised);
+}
+void store_remote(u32* to, u32 block, u32 word, Barrier* barrier) {
+    Block& b = current();
+    if (block >= b.launch->blocks) fail("a store to a block that isn't in the cluster");
+    Mail& mail = b.launch->rooms[block]->mail;
+    u64 place = (u8*)to - b.shared, counter = (u8*)barrier - b.shared;
+    if (place % 4 || place + 4 > b.launch->shared_bytes) fail("a store outside shared memory");
+    bool sent = mail.locked([&] {
+        const u64* order = &mail.orders[mail.sent++ % Mail::ROOM];
+        order::release(order);
+        if (mail.open) mail.stores.push_back({place, counter, word, order});
+        return mail.open;
+    });
+    if (!sent) fail("a store to a block that has ended");
+    b.progress();
 }
 void copy_later(void* to, const void* from, u32 bytes, Barrier* barrier) {
     u32 unit = bytes == 4 ? 4 : 16;

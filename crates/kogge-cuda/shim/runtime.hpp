@@ -36,10 +36,18 @@ u32 ballot(u32 word);
 u64 barrier_word(u32 arrivals);
 void barrier_arrive(Barrier* barrier, u32 bytes);
 void barrier_wait(Barrier* barrier, u32 parity);
+// Barriers that this thread has initialised can be used by who has passed `cluster_wait`.
+void barrier_init_fence();
 // Bytes that will be copied at some later time; then the barrier, if there is one, awaits so many less.
 void copy_later(void* to, const void* from, u32 bytes, Barrier* barrier);
 // An arrival once this thread's copies so far are made.
 void arrive_later(Barrier* barrier);
+
+// All blocks as one cluster: every thread passes both, once.
+void cluster_arrive();
+void cluster_wait();
+// A word that will be written at some later time to where `to` is in another block; then its barrier awaits so much less.
+void store_remote(u32* to, u32 block, u32 word, Barrier* barrier);
 
 // Memory that blocks share, in whole words, without any order among them.
 void store_slot(void* to, u64 low, u64 high);

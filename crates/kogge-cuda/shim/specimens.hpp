@@ -72,7 +72,13 @@ struct Specimen {
     X(halves, OfHalves, OfHalves::Element, OfHalves::Element, OfHalves::Element, true, 4, 2, 4, 2, false)
 #endif
 
-enum : u32 { BY_SEGMENTS, IN_ROUNDS, BY_TILES };
+// The same in a cluster, with so many segments a block.
+template <class S, u32 SEGMENTS_>
+struct InCluster : S {
+    static constexpr u32 SEGMENTS = SEGMENTS_;
+};
+
+enum : u32 { BY_SEGMENTS, IN_ROUNDS, BY_TILES, IN_CLUSTER, IN_CLUSTER_BY_TWO };
 // A scan of a request.
 struct Request {
     u64 length;
@@ -85,7 +91,7 @@ struct Request {
 };
 
 template <class S>
-void run(const Request& q) {
+Arguments<S> arguments_of(const Request& q) {
     Arguments<S> a = {};
     a.input = q.input;
     a.output = q.output;
@@ -95,6 +101,21 @@ void run(const Request& q) {
     a.total = q.total;
     a.init_kind = q.init_kind;
     if (q.init_kind == INIT_BY_VALUE) std::memcpy(&a.init, q.init, sizeof(a.init));
+    return a;
+}
+
+template <class S>
+void run_in_cluster(const Request& q) {
+    Arguments<S> a = arguments_of<S>(q);
+    shim::launch(q.grid, ClusterShared<S>::THREADS, sizeof(ClusterShared<S>), q.seed,
+                 [](const void* a) { cluster_scan<S>(*(const Arguments<S>*)a); }, &a);
+}
+
+template <class S>
+void run(const Request& q) {
+    if (q.kernel == IN_CLUSTER) return run_in_cluster<InCluster<S, 1>>(q);
+    if (q.kernel == IN_CLUSTER_BY_TWO) return run_in_cluster<InCluster<S, 2>>(q);
+    Arguments<S> a = arguments_of<S>(q);
     if (q.kernel == IN_ROUNDS)
         shim::launch(q.grid, Ring<S>::THREADS, sizeof(Ring<S>), q.seed,
                      [](const void* a) { sequence_scan<S>(*(const Arguments<S>*)a); }, &a);

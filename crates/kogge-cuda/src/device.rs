@@ -1,7 +1,7 @@
 //! A GPU: found, asked what it can do, and given kernels.
 
 use crate::archive::Archive;
-use crate::launch::Module;
+use crate::launch::{Module, PORTABLE_CLUSTER};
 use crate::{Arch, Capability, Error, LineScan, LineShape, Scan, Specification, Tuning, Workspace};
 use crate::{archive, cache, compile, plan, source};
 use cudarc::driver::sys::{self, CUdevice_attribute_enum as Attribute};
@@ -164,9 +164,15 @@ impl Device {
             direction,
             in_place: false,
         };
-        let plan = plan(&problem, self.capability, &self.tuning)?;
-        let text = source::<T, U, A, O>(operator, Specification { kind, direction }, &plan)?;
-        let module = self.module(text, plan.shared_bytes)?;
+        let kernel = |tuning: &Tuning| {
+            let plan = plan(&problem, self.capability, tuning)?;
+            let text = source::<T, U, A, O>(operator, Specification { kind, direction }, &plan)?;
+            Ok::<_, Error>((plan, self.module(text, plan.shared_bytes)?))
+        };
+        let (mut plan, mut module) = kernel(&self.tuning)?;
+        if plan.in_cluster() && plan.grid > PORTABLE_CLUSTER && !module.holds(plan.launch())? {
+            (plan, module) = kernel(&Tuning { cluster_blocks: PORTABLE_CLUSTER, ..self.tuning })?;
+        }
         Scan::new(problem, plan, module)
     }
 

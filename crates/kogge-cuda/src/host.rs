@@ -18,7 +18,7 @@ const CHUNK_BYTES: u64 = 16 << 20;
 /// The chunks of a problem in the order of the scan; one at least.
 fn chunks(problem: &Problem, plan: &Plan) -> impl Iterator<Item = Range<usize>> {
     let len = match plan.kernel {
-        Kernel::Tiles(_) | Kernel::Segments => plan.launch_len,
+        Kernel::Cluster(_) | Kernel::Tiles(_) | Kernel::Segments => plan.launch_len,
         Kernel::Rounds(_) => {
             let block = problem.order().block() as u64;
             block * (CHUNK_BYTES / (block * problem.element_bytes as u64)).max(1)

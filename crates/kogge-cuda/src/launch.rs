@@ -2,7 +2,10 @@
 
 use crate::source::ENTRY;
 use crate::{Error, Init};
-use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+use cudarc::driver::sys::CUfunction_attribute_enum::{
+    CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+    CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
+};
 use cudarc::driver::{CudaContext, CudaStream, result, sys};
 use kogge_core::{Element, bytemuck};
 use std::ffi::CString;
@@ -33,6 +36,43 @@ pub(crate) struct Grid {
     pub shared_bytes: u32,
     /// Whether blocks wait for blocks of higher index, so that all must be resident at once.
     pub cooperative: bool,
+    /// Whether all of them are one cluster.
+    pub cluster: bool,
+}
+
+/// Thread blocks of a cluster that every device with clusters can hold.
+pub(crate) const PORTABLE_CLUSTER: u32 = 8;
+
+impl Grid {
+    /// What tells the driver that all blocks are one cluster.
+    fn cluster_size(&self) -> sys::CUlaunchAttribute {
+        let blocks = sys::CUlaunchAttributeValue_union__bindgen_ty_1 { x: self.blocks, y: 1, z: 1 };
+        sys::CUlaunchAttribute {
+            id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+            pad: [0; 4],
+            value: sys::CUlaunchAttributeValue { clusterDim: blocks },
+        }
+    }
+
+    /// The launch with one attribute, which it points to.
+    fn config(
+        &self,
+        stream: sys::CUstream,
+        attribute: &mut sys::CUlaunchAttribute,
+    ) -> sys::CUlaunchConfig {
+        sys::CUlaunchConfig {
+            gridDimX: self.blocks,
+            gridDimY: 1,
+            gridDimZ: 1,
+            blockDimX: self.threads,
+            blockDimY: 1,
+            blockDimZ: 1,
+            sharedMemBytes: self.shared_bytes,
+            hStream: stream,
+            attrs: attribute,
+            numAttrs: 1,
+        }
+    }
 }
 
 impl Module {
@@ -59,6 +99,25 @@ impl Module {
         Ok(loaded)
     }
 
+    /// Whether the device can hold the cluster that the grid is. Of more than [`PORTABLE_CLUSTER`] blocks
+    /// that depends on how many multiprocessors lie together.
+    pub(crate) fn holds(&self, grid: Grid) -> Result<bool, Error> {
+        self.context.bind_to_thread()?;
+        let (mut size, mut clusters) = (grid.cluster_size(), 0);
+        let config = grid.config(std::ptr::null_mut(), &mut size);
+        // SAFETY: the function is loaded; the configuration and its attribute live until the call returns,
+        // which writes one integer.
+        unsafe {
+            result::function::set_function_attribute(
+                self.function,
+                CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
+                1,
+            )?;
+            sys::cuOccupancyMaxActiveClusters(&mut clusters, self.function, &config).result()?;
+        }
+        Ok(clusters > 0)
+    }
+
     /// Launches the kernel. Blocks that wait for higher ones are launched as a cooperative grid: all of
     /// them become resident, or none.
     ///
@@ -75,6 +134,17 @@ impl Module {
     ) -> Result<(), Error> {
         self.context.bind_to_thread()?;
         let mut parameters = [(&raw mut *arguments).cast()];
+        if grid.cluster {
+            let mut size = grid.cluster_size();
+            let config = grid.config(stream.cu_stream(), &mut size);
+            // SAFETY: as below; the configuration and its attribute live until the call returns.
+            unsafe {
+                let parameters = parameters.as_mut_ptr();
+                sys::cuLaunchKernelEx(&config, self.function, parameters, std::ptr::null_mut())
+            }
+            .result()?;
+            return Ok(());
+        }
         let launch = if grid.cooperative {
             result::launch_cooperative_kernel
         } else {

@@ -1,7 +1,7 @@
 //! From a problem to a plan, without touching data or device: which kernel, in which shape, with how
 //! many blocks and how much memory.
 
-use crate::launch::{Grid, INIT_BYTES};
+use crate::launch::{Grid, INIT_BYTES, PORTABLE_CLUSTER};
 use crate::{Error, Tuning};
 use kogge_core::{Direction, Order, Problem};
 use std::ops::Range;
@@ -63,7 +63,9 @@ pub struct Tiling {
 /// Which kernel does it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kernel {
-    /// One thread block a segment: the shortest sequences, and elements of which a warp can't hold one.
+    /// All thread blocks one cluster, so many segments each (sm_90 and newer): short sequences.
+    Cluster(u32),
+    /// One thread block a segment: short sequences where there are no clusters, and elements of which a warp can't hold one.
     Segments,
     /// One thread block a tile, all of them at once: what the registers of the device hold.
     Tiles(Tiling),
@@ -99,6 +101,10 @@ impl Plan {
         }
         let order = problem.order();
         match self.kernel {
+            Kernel::Cluster(segments) => {
+                let blocks = len.div_ceil(u64::from(segments) * order.segment() as u64);
+                Self { grid: blocks.max(1) as u32, ..*self }
+            }
             Kernel::Tiles(_) => {
                 let tiles = len.div_ceil(order.tile() as u64);
                 Self { grid: tiles.max(1) as u32, ..*self }
@@ -118,7 +124,12 @@ impl Plan {
     /// Its launch.
     pub(crate) fn launch(&self) -> Grid {
         let Self { grid: blocks, threads, shared_bytes, cooperative, .. } = *self;
-        Grid { blocks, threads, shared_bytes, cooperative }
+        Grid { blocks, threads, shared_bytes, cooperative, cluster: self.in_cluster() }
+    }
+
+    /// Whether its thread blocks are one cluster.
+    pub(crate) fn in_cluster(&self) -> bool {
+        matches!(self.kernel, Kernel::Cluster(_))
     }
 
     /// Where in the workspace the carry before launch `index` lies: two places, in turn.
@@ -147,6 +158,8 @@ const TILE_THREADS: u32 = LANES * 8;
 pub(crate) const WORKSPACE_HEAD: u64 = 16;
 /// Segments whose totals every block can fold: 16 blocks of 32 tiles of 8.
 const MOST_SEGMENTS: u64 = 16 * 256;
+/// Thread blocks of a cluster for which its kernel has room.
+const MOST_CLUSTER: u32 = 16;
 /// Blocks of the order whose totals the kernel of tiles has room for.
 const MOST_BLOCKS: u32 = 32;
 /// Bytes of an element, and of an accumulator, of which a warp can hold a segment.
@@ -190,6 +203,18 @@ pub fn plan(problem: &Problem, device: Capability, tuning: &Tuning) -> Result<Pl
     let segments = problem.len.div_ceil(order.segment() as u64);
     let bytes = problem.len.saturating_mul(problem.element_bytes as u64);
     let tiles = problem.len.div_ceil(order.tile() as u64);
+    if let Some((blocks, each)) = cluster(segments, device, tuning) {
+        return Ok(Plan {
+            kernel: Kernel::Cluster(each),
+            grid: blocks,
+            cooperative: false,
+            threads: LANES * 8 * each,
+            // A barrier, the totals of rows, and those of sixteen blocks' segments.
+            shared_bytes: (8 + MOST_CLUSTER) * each * accumulator.next_multiple_of(4) + 64,
+            workspace_bytes: WORKSPACE_HEAD,
+            launch_len: problem.len,
+        });
+    }
     if let Some(tiling) = tiling(problem, tuning)
         && segments > tuning.few_segments
         && tiles <= u64::from((tiling.resident * device.multiprocessors).min(MOST_BLOCKS * LANES))
@@ -236,6 +261,21 @@ pub fn plan(problem: &Problem, device: Capability, tuning: &Tuning) -> Result<Pl
             })
         }
     }
+}
+
+/// The blocks of a cluster that takes so many segments, and the segments of each, if there is one.
+///
+/// Every device with clusters has them of 8 blocks; those of data centres, of 16.
+fn cluster(segments: u64, device: Capability, tuning: &Tuning) -> Option<(u32, u32)> {
+    let offered = match device.compute.0 {
+        ..9 => 0,
+        9 | 10 => MOST_CLUSTER,
+        _ => PORTABLE_CLUSTER,
+    };
+    let most = offered.min(tuning.cluster_blocks);
+    let each = (1..=tuning.cluster_segments.min(2))
+        .find(|each| segments <= u64::from(most * each) && most > 0)?;
+    Some(((segments.div_ceil(each.into()) as u32).max(1), each))
 }
 
 /// How thread blocks hold a tile each, if they can.
@@ -344,9 +384,34 @@ mod tests {
     #[test]
     fn short_sequences_take_a_block_a_segment() {
         for (len, grid) in [(0, 1), (1, 1), (1024, 1), (1025, 2), (1 << 15, 32)] {
-            let plan = plan(&problem(len, 4), H100, &Tuning::default()).unwrap();
+            let plan = plan(&problem(len, 4), A100, &Tuning::default()).unwrap();
             assert_eq!((plan.kernel, plan.grid), (Kernel::Segments, grid));
         }
+    }
+
+    #[test]
+    fn where_there_are_clusters_one_takes_short_sequences() {
+        let of = |segments: u64, device, tuning: &Tuning| {
+            let problem = problem(segments * 1024, 4);
+            let plan = plan(&problem, device, tuning).unwrap();
+            assert!(plan.of_fewer(&problem, 1).grid == 1, "{plan:?}");
+            (plan.kernel, plan.grid, plan.threads)
+        };
+        let most = Tuning::default();
+        for (segments, each, grid) in [(0, 1, 1), (1, 1, 1), (16, 1, 16), (17, 2, 9), (32, 2, 16)] {
+            let cluster = (Kernel::Cluster(each), grid, 256 * each);
+            assert_eq!(of(segments, H100, &most), cluster, "{segments}");
+        }
+        assert!(matches!(of(33, H100, &most).0, Kernel::Tiles(_)));
+        // Eight blocks are all that there are elsewhere, and in a slice of a GPU perhaps.
+        let few = Tuning { cluster_blocks: 8, ..most };
+        for (device, tuning) in [(RTX, &most), (H100, &few)] {
+            assert_eq!(of(8, device, tuning), (Kernel::Cluster(1), 8, 256));
+            assert_eq!(of(16, device, tuning), (Kernel::Cluster(2), 8, 512));
+            assert_eq!(of(17, device, tuning).0, Kernel::Segments);
+        }
+        let none = Tuning { cluster_blocks: 0, ..most };
+        assert_eq!(of(1, H100, &none).0, Kernel::Segments);
     }
 
     #[test]
@@ -376,18 +441,18 @@ mod tests {
     #[test]
     fn nothing_to_scan_is_never_in_rounds() {
         let tuning = Tuning { rounds_bytes: 0, ..Tuning::default() };
-        assert_eq!(plan(&problem(0, 4), H100, &tuning).unwrap().grid, 1);
+        assert_eq!(plan(&problem(0, 4), A100, &tuning).unwrap().grid, 1);
         assert_eq!(
-            plan(&problem(1, 4), H100, &tuning).unwrap().kernel,
-            plan(&problem(1 << 30, 4), H100, &tuning).unwrap().kernel
+            plan(&problem(1, 4), A100, &tuning).unwrap().kernel,
+            plan(&problem(1 << 30, 4), A100, &tuning).unwrap().kernel
         );
     }
 
     #[test]
     fn large_elements_go_by_segments_in_launches() {
         for (element, device) in [(64, H100), (32, RTX)] {
-            let one = plan(&problem(1 << 13, element), device, &Tuning::default()).unwrap();
-            assert_eq!((one.kernel, one.launch_len), (Kernel::Segments, 1 << 13));
+            let one = plan(&problem(1 << 14, element), device, &Tuning::default()).unwrap();
+            assert_eq!((one.kernel, one.launch_len), (Kernel::Segments, 1 << 14));
             let problem = problem((1 << 30) + 5, element);
             let plan = plan(&problem, device, &Tuning::default()).unwrap();
             assert_eq!(

@@ -30,6 +30,13 @@ const KERNELS: [&str; 8] = [
     include_str!("../kernels/sequence.cuh"),
 ];
 
+/// That of a cluster.
+const IN_CLUSTER: [&str; 3] = [
+    include_str!("../kernels/arguments.cuh"),
+    include_str!("../kernels/cluster.cuh"),
+    include_str!("../kernels/cluster_scan.cuh"),
+];
+
 /// The kernel's name in the compiled program.
 pub(crate) const ENTRY: &str = "kogge_scan";
 /// What kernels know the operator by.
@@ -61,6 +68,10 @@ where
     O: DeviceOperator<A>,
 {
     let (bulk, constants, shared, bounds, entry) = match plan.kernel {
+        Kernel::Cluster(segments) => {
+            let bounds = "ClusterShared<Scan>::THREADS, 1".into();
+            (false, format!("SEGMENTS = {segments}"), "ClusterShared", bounds, "cluster_scan")
+        }
         Kernel::Segments => {
             (false, String::new(), "SegmentShared", "SEGMENT_THREADS, 2".into(), "segment_scan")
         }
@@ -73,7 +84,7 @@ where
         }
     };
     let program = Program {
-        kernels: &KERNELS,
+        kernels: if plan.in_cluster() { &IN_CLUSTER } else { &KERNELS },
         bulk,
         constants: &constants,
         shared,

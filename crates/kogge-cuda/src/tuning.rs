@@ -3,7 +3,11 @@
 /// The choices that change how fast a scan is, and never its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tuning {
-    /// Segments up to which a thread block takes one, and not a tile.
+    /// Thread blocks of the cluster that takes a short sequence, at most: 16 where there are so many, and 0 for none.
+    pub cluster_blocks: u32,
+    /// Segments of each of them, at most: one, or two.
+    pub cluster_segments: u32,
+    /// Segments up to which elsewhere a thread block takes one, and not a tile.
     pub few_segments: u64,
     /// Thread blocks that hold a tile each, on a multiprocessor at most. What all of them can't hold goes in
     /// rounds, or by segments.
@@ -63,6 +67,8 @@ pub struct Tuning {
 impl Default for Tuning {
     fn default() -> Self {
         Self {
+            cluster_blocks: 16,
+            cluster_segments: 2,
             few_segments: 32,
             tile_blocks: 4,
             copies: 4,

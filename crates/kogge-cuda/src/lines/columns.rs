@@ -522,7 +522,7 @@ where
         let mut arguments =
             ColumnArguments::new::<T, U>(&self.lines, addresses, workspace.address(), inits);
         let ColumnPlan { grid: blocks, threads, shared_bytes, cooperative, .. } = self.plan;
-        let grid = Grid { blocks, threads, shared_bytes, cooperative };
+        let grid = Grid { blocks, threads, shared_bytes, cooperative, cluster: false };
         // SAFETY: these are the kernel's arguments; the caller's promise; the workspace is this stream's
         // alone, and large enough.
         unsafe { self.module.launch(grid, workspace.stream(), &mut arguments) }

@@ -92,7 +92,7 @@ pub(crate) fn plan(
     tuning: &Tuning,
 ) -> Result<ContiguousPlan, Error> {
     // Also says whether kernels take the accumulator.
-    let flat = crate::plan(problem, device, tuning)?;
+    let flat = crate::plan(problem, device, &Tuning { cluster_blocks: 0, ..*tuning })?;
     let order = problem.order();
     let in_one_tile = problem.len <= order.tile() as u64;
     let segments = problem.len / order.segment() as u64;
@@ -473,7 +473,7 @@ where
                 let module = whole.as_ref().filter(|_| arguments.whole != 0).unwrap_or(any);
                 let ContiguousPlan { grid: blocks, threads, shared_bytes, cooperative, .. } =
                     self.plan;
-                let grid = Grid { blocks, threads, shared_bytes, cooperative };
+                let grid = Grid { blocks, threads, shared_bytes, cooperative, cluster: false };
                 // SAFETY: these are the kernel's arguments; the caller's promise; the workspace is this
                 // stream's alone, and large enough.
                 unsafe { module.launch(grid, workspace.stream(), &mut arguments) }

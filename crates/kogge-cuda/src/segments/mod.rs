@@ -222,7 +222,8 @@ where
             if let Some(ExactSegments { grid: blocks, shared_bytes, ring, .. }) = self.plan.exact {
                 self.mark(workspace, &mut mark)?;
                 let threads = ring.threads();
-                let grid = Grid { blocks, threads, shared_bytes, cooperative: true };
+                let grid =
+                    Grid { blocks, threads, shared_bytes, cooperative: true, cluster: false };
                 return self.scan.launch(grid, workspace.stream(), &mut scan);
             }
             self.find(workspace, mark)?;
@@ -231,7 +232,8 @@ where
             if let (Some(rounds), Some(long)) = (&self.rounds, self.plan.rounds) {
                 let LongSegments { grid: blocks, shared_bytes, ring, .. } = long;
                 let threads = ring.threads();
-                let grid = Grid { blocks, threads, shared_bytes, cooperative: true };
+                let grid =
+                    Grid { blocks, threads, shared_bytes, cooperative: true, cluster: false };
                 rounds.launch(grid, workspace.stream(), &mut scan)?;
             }
         }
@@ -405,7 +407,7 @@ where
 }
 
 fn grid(blocks: u64, threads: u32, shared_bytes: u32) -> Grid {
-    Grid { blocks: blocks.max(1) as u32, threads, shared_bytes, cooperative: false }
+    Grid { blocks: blocks.max(1) as u32, threads, shared_bytes, cooperative: false, cluster: false }
 }
 
 /// `MarkArguments` of kernels/heads.cuh, byte for byte.

@@ -278,6 +278,8 @@ pub enum Launch {
     /// With so many blocks, if there are as many tiles.
     Rounds(u32),
     Tiles,
+    /// Whose blocks have one segment each, or two; sixteen blocks at most.
+    Cluster(u32),
 }
 
 pub struct Case<'a, O, A> {
@@ -314,6 +316,7 @@ impl<O, A> Case<'_, O, A> {
             Launch::Segments => (0, parts(order.segment())),
             Launch::Rounds(grid) => (1, grid.min(parts(order.tile()))),
             Launch::Tiles => (2, parts(order.tile())),
+            Launch::Cluster(segments) => (2 + segments, parts(order.segment() * segments as usize)),
         };
         let code = (kind == Kind::Exclusive) as u32 + 2 * (direction == Direction::Reverse) as u32;
         let header = format!(

@@ -72,6 +72,13 @@ where
     let input = data(order.row() * 3 - 1 - random.below(order.chunk()), random);
     case.check::<A, A>(shim, random, Launch::Segments, &input)?;
     case.check::<A, A>(shim, random, Launch::Tiles, &input)?;
+    // A cluster that cuts a tile, its last block short, and one of a block.
+    let segments = 1 + turn as u32 % 2;
+    for blocks in [10 + random.below(6), 1] {
+        let most = order.segment() * segments as usize;
+        let input = data(most * blocks - random.below(most), random);
+        case.check::<A, A>(shim, random, Launch::Cluster(segments), &input)?;
+    }
     // More tiles than copies of their totals, the last one short.
     let input = data(order.tile() * 6 - random.below(order.tile()), random);
     case.check::<A, A>(shim, random, Launch::Tiles, &input)?;

@@ -13,12 +13,13 @@ pub fn device() -> Device {
 
 /// One whose thread blocks take whole tiles even of the shortest sequences.
 pub fn by_tiles(device: Device) -> Device {
-    device.with_tuning(Tuning { few_segments: 0, ..Tuning::default() })
+    device.with_tuning(Tuning { cluster_blocks: 0, few_segments: 0, ..Tuning::default() })
 }
 
 /// One that goes by segments, whatever the elements.
 pub fn by_segments(device: Device) -> Device {
-    let tuning = Tuning { tile_blocks: 0, rounds_bytes: u64::MAX, ..Tuning::default() };
+    let (cluster_blocks, tile_blocks, rounds_bytes) = (0, 0, u64::MAX);
+    let tuning = Tuning { cluster_blocks, tile_blocks, rounds_bytes, ..Tuning::default() };
     device.with_tuning(tuning)
 }
 

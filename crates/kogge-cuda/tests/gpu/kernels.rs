@@ -6,7 +6,7 @@ use crate::devices::{CAPTURE, by_segments, by_tiles, device};
 use crate::values::float;
 use kogge_core::ops::Sum;
 use kogge_core::{Direction, Kind, Order, bytemuck};
-use kogge_cuda::{Capability, Device, Kernel};
+use kogge_cuda::{Capability, Device, Kernel, Tuning};
 
 /// On a device whose shared memory holds no two tiles, a long sequence takes several launches.
 #[test]
@@ -31,14 +31,18 @@ fn several_launches() {
     }
 }
 
+/// Elements of a tile of `f32`.
+const TILE: usize = 8192;
+const THREE_TILES: usize = 3 * TILE;
+
 /// Boundary lengths by one kernel alone: short enough for the tools that watch every access.
-fn at_boundaries(device: &Device, by: impl Fn(Kernel) -> bool) {
+fn at_boundaries(device: &Device, most: usize, by: impl Fn(Kernel) -> bool) {
     let _shared = CAPTURE.read();
     let mut workspace = device.workspace().expect("a workspace");
     let mut random = Random(5);
     for way in WAYS {
         let order = Order::of::<f32>();
-        for n in boundary_lengths(order, order.tile() * 3 + 1).into_iter().filter(|&n| n > 0) {
+        for n in boundary_lengths(order, most).into_iter().filter(|&n| n > 0) {
             let input: Vec<f32> = (0..n).map(|_| float(&mut random)).collect();
             let scan =
                 device.prepare::<f32, f32, f32, _>(&Sum, way.0, way.1, n as u64).expect("a kernel");
@@ -50,12 +54,24 @@ fn at_boundaries(device: &Device, by: impl Fn(Kernel) -> bool) {
 
 #[test]
 fn segments() {
-    at_boundaries(&by_segments(device()), |kernel| kernel == Kernel::Segments);
+    at_boundaries(&by_segments(device()), THREE_TILES + 1, |kernel| kernel == Kernel::Segments);
+}
+
+/// Of devices without clusters, nothing is seen here: they go by segments, and say so.
+#[test]
+fn cluster() {
+    let clusters = device().capability().compute >= (9, 0);
+    let eight = device().with_tuning(Tuning { cluster_blocks: 8, ..Tuning::default() });
+    for (device, most) in [(device(), 4 * TILE), (eight, 2 * TILE)] {
+        at_boundaries(&device, most, |kernel| matches!(kernel, Kernel::Cluster(_)) == clusters);
+    }
 }
 
 #[test]
 fn tiles() {
-    at_boundaries(&by_tiles(device()), |kernel| matches!(kernel, Kernel::Tiles(_)));
+    at_boundaries(&by_tiles(device()), THREE_TILES + 1, |kernel| {
+        matches!(kernel, Kernel::Tiles(_))
+    });
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::check::{WAYS, check};
 use crate::common::{Random, boundary_lengths};
-use crate::devices::{CAPTURE, as_if_older, by_tiles, device};
+use crate::devices::{CAPTURE, as_if_older, by_segments, by_tiles, device};
 use crate::values::{float, near_one, with_nans};
 use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use kogge_core::ops::*;
@@ -22,7 +22,7 @@ where
     let order = Order::of::<T>();
     let rounds = (16 << 20) / size_of::<T>();
     let data: Vec<T> = (0..rounds + order.block()).map(|_| make(&mut random)).collect();
-    for device in [device(), by_tiles(device()), as_if_older(device())] {
+    for device in [device(), by_segments(device()), by_tiles(device()), as_if_older(device())] {
         let mut workspace = device.workspace().expect("a workspace");
         for way in WAYS {
             let mut lengths = boundary_lengths(order, order.tile() * 3 + 1);

@@ -116,6 +116,7 @@ fn every_kernel_compiles_within_bounds() {
                         println!("{job}: {resources}, cubin {bytes}");
                     }
                     let kernel = match kernel {
+                        Kernel::Cluster(_) => "cluster",
                         Kernel::Segments => "segments",
                         Kernel::Tiles(_) => "tiles",
                         Kernel::Rounds(_) => "rounds",

@@ -33,6 +33,9 @@ where
         let input = &data[from..from + n];
         let at_once = at_once::<T, A>(&mut random);
         case.check::<T, U>(&mut shim, &mut random, at_once, input).unwrap();
+        if let Some(cluster) = cluster(order, n, &mut random) {
+            case.check::<T, U>(&mut shim, &mut random, cluster, input).unwrap();
+        }
         if n > 0 {
             let rounds = Rounds(1 + random.below(6) as u32);
             case.check::<T, U>(&mut shim, &mut random, rounds, input).unwrap();
@@ -52,6 +55,13 @@ where
         let at_once = at_once::<T, A>(&mut random);
         case.check::<T, U>(&mut shim, &mut random, at_once, &data[..n]).unwrap();
     }
+}
+
+/// In a cluster of sixteen blocks at most, if so many elements fit.
+fn cluster(order: Order, n: usize, random: &mut Random) -> Option<Launch> {
+    let segments = 1 + random.below(2);
+    let fits = |&segments: &usize| n <= 16 * segments * order.segment();
+    [segments, 2].into_iter().find(fits).map(|segments| Launch::Cluster(segments as u32))
 }
 
 /// By tiles, or by segments, or by segments because no warp can hold one.
