@@ -1,5 +1,6 @@
-//! Lines and segments shorter than a row, many of which are scanned together: each against the
-//! reference by itself, bit for bit, at every length up to a row, in every element that has vectors.
+//! Lines and segments of up to some rows, many of which are scanned together: each against the
+//! reference by itself, bit for bit, at every length up to a row and some beyond, in every element that
+//! has vectors.
 
 mod common;
 
@@ -100,7 +101,8 @@ fn segments<A: Own, O: Operator<A>>(
     let order = Order::of::<A>();
     let (row, tile) = (order.row(), order.tile());
     let mut random = Random(3);
-    let mosts = [1, 2, 3, order.chunk() + 1, 9, 20, row / 2, row, row + 2];
+    let mosts =
+        [1, 2, 3, order.chunk() + 1, 9, 20, row / 2, row, row + 2, 2 * row, 4 * row, 11 * row + 3];
     let most = if cfg!(miri) { 1 } else { mosts.len() };
     for (turn, most) in mosts.into_iter().rev().take(most).enumerate() {
         let n = if cfg!(miri) { 2 * row } else { 2 * tile + 5 + turn };

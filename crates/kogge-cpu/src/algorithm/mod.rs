@@ -2,7 +2,7 @@
 //!
 //! From the inside out: [`lanes`] applies an operator to registers; [`rows`] and [`arrays`] scan
 //! rows of any [format](mod@format), [`part`] one that isn't full, [`windows`] many that are shorter, as [`cut`] finds
-//! their chunks; [`free`], [`exact`] and [`headed`] do where any
+//! their chunks, [`medium`] some at a time whose values leave through an [`outlet`]; [`free`], [`exact`] and [`headed`] do where any
 //! order is as good; [`tile`] puts segments together; [`sequential`] goes through tiles one by one,
 //! and [`parallel`] lets threads take them in turn, with [`handover`] between them. [`strip`] goes
 //! across lines side by side, from and to where [`abreast`] says, with [`levels`] above its rows.
@@ -19,7 +19,9 @@ pub(crate) mod headed;
 pub(crate) mod io;
 mod lanes;
 pub(crate) mod levels;
+pub(crate) mod medium;
 pub(crate) mod narrow;
+pub(crate) mod outlet;
 pub(crate) mod parallel;
 pub(crate) mod part;
 mod rows;

@@ -17,6 +17,7 @@
 //! the rows themselves be prefetched: so memory is read evenly while stores drain. (Bursts of more
 //! than 1 KiB, of loads, prefetches or stores, cost a fifth of the bandwidth and more.)
 
+pub(super) mod medium;
 pub(super) mod window;
 
 use super::format::Format;

@@ -21,12 +21,12 @@ pub use starts::{
     by_offsets,
 };
 
-use crate::arch::{Words, Work};
+use crate::arch::{Words, Work, stream};
 use crate::engine::{Request, scan_raw};
 use crate::parts::{Parts, PerPart};
 use crate::plan::{Machine, Plan, plan};
 use crate::pool;
-use kogge_core::{Accumulate, Element, Error, Operator};
+use kogge_core::{Accumulate, Element, Error, Operator, Order};
 use short::{BATCH, Batches};
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -283,6 +283,7 @@ where
                 Some(None) => break Some((bounds[0], batches.number)),
             }
         };
+        stream::fence();
         Done { first: Some(first), long }
     }
 
@@ -294,7 +295,7 @@ where
     unsafe fn one(&self, places: Range<usize>, number: usize, threads: usize) {
         let init = self.parts.init(number);
         let problem = self.request.problem::<T, U>(places.len(), self.in_place);
-        let stream = self.plan.stream && places.len() >= self.plan.piece;
+        let stream = self.plan.stream && places.len() >= const { Order::of::<T>() }.tile();
         let plan = match self.request.plan {
             Some(plan) => Plan { threads: threads.min(plan.threads), ..plan },
             None => Plan { stream, ..plan(&problem, Machine { threads }) },

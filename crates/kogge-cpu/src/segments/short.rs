@@ -1,9 +1,13 @@
 //! Many short segments in one call.
 
 use super::Job;
+use crate::algorithm::headed::headed;
 use crate::algorithm::io::{Converted, Io};
+use crate::algorithm::medium::{self, Medium};
+use crate::algorithm::outlet::STAGE_BYTES;
 use crate::algorithm::part::{self, Part};
 use crate::arch::{Words, Work};
+use crate::descent::Room;
 use crate::engine::{Request, same};
 use kogge_core::{Accumulate, Direction, Element, Operator};
 use std::marker::PhantomData;
@@ -19,6 +23,8 @@ pub(super) struct Batches<'a, 'b, 'c, T, U, A, O> {
     pub(super) number: usize,
     /// Accumulators for the longest part.
     stage: Vec<MaybeUninit<A>>,
+    /// For values that leave in whole lines.
+    outlet: Room,
 }
 
 impl<'a, 'b, 'c, T, U, A, O> Batches<'a, 'b, 'c, T, U, A, O>
@@ -32,7 +38,7 @@ where
         let longest = part::longest::<T, A, O>();
         let mut stage = Vec::with_capacity(longest);
         stage.resize_with(longest, MaybeUninit::uninit);
-        Self { job, number, stage }
+        Self { job, number, stage, outlet: Room::new() }
     }
 
     /// Scans the segments between these bounds.
@@ -43,9 +49,73 @@ where
     pub(super) unsafe fn scan(&mut self, bounds: &[usize]) {
         let (job, number, stage) = (self.job, self.number, self.stage.as_mut_ptr().cast());
         if bounds.len() > 1 {
-            job.request.level.run(Batch { job, bounds, number, stage });
+            match job.medium() {
+                // SAFETY: passed on.
+                Some(longest) => unsafe { self.by_rows(bounds, longest) },
+                None => job.request.level.run(Batch { job, bounds, number, stage }),
+            }
             self.number += bounds.len() - 1;
         }
+    }
+
+    /// Scans the segments between these bounds, those of up to `longest` elements row by row.
+    ///
+    /// # Safety
+    ///
+    /// As for [`scan`](Self::scan), and segments of so many elements must go like this.
+    unsafe fn by_rows(&mut self, mut bounds: &[usize], longest: usize) {
+        while let [start, end, ..] = *bounds {
+            let long = bounds.windows(2).position(|pair| pair[1] - pair[0] > longest);
+            let count = long.unwrap_or(bounds.len() - 1);
+            // SAFETY: passed on.
+            unsafe {
+                if count > 0 {
+                    self.medium(&bounds[..=count]);
+                } else {
+                    self.job.one(start..end, self.number, 1);
+                }
+            }
+            bounds = &bounds[count.max(1)..];
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`by_rows`](Self::by_rows).
+    unsafe fn medium(&mut self, bounds: &[usize]) {
+        let job = self.job;
+        job.request.level.run(Medium {
+            operator: job.request.operator,
+            kind: job.request.kind,
+            init: job.parts.init(self.number),
+            from: job.from.cast::<A>(),
+            to: job.to.cast::<A>(),
+            bounds,
+            // What lies behind may be written by others in place.
+            readable: if job.in_place { bounds[bounds.len() - 1] } else { job.len },
+            stage: self.outlet.of::<u8>(STAGE_BYTES),
+            stream: job.plan.stream,
+            element: PhantomData::<T>,
+        });
+    }
+}
+
+impl<T, U, A, O> Job<'_, '_, T, U, A, O>
+where
+    T: Accumulate<A>,
+    U: Accumulate<A>,
+    A: Element,
+    O: Operator<A>,
+{
+    /// Elements of the longest segments that go row by row, one after another, to where values leave past
+    /// the caches; `None` where they don't, where elements are not their own accumulators, or segments have
+    /// something of their own. (In cache, values that go where they belong at once are faster.)
+    fn medium(&self) -> Option<usize> {
+        if const { headed::<A, O>() } || !self.plan.stream {
+            return None;
+        }
+        let longest = const { medium::longest::<T, A, O>() }?;
+        self.crowded().map(|_| longest)
     }
 }
 
