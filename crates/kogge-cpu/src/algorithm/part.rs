@@ -7,14 +7,15 @@
 //! The kernel of many full rows is a call away from the loop that goes through segments: with the
 //! kernel inside, compiling the loop took minutes.
 
-use super::arrays;
 use super::format::Whole;
 use super::rows::{self, Rows};
 use super::tile::{Beside, ReduceSegment, Shape, by_shape, join, shape};
+use super::{arrays, compact};
 use crate::arch::{Level, Words, Work};
 use kogge_core::{Element, Kind, Operator, Order};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
+use std::slice;
 
 /// Elements that exact operators scan one by one; more are worth a vector.
 const ONE_BY_ONE: usize = 16;
@@ -85,6 +86,12 @@ where
     O: Operator<A>,
 {
     let order = const { Order::of::<T>() };
+    if const { O::COMPACT } {
+        debug_assert!(std::ptr::eq(part.from, part.to));
+        // SAFETY: compact code has its elements in a stage, where they are scanned in place.
+        let data = unsafe { slice::from_raw_parts_mut(part.to, part.len) };
+        return compact::scan_part(operator, order, kind, data, before, part.folded);
+    }
     let one_by_one = match (O::EXACT, before) {
         (true, _) => ONE_BY_ONE,
         (false, Some(_)) => order.chunk(),

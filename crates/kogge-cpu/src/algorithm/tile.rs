@@ -7,12 +7,13 @@ use super::format::Format;
 use super::free::{self, Run, free};
 use super::io::Io;
 use super::rows::{self, Rows};
-use super::{arrays, exact, staged};
+use super::{arrays, compact, exact, staged};
 use crate::arch::{Level, OrderedOf, Words, Work};
 use kogge_core::{Element, Kind, Operator, Order, Prefix};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
+use std::slice;
 
 /// A scan as all threads see it.
 pub(crate) struct Scan<'a, I, A, O> {
@@ -62,7 +63,7 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
         // SAFETY: passed on.
         let (fold, ahead) =
             unsafe { self.scan_tile(places, prefix.before(self.operator), beside, stage) };
-        if const { free::<I::Format, A, O>() } {
+        if const { through::<I::Format, A, O>() } {
             prefix.replace(fold);
         } else {
             prefix.push(self.operator, fold);
@@ -72,11 +73,14 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
 
     /// The fold of a tile and what precedes it, given what [`scan_tile`](Self::scan_tile) gave.
     pub(super) fn through(&self, before: Option<A>, fold: A) -> A {
-        if const { free::<I::Format, A, O>() } { fold } else { join(self.operator, before, fold) }
+        if const { through::<I::Format, A, O>() } {
+            fold
+        } else {
+            join(self.operator, before, fold)
+        }
     }
 
-    /// Scans the places of a tile and gives their fold; where the order is free, that of all before
-    /// them too. The second value is the fold of another tile, if that was asked for.
+    /// Scans the places of a tile and gives their fold, or that of [all before](through) them too. The second value is the fold of another tile, if that was asked for.
     ///
     /// # Safety
     ///
@@ -111,7 +115,7 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
             // SAFETY: passed on.
             unsafe {
                 let (total, _) = self.scan_segment(segment, before, Beside::Nothing, stage);
-                if const { free::<I::Format, A, O>() } {
+                if const { through::<I::Format, A, O>() } {
                     (before, fold) = (Some(total), Some(total));
                 } else {
                     before = Some(join(self.operator, before, total));
@@ -214,6 +218,11 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
             })
         }
     }
+}
+
+/// Whether what a tile or a segment comes to is given with all that precedes it.
+pub(super) const fn through<F: Format, A: Element, O: Operator<A>>() -> bool {
+    free::<F, A, O>() || compact::runs::<A, O>()
 }
 
 /// What is done beside a scan, row by row, so that memory is read while stores drain.
@@ -432,9 +441,14 @@ where
     O: Operator<A>,
 {
     let ScanSegment { operator, kind, from, to, len, before, beside, stream, .. } = work;
-    if const { O::COMPACT && O::EXACT } {
-        // SAFETY: passed on.
-        return (unsafe { exact::scan_one_by_one(operator, kind, from, to, len, before) }, None);
+    if const { O::COMPACT } {
+        debug_assert!(std::ptr::eq(from, to));
+        // SAFETY: compact code has its elements in a stage, where they are scanned in place.
+        let data = unsafe { slice::from_raw_parts_mut(to, len) };
+        return (
+            compact::scan_segment(operator, const { Order::of::<T>() }, kind, data, before),
+            None,
+        );
     }
     if const { free::<F, A, O>() } {
         let run = Run { from, to, len, before, ahead: beside.folded(), stream };
@@ -495,9 +509,10 @@ where
     A: Element,
     O: Operator<A>,
 {
-    if const { O::COMPACT && O::EXACT } {
+    if const { O::COMPACT } {
         // SAFETY: passed on.
-        return unsafe { exact::reduce_one_by_one(operator, from, len) };
+        let elements = unsafe { slice::from_raw_parts(from, len) };
+        return compact::reduce_segment(operator, const { Order::of::<T>() }, elements);
     }
     if const { free::<F, A, O>() } {
         // SAFETY: passed on.
