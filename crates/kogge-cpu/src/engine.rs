@@ -209,7 +209,7 @@ where
             }
         };
     }
-    if request.direction == Direction::Forward {
+    if request.direction == Direction::Forward && request.level.packs() {
         // SAFETY: passed on.
         unsafe {
             if const { !O::COMPACT && claim::<f16, T, U, A>() } && halves::<f16, T, U, A>() {

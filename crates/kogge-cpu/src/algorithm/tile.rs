@@ -189,9 +189,9 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
                 stream: I::STREAM,
                 types: PhantomData,
             };
-            let folds = self.level.run(segment);
+            let Scanned { fold, ahead, .. } = self.level.run(segment);
             self.io.store(start, len, stage);
-            folds
+            (fold, ahead)
         }
     }
 
@@ -301,17 +301,32 @@ impl<A: Element> Folds<A> {
     }
 }
 
+/// Whether this format is for any level; see [`Level::packs`].
+const fn packs_nothing<F: Format>() -> bool {
+    F::PACKED == 0 || cfg!(miri)
+}
+
 /// A segment to be scanned at some SIMD level. Made where `from` and `to` are known to be valid.
-struct ScanSegment<'a, F, T, A, O> {
-    operator: &'a O,
-    kind: Kind,
-    from: *const A,
-    to: *mut A,
-    len: usize,
-    before: Option<A>,
-    beside: Beside<*const A>,
-    stream: bool,
-    types: PhantomData<(F, T)>,
+pub(super) struct ScanSegment<'a, F, T, A, O> {
+    pub(super) operator: &'a O,
+    pub(super) kind: Kind,
+    pub(super) from: *const A,
+    pub(super) to: *mut A,
+    pub(super) len: usize,
+    pub(super) before: Option<A>,
+    pub(super) beside: Beside<*const A>,
+    pub(super) stream: bool,
+    pub(super) types: PhantomData<(F, T)>,
+}
+
+/// What became of a segment.
+pub(super) struct Scanned<A> {
+    /// Its fold, or that of [all before](through) it too.
+    pub(super) fold: A,
+    /// What precedes the next row; compact code doesn't say.
+    pub(super) before: Option<A>,
+    /// The fold of what was folded beside.
+    pub(super) ahead: Option<A>,
 }
 
 impl<F, T, A, O> Work for ScanSegment<'_, F, T, A, O>
@@ -321,8 +336,9 @@ where
     A: Element,
     O: Operator<A>,
 {
-    type Output = (A, Option<A>);
+    type Output = Scanned<A>;
     const COMPACT: bool = O::COMPACT;
+    const PORTABLE: bool = packs_nothing::<F>();
 
     #[inline(always)]
     unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) -> Self::Output {
@@ -348,6 +364,7 @@ where
 {
     type Output = A;
     const COMPACT: bool = O::COMPACT;
+    const PORTABLE: bool = packs_nothing::<F>();
 
     #[inline(always)]
     unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) -> A {
@@ -431,7 +448,7 @@ impl Shape {
 /// all rows go by vector; others are folded only where they do; the CPU features of `W32` and `W64`
 /// must be present.
 #[inline(always)]
-unsafe fn scan_segment<W32, W64, F, T, A, O>(work: ScanSegment<'_, F, T, A, O>) -> (A, Option<A>)
+unsafe fn scan_segment<W32, W64, F, T, A, O>(work: ScanSegment<'_, F, T, A, O>) -> Scanned<A>
 where
     W32: Words<Word = u32>,
     W64: Words<Word = u64>,
@@ -445,15 +462,15 @@ where
         debug_assert!(std::ptr::eq(from, to));
         // SAFETY: compact code has its elements in a stage, where they are scanned in place.
         let data = unsafe { slice::from_raw_parts_mut(to, len) };
-        return (
-            compact::scan_segment(operator, const { Order::of::<T>() }, kind, data, before),
-            None,
-        );
+        let order = const { Order::of::<T>() };
+        let fold = compact::scan_segment(operator, order, kind, data, before);
+        return Scanned { fold, before: None, ahead: None };
     }
     if const { free::<F, A, O>() } {
         let run = Run { from, to, len, before, ahead: beside.folded(), stream };
         // SAFETY: passed on.
-        return unsafe { free::scan::<OrderedOf<W32>, A, O>(operator, kind, run) };
+        let (fold, ahead) = unsafe { free::scan::<OrderedOf<W32>, A, O>(operator, kind, run) };
+        return Scanned { fold, before: Some(fold), ahead };
     }
     let order = const { Order::of::<T>() };
     let whole = const { shape::<F, T, A, O>() }.whole(len, order);
@@ -490,7 +507,8 @@ where
         folds.push(operator, total);
         done += row;
     }
-    (folds.fold().expect("a segment has a row"), ahead_fold)
+    let fold = folds.fold().expect("a segment has a row");
+    Scanned { fold, before: folds.before(), ahead: ahead_fold }
 }
 
 /// The fold of up to a segment.
