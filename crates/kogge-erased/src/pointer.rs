@@ -156,6 +156,6 @@ mod tests {
     fn bits_mean_another_type() {
         let max = Pointer::<u32, true>::to(Bits::<i32, _>::of(Max));
         assert_eq!(Scan::new(max).scan(&[-5i32 as u32, 3, -1i32 as u32]), [-5i32 as u32, 3, 3]);
-        assert_eq!(max.identity(), i32::MIN as u32);
+        assert_eq!(Operator::identity(&max), i32::MIN as u32);
     }
 }
