@@ -80,7 +80,8 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
         }
     }
 
-    /// Scans the places of a tile and gives their fold, or that of [all before](through) them too. The second value is the fold of another tile, if that was asked for.
+    /// Scans the places of a tile and gives their fold, or that of [all before](through) them too. The
+    /// second value is the fold of another tile, if that was asked for.
     ///
     /// # Safety
     ///
