@@ -121,23 +121,28 @@ impl<A: Element, T: Element, O: Operator<T>> Operator<A> for Bits<T, O> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kogge::Scan;
     use kogge::ops::{Max, Product};
+    use kogge::{Direction, Scan};
+    use std::fmt::Debug;
 
     /// Lengths around those of chunks, rows, segments and tiles, forwards and backwards.
-    fn same<A: Element, const EXACT: bool, O>(operator: O, element: impl Fn(u64) -> A)
+    fn same<A, const EXACT: bool, O>(operator: O, element: impl Fn(u64) -> A)
     where
-        A: Element<Accumulator = A> + PartialEq + std::fmt::Debug,
+        A: Element<Accumulator = A> + PartialEq + Debug,
         O: Operator<A> + Copy + Send + 'static,
     {
         let pointer = Pointer::<A, EXACT>::to(operator);
         for len in [0, 1, 3, 4, 5, 127, 128, 129, 1_024, 1_500, 8_192, 50_000] {
             let data: Vec<A> = (0..len).map(&element).collect();
             for kind in [Kind::Inclusive, Kind::Exclusive] {
-                for direction in [kogge::Direction::Forward, kogge::Direction::Reverse] {
+                for direction in [Direction::Forward, Direction::Reverse] {
                     let own = Scan::new(operator).kind(kind).direction(direction);
                     let pointed = Scan::new(pointer).kind(kind).direction(direction);
-                    assert_eq!(own.scan(&data), pointed.scan(&data), "{len}, {kind:?}");
+                    assert_eq!(
+                        own.scan(&data),
+                        pointed.scan(&data),
+                        "{len} {kind:?} {direction:?}"
+                    );
                 }
             }
         }
