@@ -5,9 +5,9 @@
 //! [compact](kogge::Compact) code for each type, on all cores too and with the same bits, and have but
 //! their loops to themselves, behind a [pointer](Pointer).
 //!
-//! Not every type needs code of its own. Operators that round nothing are on unsigned integers, which
-//! hold the [bits](Bits) of whatever is meant; `all` and `any` are the minimum and the maximum of truth
-//! values; argmin and argmax compare in the widest type of a kind.
+//! Not every type needs code of its own. Integers are unsigned ones, which hold the [bits](Bits) of
+//! whatever is meant, and so are what argmin and argmax compare, in the widest type of a kind; `all` and
+//! `any` are the minimum and the maximum of truth values.
 
 use crate::columns::Columns;
 use crate::line::Line;
@@ -69,7 +69,7 @@ where
     Box::new(Plain::<T, A, _>::new(Pointer::<A, EXACT>::to(operator)))
 }
 
-/// Numbers `T` as unsigned integers of the same bits.
+/// Integers `T` as unsigned ones of the same bits.
 fn bits<T, B>(operator: impl Operator<T> + Send + 'static) -> Found
 where
     T: Element,
@@ -140,8 +140,8 @@ macro_rules! by_choice {
         by_type! { $spec.types.element;
             F16 => plain::<f16, f32, true>($operator),
             BF16 => plain::<bf16, f32, true>($operator),
-            F32 => bits::<f32, u32>($operator),
-            F64 => bits::<f64, u64>($operator),
+            F32 => plain::<f32, f32, true>($operator),
+            F64 => plain::<f64, f64, true>($operator),
         }
     };
 }
