@@ -19,6 +19,7 @@ pub mod device;
 mod element;
 mod error;
 mod ladder;
+mod loops;
 mod operator;
 pub mod ops;
 mod order;

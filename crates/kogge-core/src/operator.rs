@@ -4,7 +4,7 @@
 //! `combine(a, combine(b, c))`, exactly or up to rounding. Commutativity is never assumed: the left
 //! operand always comes before the right one in the sequence.
 
-use crate::Element;
+use crate::{Element, Kind, loops};
 
 /// An associative operator on accumulators of type `A`.
 ///
@@ -53,6 +53,35 @@ pub trait Operator<A: Element>: Sync {
     /// Engines may also combine values that aren't neighbours and drop the result, so this should
     /// not panic for any two values that occur: integers should wrap rather than overflow.
     fn combine(&self, left: A, right: A) -> A;
+
+    /// See [`loops::fold_chunks`].
+    #[doc(hidden)]
+    #[inline]
+    fn fold_chunks(&self, elements: &[A], chunk: usize, folds: &mut [A]) {
+        loops::fold_chunks(|left, right| self.combine(left, right), elements, chunk, folds);
+    }
+
+    /// See [`loops::scan_chunks`].
+    #[doc(hidden)]
+    #[inline]
+    fn scan_chunks(
+        &self,
+        kind: Kind,
+        data: &mut [A],
+        chunk: usize,
+        before: Option<A>,
+        folds: &[A],
+    ) -> A {
+        let (identity, combine) = (|| self.identity(), |left, right| self.combine(left, right));
+        loops::scan_chunks((identity, combine), kind, data, chunk, before, folds)
+    }
+
+    /// See [`loops::combine_each`].
+    #[doc(hidden)]
+    #[inline]
+    fn combine_each(&self, left: &[A], right: &mut [A]) {
+        loops::combine_each(|left, right| self.combine(left, right), left, right);
+    }
 }
 
 impl<A: Element, O: Operator<A>> Operator<A> for &O {
@@ -67,6 +96,25 @@ impl<A: Element, O: Operator<A>> Operator<A> for &O {
     #[inline(always)]
     fn combine(&self, left: A, right: A) -> A {
         (**self).combine(left, right)
+    }
+    #[inline]
+    fn fold_chunks(&self, elements: &[A], chunk: usize, folds: &mut [A]) {
+        (**self).fold_chunks(elements, chunk, folds);
+    }
+    #[inline]
+    fn scan_chunks(
+        &self,
+        kind: Kind,
+        data: &mut [A],
+        chunk: usize,
+        before: Option<A>,
+        folds: &[A],
+    ) -> A {
+        (**self).scan_chunks(kind, data, chunk, before, folds)
+    }
+    #[inline]
+    fn combine_each(&self, left: &[A], right: &mut [A]) {
+        (**self).combine_each(left, right);
     }
 }
 

@@ -25,6 +25,11 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Operator<[A; LANES]> for Acros
 
     #[inline(always)]
     fn combine(&self, left: [A; LANES], right: [A; LANES]) -> [A; LANES] {
+        if const { O::COMPACT } {
+            let mut combined = right;
+            self.0.combine_each(&left, &mut combined);
+            return combined;
+        }
         let mut combined = left;
         for n in 0..LANES {
             combined[n] = self.0.combine(left[n], right[n]);

@@ -3,7 +3,7 @@
 use crate::algorithm::format::{Format, claim, halves};
 use crate::algorithm::io::{Converted, Direct, Halves, Io};
 use crate::algorithm::tile::Scan;
-use crate::algorithm::{exact, parallel, sequential};
+use crate::algorithm::{parallel, sequential};
 use crate::{Level, Machine, Plan, plan};
 use kogge_core::{
     Accumulate, Direction, Element, Error, Kind, Operator, Prefix, Problem, bf16, f16,
@@ -195,13 +195,6 @@ where
         };
         plan(&request.problem::<T, U>(len, in_place), Machine { threads })
     });
-    if let Start::Init(init) = start
-        && const { O::COMPACT && O::EXACT }
-        && plan.threads == 1
-    {
-        // SAFETY: passed on.
-        return unsafe { exact::scan_alone(request, init, from, to, len) };
-    }
     if const { T::SAME && U::SAME && !O::COMPACT }
         && same::<T, U, A>()
         && request.direction == Direction::Forward
@@ -216,7 +209,7 @@ where
             }
         };
     }
-    if request.direction == Direction::Forward {
+    if request.direction == Direction::Forward && request.level.packs() {
         // SAFETY: passed on.
         unsafe {
             if const { !O::COMPACT && claim::<f16, T, U, A>() } && halves::<f16, T, U, A>() {

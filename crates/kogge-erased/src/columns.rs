@@ -14,6 +14,7 @@ use kogge::{Accumulate, Kind, Layout, Operator, Order, Scan, Stepper};
 
 /// See [`ColumnsScan`].
 pub struct Columns<R: Recipe> {
+    operator: R::Operator,
     scan: Scan<R::Element, R::Operator, R::Accumulator>,
     init: Option<R::Accumulator>,
     kind: Kind,
@@ -42,10 +43,11 @@ pub const fn exact<R: Recipe>() -> bool {
 
 impl<R: Recipe> Columns<R> {
     /// The scan before the first row of `width` lines.
-    pub fn new(spec: &Spec, width: usize) -> Self {
+    pub fn new(recipe: &R, spec: &Spec, width: usize) -> Self {
         let init = spec.init.as_deref().map(R::init);
         Self {
-            scan: scan_of::<R>(spec),
+            operator: recipe.operator(),
+            scan: scan_of(recipe, spec),
             init,
             kind: spec.kind,
             reversed: spec.reversed(),
@@ -86,7 +88,7 @@ impl<R: Recipe> Columns<R> {
                 *before = Some(after);
             }
             State::Steppers(steppers) => {
-                step_all::<R>(steppers, self.kind, self.reversed, rows);
+                step_all::<R>(self.operator, steppers, self.kind, self.reversed, rows);
             }
         }
         Ok(())
@@ -95,12 +97,13 @@ impl<R: Recipe> Columns<R> {
 
 /// Takes rows in element by element, neighbouring lines on different cores.
 fn step_all<R: Recipe>(
+    operator: R::Operator,
     steppers: &mut [Stepper<R::Accumulator>],
     kind: Kind,
     reversed: bool,
     rows: &mut [R::Element],
 ) {
-    let (operator, width) = (R::Operator::default(), steppers.len());
+    let width = steppers.len();
     let count = rows.len() / width;
     let least = (TASK / count.max(1)).max(1);
     let share = width.div_ceil(rayon::current_num_threads()).max(least);

@@ -4,7 +4,8 @@
 //! says what is to be done. [`Spec::line`] scans one sequence that comes in pieces, [`Spec::columns`]
 //! many side by side. Both give the bits of one call over the whole, wherever the pieces are cut.
 //!
-//! The engine is compiled here for ninety pairs of operator and type, once for whoever uses them.
+//! The engine is compiled here for all that ninety pairs of operator and type need, once for whoever
+//! uses them.
 //!
 //! ```
 //! use kogge_erased::{Direction, Dtype, Kind, Op, Spec, bytemuck};
@@ -26,6 +27,7 @@ mod dispatch;
 mod dtype;
 mod line;
 mod op;
+mod pointer;
 mod recipe;
 mod share;
 

@@ -7,7 +7,7 @@
 use crate::columns::exact;
 use crate::recipe::Recipe;
 use crate::share::{self, TASK};
-use crate::{Error, LineScan, Spec};
+use crate::{Error, LineScan, Op, Spec};
 use bytemuck::{Zeroable, bytes_of, cast_slice, cast_slice_mut};
 use kogge::{Accumulate, Layout, Scan, Stream, by_offsets};
 
@@ -16,6 +16,8 @@ pub struct Line<R: Recipe> {
     scan: Scan<R::Element, R::Operator, R::Accumulator>,
     stream: Stream<R::Element, R::Operator, R::Accumulator>,
     reversed: bool,
+    /// Whether the last value also stands where elements are missing.
+    fills: bool,
     /// Whether a run that has no element yet has something to fill missing ones with.
     filled: bool,
     /// Whether this one has.
@@ -36,11 +38,11 @@ fn within(starts: &[usize], start: usize, end: usize, len: usize) -> Vec<usize> 
 }
 
 /// The library's scan for a recipe.
-pub fn scan_of<R: Recipe>(spec: &Spec) -> Scan<R::Element, R::Operator, R::Accumulator> {
-    let scan = Scan::<R::Element, R::Operator>::new(R::Operator::default())
-        .accumulate::<R::Accumulator>()
-        .kind(spec.kind)
-        .direction(spec.direction);
+pub fn scan_of<R: Recipe>(
+    recipe: &R,
+    spec: &Spec,
+) -> Scan<R::Element, R::Operator, R::Accumulator> {
+    let scan = Scan::in_accumulator(recipe.operator()).kind(spec.kind).direction(spec.direction);
     match &spec.init {
         Some(init) => scan.init(R::init(init)),
         None => scan,
@@ -73,11 +75,12 @@ pub fn unpack<R: Recipe>(elements: &[R::Element], output: &mut [R::Output]) {
 
 impl<R: Recipe> Line<R> {
     /// The scan before the first element.
-    pub fn new(spec: &Spec) -> Self {
-        let scan = scan_of::<R>(spec);
+    pub fn new(recipe: &R, spec: &Spec) -> Self {
+        let scan = scan_of(recipe, spec);
+        let fills = spec.op == Op::LastValid;
         let (reversed, filled) = (spec.reversed(), spec.init.is_some());
         let stream = scan.into_stream();
-        Self { scan, stream, reversed, filled, started: filled, elements: Vec::new() }
+        Self { scan, stream, reversed, fills, filled, started: filled, elements: Vec::new() }
     }
 
     fn push(&mut self, data: &mut [R::Element]) {
@@ -168,10 +171,10 @@ impl<R: Recipe> LineScan for Line<R> {
     }
 
     fn fill(&self, output: &mut [u8]) -> bool {
-        if R::FILLS && self.started {
+        if self.fills && self.started {
             output.copy_from_slice(&self.total());
         }
-        R::FILLS && self.started
+        self.fills && self.started
     }
 
     fn restart(&mut self) {

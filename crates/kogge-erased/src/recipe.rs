@@ -1,8 +1,8 @@
 //! How the elements of a file go through a scan of the library: packed, scanned, unpacked.
 
 use bytemuck::{Pod, Zeroable};
-use kogge::ops::{Affine, Compose, Indexed, LastValid, Padded};
-use kogge::{Accumulate, Compact, Element, Number, Operator};
+use kogge::ops::{Affine, Indexed};
+use kogge::{Accumulate, Element, Number, Operator};
 use std::marker::PhantomData;
 
 /// One way through the library, all types known.
@@ -14,20 +14,15 @@ pub trait Recipe: Send + Sync + 'static {
     /// What it accumulates in.
     type Accumulator: Element<Accumulator = Self::Accumulator>;
     /// By what.
-    type Operator: Operator<Self::Accumulator>
-        + Operator<<Self::Element as Element>::Accumulator>
-        + Copy
-        + Default
-        + Send
-        + 'static;
+    type Operator: Operator<Self::Accumulator> + Copy + Send + 'static;
     /// What the buffers hold after the scan.
     type Output: Pod + Send + Sync;
 
     /// Whether input, element and output are one type, and packing and unpacking do nothing.
     const PLAIN: bool;
-    /// Whether the last value also stands where elements are missing.
-    const FILLS: bool;
 
+    /// By which.
+    fn operator(&self) -> Self::Operator;
     /// The element made from the input at this index.
     fn pack(input: Self::Input, index: u64) -> Self::Element;
     /// The output made from a scanned element.
@@ -36,20 +31,24 @@ pub trait Recipe: Send + Sync + 'static {
     fn init(bytes: &[u8]) -> Self::Accumulator;
 }
 
-/// Whether an operator fills in missing elements.
-pub trait Fills {
-    /// `true` for forward fill alone.
-    const FILLS: bool = false;
+/// A scan of numbers as they are.
+pub struct Plain<T, A, O> {
+    operator: O,
+    types: PhantomData<fn(T) -> A>,
 }
 
-/// A scan of numbers as they are.
-pub struct Plain<T, A, O>(PhantomData<(T, A, O)>);
+impl<T, A, O> Plain<T, A, O> {
+    /// By this operator.
+    pub fn new(operator: O) -> Self {
+        Self { operator, types: PhantomData }
+    }
+}
 
 impl<T, A, O> Recipe for Plain<T, A, O>
 where
     T: Accumulate<A>,
     A: Element<Accumulator = A>,
-    O: Operator<A> + Operator<T::Accumulator> + Fills + Copy + Default + Send + 'static,
+    O: Operator<A> + Copy + Send + 'static,
 {
     type Input = T;
     type Element = T;
@@ -57,8 +56,10 @@ where
     type Operator = O;
     type Output = T;
     const PLAIN: bool = true;
-    const FILLS: bool = O::FILLS;
 
+    fn operator(&self) -> O {
+        self.operator
+    }
     fn pack(input: T, _: u64) -> T {
         input
     }
@@ -70,51 +71,61 @@ where
     }
 }
 
-/// A scan of numbers with their places; gives the places.
-pub struct Place<T, O>(PhantomData<(T, O)>);
+/// A scan of numbers of 8 bytes, whatever they mean, with their places; gives the places.
+pub struct Place<O>(pub O);
 
-impl<T, O> Recipe for Place<T, O>
-where
-    T: Padded,
-    Indexed<T>: Element<Accumulator = Indexed<T>>,
-    O: Operator<Indexed<T>> + Copy + Default + Send + 'static,
-{
-    type Input = T;
-    type Element = Indexed<T>;
-    type Accumulator = Indexed<T>;
+impl<O: Operator<Indexed<u64>> + Copy + Send + 'static> Recipe for Place<O> {
+    type Input = u64;
+    type Element = Indexed<u64>;
+    type Accumulator = Indexed<u64>;
     type Operator = O;
     type Output = i64;
     const PLAIN: bool = false;
-    const FILLS: bool = false;
 
-    fn pack(input: T, index: u64) -> Indexed<T> {
+    fn operator(&self) -> O {
+        self.0
+    }
+    fn pack(input: u64, index: u64) -> Indexed<u64> {
         Indexed::new(input, index)
     }
     /// The identity's index, `u64::MAX`, becomes −1.
-    fn unpack(element: Indexed<T>) -> i64 {
+    fn unpack(element: Indexed<u64>) -> i64 {
         element.index.cast_signed()
     }
-    fn init(_: &[u8]) -> Indexed<T> {
+    fn init(_: &[u8]) -> Indexed<u64> {
         Indexed::zeroed()
     }
 }
 
 /// A linear recurrence over pairs (a, b); gives y.
-pub struct Recurrence<T>(PhantomData<T>);
+pub struct Recurrence<T, O> {
+    operator: O,
+    number: PhantomData<fn(T)>,
+}
 
-impl<T> Recipe for Recurrence<T>
+impl<T, O> Recurrence<T, O> {
+    /// By this composition.
+    pub fn new(operator: O) -> Self {
+        Self { operator, number: PhantomData }
+    }
+}
+
+impl<T, O> Recipe for Recurrence<T, O>
 where
     T: Number,
     Affine<T>: Element<Accumulator = Affine<T>>,
+    O: Operator<Affine<T>> + Copy + Send + 'static,
 {
     type Input = [T; 2];
     type Element = Affine<T>;
     type Accumulator = Affine<T>;
-    type Operator = Compact<Compose>;
+    type Operator = O;
     type Output = T;
     const PLAIN: bool = false;
-    const FILLS: bool = false;
 
+    fn operator(&self) -> O {
+        self.operator
+    }
     fn pack([a, b]: [T; 2], _: u64) -> Affine<T> {
         Affine { a, b }
     }
@@ -147,23 +158,3 @@ macro_rules! last_present {
 }
 
 last_present!(u8, u16, u32, u64);
-
-macro_rules! never_fills {
-    ($($operator:ident),+) => {$(
-        impl Fills for kogge::ops::$operator {}
-    )+};
-}
-
-never_fills!(Sum, Product, Min, Max, BitAnd, BitOr, BitXor, LogAddExp);
-
-impl Fills for LastValid {
-    const FILLS: bool = true;
-}
-
-impl Fills for LastPresent {
-    const FILLS: bool = true;
-}
-
-impl<O: Fills> Fills for Compact<O> {
-    const FILLS: bool = O::FILLS;
-}

@@ -27,13 +27,24 @@ pub struct Scan<T: Element, O, A = <T as Element>::Accumulator> {
 impl<T: Element, O: Operator<T::Accumulator>> Scan<T, O> {
     /// An inclusive forward scan by this operator, in the element's own accumulator.
     pub fn new(operator: O) -> Self {
-        Self {
-            operator,
-            kind: Kind::Inclusive,
-            direction: Direction::Forward,
-            init: None,
-            element: PhantomData,
-        }
+        let (kind, direction) = (Kind::Inclusive, Direction::Forward);
+        Self { operator, kind, direction, init: None, element: PhantomData }
+    }
+}
+
+impl<T: Accumulate<A>, O: Operator<A>, A: Element> Scan<T, O, A> {
+    /// An inclusive forward scan in this accumulator, by an operator that may be on no other.
+    ///
+    /// ```
+    /// use kogge::{Scan, from_fn};
+    ///
+    /// let product = from_fn(1.0, |left: f64, right: f64| left * right);
+    /// let scan = Scan::<f32, _, f64>::in_accumulator(product);
+    /// assert_eq!(scan.scan(&[1.5, 2.0]), [1.5, 3.0]);
+    /// ```
+    pub fn in_accumulator(operator: O) -> Self {
+        let (kind, direction) = (Kind::Inclusive, Direction::Forward);
+        Self { operator, kind, direction, init: None, element: PhantomData }
     }
 }
 

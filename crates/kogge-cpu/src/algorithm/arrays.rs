@@ -11,7 +11,7 @@ const CHUNKS: usize = Order::CHUNKS_PER_ROW;
 
 /// Bytes from which accumulators are large: a row of them on the stack, in several copies, would
 /// be too much for a thread.
-const LARGE: usize = 512;
+pub(super) const LARGE: usize = 512;
 
 /// Scans up to a row and gives its fold. `to` may be `from`.
 ///
@@ -110,14 +110,14 @@ pub(super) unsafe fn reduce_part<A: Element, O: Operator<A>>(
 }
 
 /// Room for the totals of a row's chunks: on the stack, or on the heap where it is large.
-enum Totals<A> {
+pub(super) enum Totals<A> {
     Stack([A; CHUNKS]),
     Heap(Vec<A>),
 }
 
 impl<A: Element> Totals<A> {
     #[inline(always)]
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         if const { size_of::<A>() > LARGE } {
             Self::Heap(vec![A::zeroed(); CHUNKS])
         } else {
@@ -126,7 +126,7 @@ impl<A: Element> Totals<A> {
     }
 
     #[inline(always)]
-    fn get(&mut self) -> &mut [A; CHUNKS] {
+    pub(super) fn get(&mut self) -> &mut [A; CHUNKS] {
         match self {
             Self::Stack(totals) => totals,
             Self::Heap(totals) => totals.first_chunk_mut().expect("that many were made"),

@@ -6,8 +6,7 @@
 //! Several arrays go through the steps together, which hides the latency of each.
 
 use super::tile::{Folds, join};
-use crate::Request;
-use kogge_core::{Accumulate, Direction, Element, Kind, Operator};
+use kogge_core::{Element, Kind, Operator};
 
 /// Elements of an array.
 const LANES: usize = 64;
@@ -77,78 +76,6 @@ pub(super) unsafe fn reduce<A: Element, O: Operator<A>>(
         }
     }
     fold.expect("there is a block")
-}
-
-/// Scans elements where they lie, one by one in the direction asked for, and gives the fold of
-/// `init` and all: what one thread does alone in compact code.
-///
-/// # Safety
-///
-/// `len` elements must be readable at `from` and writable at `to`, equal or not overlapping.
-pub(crate) unsafe fn scan_alone<T, U, A, O>(
-    request: &Request<'_, O, A>,
-    init: Option<A>,
-    from: *const T,
-    to: *mut U,
-    len: usize,
-) -> Option<A>
-where
-    T: Accumulate<A>,
-    U: Accumulate<A>,
-    A: Element,
-    O: Operator<A>,
-{
-    let Request { operator, kind, direction, .. } = *request;
-    let mut before = init;
-    for i in 0..len {
-        let place = match direction {
-            Direction::Forward => i,
-            Direction::Reverse => len - 1 - i,
-        };
-        // SAFETY: `place < len`; an element is read before its value is written.
-        unsafe {
-            let through = join(operator, before, (*from.add(place)).widen());
-            *to.add(place) = U::narrow(match kind {
-                Kind::Inclusive => through,
-                Kind::Exclusive => before.unwrap_or_else(|| operator.identity()),
-            });
-            before = Some(through);
-        }
-    }
-    before
-}
-
-/// Scans elements of any size one by one and gives their fold: what compact code does. `to` may be
-/// `from`.
-///
-/// # Safety
-///
-/// `len` accumulators must be readable at `from` and writable at `to`, equal or not overlapping;
-/// `len` is not 0.
-#[inline(always)]
-pub(super) unsafe fn scan_one_by_one<A: Element, O: Operator<A>>(
-    operator: &O,
-    kind: Kind,
-    from: *const A,
-    to: *mut A,
-    len: usize,
-    mut before: Option<A>,
-) -> A {
-    let mut fold = None;
-    for i in 0..len {
-        // SAFETY: `i < len`; element `i` is read before value `i` is written.
-        unsafe {
-            let element = *from.add(i);
-            let through = join(operator, before, element);
-            fold = Some(join(operator, fold, element));
-            *to.add(i) = match kind {
-                Kind::Inclusive => through,
-                Kind::Exclusive => before.unwrap_or_else(|| operator.identity()),
-            };
-            before = Some(through);
-        }
-    }
-    fold.expect("there is an element")
 }
 
 /// The fold of elements of any size, one by one.

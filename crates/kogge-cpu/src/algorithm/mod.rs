@@ -10,6 +10,7 @@
 
 pub(crate) mod abreast;
 mod arrays;
+mod compact;
 pub(crate) mod cut;
 pub(crate) mod exact;
 pub(crate) mod format;

@@ -17,10 +17,9 @@
 //! a total that is late is computed by whoever needs it. But the tile that the leader is at in place
 //! has to be waited for; so in place only operators that wait for nobody are led.
 
-use super::free::free;
 use super::handover::{Gate, Owed, Slot, late};
 use super::io::Io;
-use super::tile::{Beside, Scan};
+use super::tile::{Beside, Scan, through};
 use crate::arch::stream;
 use crate::pool;
 use kogge_core::{Element, Operator, Prefix};
@@ -77,7 +76,7 @@ pub(crate) unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
         prefix,
         next: AtomicUsize::new(0),
         led: AtomicBool::new(
-            const { free::<I::Format, A, O>() } || (in_place && const { !O::NONBLOCKING }),
+            const { through::<I::Format, A, O>() } || (in_place && const { !O::NONBLOCKING }),
         ),
         totals: (0..scan.tiles()).map(|_| Slot::new()).collect(),
         gates: (0..gates).map(|_| Gate::new()).collect(),

@@ -7,14 +7,15 @@
 //! The kernel of many full rows is a call away from the loop that goes through segments: with the
 //! kernel inside, compiling the loop took minutes.
 
-use super::arrays;
 use super::format::Whole;
-use super::rows::{self, Rows};
-use super::tile::{Beside, ReduceSegment, Shape, by_shape, join, shape};
-use crate::arch::{Level, Words, Work};
+use super::rows;
+use super::tile::{Beside, ReduceSegment, ScanSegment, Shape, by_shape, join, shape, through};
+use super::{arrays, compact};
+use crate::arch::{Level, Words};
 use kogge_core::{Element, Kind, Operator, Order};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
+use std::slice;
 
 /// Elements that exact operators scan one by one; more are worth a vector.
 const ONE_BY_ONE: usize = 16;
@@ -85,6 +86,12 @@ where
     O: Operator<A>,
 {
     let order = const { Order::of::<T>() };
+    if const { O::COMPACT } {
+        debug_assert!(std::ptr::eq(part.from, part.to));
+        // SAFETY: compact code has its elements in a stage, where they are scanned in place.
+        let data = unsafe { slice::from_raw_parts_mut(part.to, part.len) };
+        return compact::scan_part(operator, order, kind, data, before, part.folded);
+    }
     let one_by_one = match (O::EXACT, before) {
         (true, _) => ONE_BY_ONE,
         (false, Some(_)) => order.chunk(),
@@ -198,11 +205,29 @@ unsafe fn vector<H: Words, T: Element, A: Element, O: Operator<A>, const W: usiz
     // SAFETY: so many full rows are in the part; the rest as `beginning` says.
     unsafe {
         if full >= FULL_ROWS {
-            let Part { from, to, .. } = part;
-            let rows =
-                Rows { from, to, count: full, before, beside: Beside::Nothing, stream: false };
-            let rows = FullRows::<T, A, O> { operator, kind, rows, element: PhantomData };
-            (fold, before) = level.run(rows);
+            let Part { from, to, folded, .. } = part;
+            let (len, types) = (full * order.row(), PhantomData);
+            if const { through::<Whole, A, O>() } && folded {
+                let rows = ReduceSegment::<Whole, T, A, O> { operator, from, len, types };
+                fold = Some(level.run(rows));
+            }
+            let (beside, stream) = (Beside::Nothing, false);
+            let rows = ScanSegment::<Whole, T, A, O> {
+                operator,
+                kind,
+                from,
+                to,
+                len,
+                before,
+                beside,
+                stream,
+                types,
+            };
+            let scanned = level.run(rows);
+            before = scanned.before;
+            if const { !through::<Whole, A, O>() } {
+                fold = Some(scanned.fold);
+            }
         } else {
             for row in 0..full {
                 let Part { from, to, .. } = part.behind(row * order.row());
@@ -223,37 +248,6 @@ unsafe fn vector<H: Words, T: Element, A: Element, O: Operator<A>, const W: usiz
         }
     }
     fold
-}
-
-/// Full rows to be scanned at some SIMD level. Made where they are known to be readable and writable,
-/// and elements to be whole words.
-struct FullRows<'a, T, A, O> {
-    operator: &'a O,
-    kind: Kind,
-    rows: Rows<A>,
-    element: PhantomData<T>,
-}
-
-impl<T: Element, A: Element, O: Operator<A>> Work for FullRows<'_, T, A, O> {
-    type Output = (Option<A>, Option<A>);
-    const COMPACT: bool = O::COMPACT;
-
-    #[inline(always)]
-    unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) -> Self::Output {
-        let Self { operator, kind, rows, .. } = self;
-        // SAFETY: the rows by whoever made the value, the features by contract; the size of `A` is
-        // what the arm says.
-        let (folds, _) = unsafe {
-            by_shape! { shape::<Whole, T, A, O>();
-                Shape::Narrow(1) => rows::scan::<Whole, W32, A, O, 1>(operator, kind, rows),
-                Shape::Narrow(2) => rows::scan::<Whole, W32, A, O, 2>(operator, kind, rows),
-                Shape::Narrow(_) => rows::scan::<Whole, W32, A, O, 4>(operator, kind, rows),
-                Shape::Wide(1) => rows::scan::<Whole, W64, A, O, 1>(operator, kind, rows),
-                Shape::Wide(_) => rows::scan::<Whole, W64, A, O, 2>(operator, kind, rows),
-            }
-        };
-        (folds.fold(), folds.before())
-    }
 }
 
 /// Room for a row, in whole cache lines.

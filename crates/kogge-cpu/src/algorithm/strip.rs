@@ -73,6 +73,11 @@ impl<A: Element> Lanes<A> {
     /// The CPU features of `P` must be present.
     #[inline(always)]
     unsafe fn combine<P: Ordered, O: Operator<A>>(operator: &O, left: &Self, right: &Self) -> Self {
+        if const { O::COMPACT } {
+            let mut combined = *right;
+            operator.combine_each(&left.0, &mut combined.0);
+            return combined;
+        }
         let mut combined = *left;
         if const { fills::<P, A>() } {
             for v in 0..size_of::<Self>() / P::BYTES {

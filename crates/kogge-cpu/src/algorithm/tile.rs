@@ -7,12 +7,13 @@ use super::format::Format;
 use super::free::{self, Run, free};
 use super::io::Io;
 use super::rows::{self, Rows};
-use super::{arrays, exact, staged};
+use super::{arrays, compact, exact, staged};
 use crate::arch::{Level, OrderedOf, Words, Work};
 use kogge_core::{Element, Kind, Operator, Order, Prefix};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
+use std::slice;
 
 /// A scan as all threads see it.
 pub(crate) struct Scan<'a, I, A, O> {
@@ -62,7 +63,7 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
         // SAFETY: passed on.
         let (fold, ahead) =
             unsafe { self.scan_tile(places, prefix.before(self.operator), beside, stage) };
-        if const { free::<I::Format, A, O>() } {
+        if const { through::<I::Format, A, O>() } {
             prefix.replace(fold);
         } else {
             prefix.push(self.operator, fold);
@@ -72,11 +73,15 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
 
     /// The fold of a tile and what precedes it, given what [`scan_tile`](Self::scan_tile) gave.
     pub(super) fn through(&self, before: Option<A>, fold: A) -> A {
-        if const { free::<I::Format, A, O>() } { fold } else { join(self.operator, before, fold) }
+        if const { through::<I::Format, A, O>() } {
+            fold
+        } else {
+            join(self.operator, before, fold)
+        }
     }
 
-    /// Scans the places of a tile and gives their fold; where the order is free, that of all before
-    /// them too. The second value is the fold of another tile, if that was asked for.
+    /// Scans the places of a tile and gives their fold, or that of [all before](through) them too. The
+    /// second value is the fold of another tile, if that was asked for.
     ///
     /// # Safety
     ///
@@ -111,7 +116,7 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
             // SAFETY: passed on.
             unsafe {
                 let (total, _) = self.scan_segment(segment, before, Beside::Nothing, stage);
-                if const { free::<I::Format, A, O>() } {
+                if const { through::<I::Format, A, O>() } {
                     (before, fold) = (Some(total), Some(total));
                 } else {
                     before = Some(join(self.operator, before, total));
@@ -185,9 +190,9 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
                 stream: I::STREAM,
                 types: PhantomData,
             };
-            let folds = self.level.run(segment);
+            let Scanned { fold, ahead, .. } = self.level.run(segment);
             self.io.store(start, len, stage);
-            folds
+            (fold, ahead)
         }
     }
 
@@ -214,6 +219,11 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
             })
         }
     }
+}
+
+/// Whether what a tile or a segment comes to is given with all that precedes it.
+pub(super) const fn through<F: Format, A: Element, O: Operator<A>>() -> bool {
+    free::<F, A, O>() || compact::runs::<A, O>()
 }
 
 /// What is done beside a scan, row by row, so that memory is read while stores drain.
@@ -292,17 +302,32 @@ impl<A: Element> Folds<A> {
     }
 }
 
+/// Whether this format is for any level; see [`Level::packs`].
+const fn packs_nothing<F: Format>() -> bool {
+    F::PACKED == 0 || cfg!(miri)
+}
+
 /// A segment to be scanned at some SIMD level. Made where `from` and `to` are known to be valid.
-struct ScanSegment<'a, F, T, A, O> {
-    operator: &'a O,
-    kind: Kind,
-    from: *const A,
-    to: *mut A,
-    len: usize,
-    before: Option<A>,
-    beside: Beside<*const A>,
-    stream: bool,
-    types: PhantomData<(F, T)>,
+pub(super) struct ScanSegment<'a, F, T, A, O> {
+    pub(super) operator: &'a O,
+    pub(super) kind: Kind,
+    pub(super) from: *const A,
+    pub(super) to: *mut A,
+    pub(super) len: usize,
+    pub(super) before: Option<A>,
+    pub(super) beside: Beside<*const A>,
+    pub(super) stream: bool,
+    pub(super) types: PhantomData<(F, T)>,
+}
+
+/// What became of a segment.
+pub(super) struct Scanned<A> {
+    /// Its fold, or that of [all before](through) it too.
+    pub(super) fold: A,
+    /// What precedes the next row; compact code doesn't say.
+    pub(super) before: Option<A>,
+    /// The fold of what was folded beside.
+    pub(super) ahead: Option<A>,
 }
 
 impl<F, T, A, O> Work for ScanSegment<'_, F, T, A, O>
@@ -312,8 +337,9 @@ where
     A: Element,
     O: Operator<A>,
 {
-    type Output = (A, Option<A>);
+    type Output = Scanned<A>;
     const COMPACT: bool = O::COMPACT;
+    const PORTABLE: bool = packs_nothing::<F>();
 
     #[inline(always)]
     unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) -> Self::Output {
@@ -339,6 +365,7 @@ where
 {
     type Output = A;
     const COMPACT: bool = O::COMPACT;
+    const PORTABLE: bool = packs_nothing::<F>();
 
     #[inline(always)]
     unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) -> A {
@@ -422,7 +449,7 @@ impl Shape {
 /// all rows go by vector; others are folded only where they do; the CPU features of `W32` and `W64`
 /// must be present.
 #[inline(always)]
-unsafe fn scan_segment<W32, W64, F, T, A, O>(work: ScanSegment<'_, F, T, A, O>) -> (A, Option<A>)
+unsafe fn scan_segment<W32, W64, F, T, A, O>(work: ScanSegment<'_, F, T, A, O>) -> Scanned<A>
 where
     W32: Words<Word = u32>,
     W64: Words<Word = u64>,
@@ -432,14 +459,19 @@ where
     O: Operator<A>,
 {
     let ScanSegment { operator, kind, from, to, len, before, beside, stream, .. } = work;
-    if const { O::COMPACT && O::EXACT } {
-        // SAFETY: passed on.
-        return (unsafe { exact::scan_one_by_one(operator, kind, from, to, len, before) }, None);
+    if const { O::COMPACT } {
+        debug_assert!(std::ptr::eq(from, to));
+        // SAFETY: compact code has its elements in a stage, where they are scanned in place.
+        let data = unsafe { slice::from_raw_parts_mut(to, len) };
+        let order = const { Order::of::<T>() };
+        let fold = compact::scan_segment(operator, order, kind, data, before);
+        return Scanned { fold, before: None, ahead: None };
     }
     if const { free::<F, A, O>() } {
         let run = Run { from, to, len, before, ahead: beside.folded(), stream };
         // SAFETY: passed on.
-        return unsafe { free::scan::<OrderedOf<W32>, A, O>(operator, kind, run) };
+        let (fold, ahead) = unsafe { free::scan::<OrderedOf<W32>, A, O>(operator, kind, run) };
+        return Scanned { fold, before: Some(fold), ahead };
     }
     let order = const { Order::of::<T>() };
     let whole = const { shape::<F, T, A, O>() }.whole(len, order);
@@ -476,7 +508,8 @@ where
         folds.push(operator, total);
         done += row;
     }
-    (folds.fold().expect("a segment has a row"), ahead_fold)
+    let fold = folds.fold().expect("a segment has a row");
+    Scanned { fold, before: folds.before(), ahead: ahead_fold }
 }
 
 /// The fold of up to a segment.
@@ -495,9 +528,10 @@ where
     A: Element,
     O: Operator<A>,
 {
-    if const { O::COMPACT && O::EXACT } {
+    if const { O::COMPACT } {
         // SAFETY: passed on.
-        return unsafe { exact::reduce_one_by_one(operator, from, len) };
+        let elements = unsafe { slice::from_raw_parts(from, len) };
+        return compact::reduce_segment(operator, const { Order::of::<T>() }, elements);
     }
     if const { free::<F, A, O>() } {
         // SAFETY: passed on.

@@ -304,6 +304,12 @@ impl Level {
         Self(Kind::Portable)
     }
 
+    /// Whether halves are widened and narrowed in registers. Word by word it takes far more code than
+    /// through a stage, and nothing is won; but Miri sees no other level.
+    pub(crate) fn packs(self) -> bool {
+        cfg!(miri) || self.0 != Kind::Portable
+    }
+
     /// The level's name, as in `KOGGE_SIMD`.
     pub fn name(self) -> &'static str {
         match self.0 {
@@ -323,6 +329,8 @@ pub(crate) trait Work {
     type Output;
     /// Whether one copy of the work, for the portable level, is enough.
     const COMPACT: bool = false;
+    /// Whether the portable level is ever asked for it.
+    const PORTABLE: bool = true;
     /// Does the work; `W32` and `W64` are 4- and 8-byte words of one level.
     ///
     /// # Safety
@@ -340,7 +348,8 @@ impl Level {
             return portable::run(work);
         }
         match self.0 {
-            Kind::Portable => portable::run(work),
+            Kind::Portable if const { W::PORTABLE } => portable::run(work),
+            Kind::Portable => unreachable!("not at the portable level"),
             // SAFETY: a `Level` of this kind exists only where the features were found.
             #[cfg(all(target_arch = "x86_64", not(miri)))]
             Kind::Avx2 => unsafe { avx2::run(work) },

@@ -21,6 +21,7 @@ pub use starts::{
     by_offsets,
 };
 
+use crate::algorithm::{self, windows};
 use crate::arch::{Words, Work, stream};
 use crate::engine::{Request, scan_raw};
 use crate::parts::{Parts, PerPart};
@@ -218,14 +219,19 @@ where
             let number = numbers.get(piece).copied().unwrap_or(0);
             // SAFETY: passed on; where segments are crowded, they have nothing of their own.
             unsafe {
-                if headed {
+                // Types that never go one of these ways don't compile it.
+                if const { algorithm::headed::headed::<A, O>() } && headed {
                     return self.heads(segments, pieces.starts(piece));
                 }
-                match (crowded, even) {
-                    (Some(_), Some(len)) => self.crowd_alike(len, pieces.starts(piece)),
-                    (Some(longest), _) => self.crowd(segments, pieces.starts(piece), longest),
-                    (None, _) => self.piece(segments, pieces.starts(piece), number),
+                if const { windows::longest::<T, A, O>().is_some() }
+                    && let Some(longest) = crowded
+                {
+                    return match even {
+                        Some(len) => self.crowd_alike(len, pieces.starts(piece)),
+                        None => self.crowd(segments, pieces.starts(piece), longest),
+                    };
                 }
+                self.piece(segments, pieces.starts(piece), number)
             }
         };
         if pieces.count() == 1 {
