@@ -17,17 +17,17 @@ struct ClusterShared {
     Barrier told;                                              // ends once all of them have come
 };
 
-// `left`, then so many of a segment's rows or a tile's segments. They are all loaded first, and none under a
-// condition, which each would wait for in turn.
+// `left`, then so many of a segment's rows or a tile's segments. All are loaded first, and combined whether they count
+// or not: what stands under a condition would wait for it, and for its load, in turn.
 template <class Op, class Stored, class A>
-KOGGE_DEVICE Maybe<A> join_some(Maybe<A> left, const Stored* totals, u32 count) {
+KOGGE_DEVICE Maybe<A> join_some(const Maybe<A>& left, const Stored* totals, u32 count) {
     A total[ROWS_PER_SEGMENT];
 #pragma unroll
     for (u32 i = 0; i < ROWS_PER_SEGMENT; i++) memcpy(&total[i], &totals[i], sizeof(A));
+    A all = left.exists ? Op::combine(left.value, total[0]) : total[0];
 #pragma unroll
-    for (u32 i = 0; i < ROWS_PER_SEGMENT; i++)
-        if (i < count) left = join<Op>(left, total[i]);
-    return left;
+    for (u32 i = 1; i < ROWS_PER_SEGMENT; i++) all = choose(i < count, Op::combine(all, total[i]), all);
+    return {choose(count > 0, all, left.value), left.exists || count > 0};
 }
 
 // `before`, then the first `end` segments of the sequence. All lanes of a warp, which all have the result.

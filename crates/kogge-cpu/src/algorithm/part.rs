@@ -211,7 +211,7 @@ unsafe fn vector<H: Words, T: Element, A: Element, O: Operator<A>, const W: usiz
                 let rows = ReduceSegment::<Whole, T, A, O> { operator, from, len, types };
                 fold = Some(level.run(rows));
             }
-            let (beside, stream) = (Beside::Nothing, false);
+            let (beside, stream, mut after) = (Beside::Nothing, false, None);
             let rows = ScanSegment::<Whole, T, A, O> {
                 operator,
                 kind,
@@ -221,12 +221,13 @@ unsafe fn vector<H: Words, T: Element, A: Element, O: Operator<A>, const W: usiz
                 before,
                 beside,
                 stream,
+                after: Some(&mut after),
                 types,
             };
-            let scanned = level.run(rows);
-            before = scanned.before;
+            let (folded, _) = level.run(rows);
+            before = after;
             if const { !through::<Whole, A, O>() } {
-                fold = Some(scanned.fold);
+                fold = Some(folded);
             }
         } else {
             for row in 0..full {

@@ -188,11 +188,12 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
                 before,
                 beside: beside.map(|ahead| self.io.load(ahead, len, stage)),
                 stream: I::STREAM,
+                after: None,
                 types: PhantomData,
             };
-            let Scanned { fold, ahead, .. } = self.level.run(segment);
+            let folds = self.level.run(segment);
             self.io.store(start, len, stage);
-            (fold, ahead)
+            folds
         }
     }
 
@@ -317,17 +318,9 @@ pub(super) struct ScanSegment<'a, F, T, A, O> {
     pub(super) before: Option<A>,
     pub(super) beside: Beside<*const A>,
     pub(super) stream: bool,
+    /// Where what precedes the next row goes, if that is asked for; compact code doesn't say.
+    pub(super) after: Option<&'a mut Option<A>>,
     pub(super) types: PhantomData<(F, T)>,
-}
-
-/// What became of a segment.
-pub(super) struct Scanned<A> {
-    /// Its fold, or that of [all before](through) it too.
-    pub(super) fold: A,
-    /// What precedes the next row; compact code doesn't say.
-    pub(super) before: Option<A>,
-    /// The fold of what was folded beside.
-    pub(super) ahead: Option<A>,
 }
 
 impl<F, T, A, O> Work for ScanSegment<'_, F, T, A, O>
@@ -337,7 +330,8 @@ where
     A: Element,
     O: Operator<A>,
 {
-    type Output = Scanned<A>;
+    /// Its fold, or that of [all before](through) it too; and the fold of what was folded beside.
+    type Output = (A, Option<A>);
     const COMPACT: bool = O::COMPACT;
     const PORTABLE: bool = packs_nothing::<F>();
 
@@ -449,7 +443,7 @@ impl Shape {
 /// all rows go by vector; others are folded only where they do; the CPU features of `W32` and `W64`
 /// must be present.
 #[inline(always)]
-unsafe fn scan_segment<W32, W64, F, T, A, O>(work: ScanSegment<'_, F, T, A, O>) -> Scanned<A>
+unsafe fn scan_segment<W32, W64, F, T, A, O>(work: ScanSegment<'_, F, T, A, O>) -> (A, Option<A>)
 where
     W32: Words<Word = u32>,
     W64: Words<Word = u64>,
@@ -458,20 +452,23 @@ where
     A: Element,
     O: Operator<A>,
 {
-    let ScanSegment { operator, kind, from, to, len, before, beside, stream, .. } = work;
+    let ScanSegment { operator, kind, from, to, len, before, beside, stream, after, .. } = work;
     if const { O::COMPACT } {
         debug_assert!(std::ptr::eq(from, to));
         // SAFETY: compact code has its elements in a stage, where they are scanned in place.
         let data = unsafe { slice::from_raw_parts_mut(to, len) };
         let order = const { Order::of::<T>() };
         let fold = compact::scan_segment(operator, order, kind, data, before);
-        return Scanned { fold, before: None, ahead: None };
+        return (fold, None);
     }
     if const { free::<F, A, O>() } {
         let run = Run { from, to, len, before, ahead: beside.folded(), stream };
         // SAFETY: passed on.
         let (fold, ahead) = unsafe { free::scan::<OrderedOf<W32>, A, O>(operator, kind, run) };
-        return Scanned { fold, before: Some(fold), ahead };
+        if let Some(after) = after {
+            *after = Some(fold);
+        }
+        return (fold, ahead);
     }
     let order = const { Order::of::<T>() };
     let whole = const { shape::<F, T, A, O>() }.whole(len, order);
@@ -508,8 +505,10 @@ where
         folds.push(operator, total);
         done += row;
     }
-    let fold = folds.fold().expect("a segment has a row");
-    Scanned { fold, before: folds.before(), ahead: ahead_fold }
+    if let Some(after) = after {
+        *after = folds.before();
+    }
+    (folds.fold().expect("a segment has a row"), ahead_fold)
 }
 
 /// The fold of up to a segment.
