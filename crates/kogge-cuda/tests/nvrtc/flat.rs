@@ -1,6 +1,6 @@
 //! Every built-in operator on every element.
 //!
-//! Kind, direction and kernel (segments, tiles, rounds) rotate from entry to entry. Each entry is compiled for
+//! Kind, direction and kernel (cluster or segments, tiles, rounds) rotate from entry to entry. Each entry is compiled for
 //! sm_90, every sixteenth for each other architecture.
 
 use crate::bounds::{DEVICES, Resources, flag, skipped};
@@ -20,8 +20,9 @@ const WAYS: [(Kind, Direction); 4] = [
     (Kind::Exclusive, Direction::Reverse),
 ];
 
-/// Bytes of a scan by segments, of one by tiles, and of one in rounds.
-const BYTES: [u64; 3] = [4 << 10, 4 << 20, 1 << 30];
+/// Bytes of scans by a cluster whose blocks have one segment, or two, or by segments where there is none; of one by
+/// tiles, and of one in rounds.
+const BYTES: [u64; 4] = [4 << 10, 128 << 10, 4 << 20, 1 << 30];
 
 /// Local memory that a thread may use, in bytes. What comes near it are 8-bit elements that must be
 /// combined one by one, with their indices above all (720), and matrices of 32 bytes.
