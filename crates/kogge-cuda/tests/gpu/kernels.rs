@@ -60,9 +60,10 @@ fn segments() {
 /// Of devices without clusters, nothing is seen here: they go by segments, and say so.
 #[test]
 fn cluster() {
-    let clusters = device().capability().compute >= (9, 0);
+    let (major, _) = device().capability().compute;
+    let (clusters, sixteen) = (major >= 9, matches!(major, 9 | 10));
     let eight = device().with_tuning(Tuning { cluster_blocks: 8, ..Tuning::default() });
-    for (device, most) in [(device(), 4 * TILE), (eight, 2 * TILE)] {
+    for (device, most) in [(device(), if sixteen { 4 } else { 2 } * TILE), (eight, 2 * TILE)] {
         at_boundaries(&device, most, |kernel| matches!(kernel, Kernel::Cluster(_)) == clusters);
     }
 }
