@@ -7,8 +7,8 @@ use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use kogge_core::ops::{Affine, Compose, Sum};
 use kogge_core::{Accumulate, Direction, Element, Kind, Problem, operator};
 use kogge_cuda::{
-    Arch, Capability, Error, KeyType, LineShape, SegmentSource, Specification, Tuning, compile,
-    line_source, plan, plan_lines, plan_segments, segment_source, source,
+    Arch, Brackets, Capability, Error, KeyType, LineShape, SegmentSource, Specification, Tuning,
+    compile, line_source, plan, plan_lines, plan_segments, segment_source, source,
 };
 use std::time::Instant;
 
@@ -83,7 +83,8 @@ where
         println!("{name}, axis {axis} of {extents:?}, {plan}: {}", milliseconds(&text)?);
     }
     let keys = SegmentSource::Keys(KeyType::Bits32);
-    let plan = plan_segments(&problem(1 << 28), keys, O::EXACT, H200, &Tuning::default())?;
+    let brackets = if O::EXACT { Brackets::Any } else { Brackets::Fixed };
+    let plan = plan_segments(&problem(1 << 28), keys, brackets, H200, &Tuning::default())?;
     for text in segment_source::<T, T, A, O>(&operator, FORWARD, keys, &plan)? {
         println!("{name}, by key: {}", milliseconds(&text)?);
     }

@@ -225,10 +225,10 @@ KOGGE_DEVICE void mark_offsets(const MarkArguments& arguments) {
 
 struct SumShared {
     Window warp[SUM_THREADS / LANES];
-    u32 tiles[SUM_THREADS / LANES];      // of long runs,
-    ListedRun longest[SUM_THREADS / LANES];  // one of which may have more than lanes can put in the list
+    Listed listed[SUM_THREADS / LANES];  // tiles of long runs, and stretches
+    ListedRun longest[SUM_THREADS / LANES];  // a long run that may have more tiles than lanes can put in the list
     Window before;                       // what the blocks before have,
-    u64 tiles_before;                    // and how many such tiles
+    Listed listed_before;                // and how many tiles and stretches
 };
 
 KOGGE_DEVICE Window join_windows(const Window& left, const Window& right) {
@@ -298,7 +298,24 @@ KOGGE_DEVICE void tell_covers(const MarkArguments& arguments, const SummedWindow
     if (lane == 0 && place <= count) runs.cut[place / 32] = cuts;
 }
 
-// Puts the tiles of the long runs that end in this block's windows in the list, behind those of the blocks before.
+// The stretch of the runs that start in a thread's window: from its first head to the end of the last run, unless
+// that is long. An end that is farther away than a run that isn't long is not looked for.
+KOGGE_DEVICE Stretch stretch_of(const MarkArguments& arguments, const SummedWindow& window) {
+    const LongRuns& runs = arguments.long_runs;
+    if (window.place >= arguments.window_count || window.last == 0) return {0, 0};
+    u64 from = window.place * runs.marked + arguments.first[window.place] - 1, end = arguments.length;
+    u64 farthest = window.place + 1 + runs.shorter / runs.marked + 1;
+    for (u64 place = window.place + 1; place < arguments.window_count; place++) {
+        u32 first = arguments.first[place];
+        if (first == 0 && place < farthest) continue;
+        end = place * runs.marked + (first ? first - 1 : 0);
+        break;
+    }
+    return {from, runs.are_long(window.last - 1, end) ? window.last - 1 : end};
+}
+
+// Puts the tiles of the long runs that end in this block's windows in their list, behind those of the blocks before, and
+// the stretches of its windows, if there are to be some, in theirs.
 KOGGE_DEVICE void list_runs(const MarkArguments& arguments, SumShared& shared, const SummedWindow& window, u64 epoch, u32 warp, u32 lane) {
     const LongRuns& runs = arguments.long_runs;
     u64 count = arguments.window_count, end = 0;
@@ -307,36 +324,48 @@ KOGGE_DEVICE void list_runs(const MarkArguments& arguments, SumShared& shared, c
     if (first > 0) end = window.place * runs.marked + first - 1;
     if (window.place == count) end = arguments.length;
     u64 start = window.before.last > 0 ? window.before.last - 1 : end;
-    u32 tiles = runs.are_long(start, end) ? runs.tiles_of(start, end) : 0, through = tiles;
+    u32 tiles = runs.are_long(start, end) ? runs.tiles_of(start, end) : 0;
+    Stretch stretch = {0, 0};
+    if (runs.stretches) stretch = stretch_of(arguments, window);
+    bool stretches = stretch.from < stretch.to;
+    Listed through = {tiles, stretches};
 #pragma unroll
     for (u32 stride = 1; stride < LANES; stride *= 2) {
-        u32 left = shuffle_up(through, stride);
-        if (lane >= stride) through += left;
+        Listed left = value_of_lane_below(through, stride);
+        if (lane >= stride) through = join_listed(left, through);
     }
     // The warp's windows have no more tiles than lanes and one: only the first of these runs can have more.
     u32 longer = lanes_where(tiles > LANES + 1);
-    if (lane == LANES - 1) shared.tiles[warp] = through;
+    if (lane == LANES - 1) shared.listed[warp] = through;
     sync_block();
-    u64 all = 0, at = through - tiles;
+    Listed all = {0, 0}, at = {through.tiles - tiles, through.stretches - stretches};
     for (u32 w = 0; w < SUM_THREADS / LANES; w++) {
-        if (w == warp) at += all;
-        all += shared.tiles[w];
+        if (w == warp) at = join_listed(all, at);
+        all = join_listed(all, shared.listed[w]);
     }
     // The slots lie behind those of windows.
     Workspace* slots = (Workspace*)Slot<Window>::at(arguments.workspace, block_count()) - 1;
     if (warp == 0) {
-        if (lane == 0) Slot<u64>::publish(slots, block_index(), all, epoch);
-        u64 earlier = 0;
-        for (u64 block = lane; block < block_index(); block += LANES) earlier += Slot<u64>::await(slots, block, epoch);
+        if (lane == 0) Slot<Listed>::publish(slots, block_index(), all, epoch);
+        Listed earlier = {0, 0};
+        for (u64 block = lane; block < block_index(); block += LANES) earlier = join_listed(earlier, Slot<Listed>::await(slots, block, epoch));
         sync_warp();
 #pragma unroll
-        for (u32 stride = 1; stride < LANES; stride *= 2) earlier += value_of_partner(earlier, stride);
-        if (lane == 0) shared.tiles_before = earlier;
+        for (u32 stride = 1; stride < LANES; stride *= 2) earlier = join_listed(earlier, value_of_partner(earlier, stride));
+        if (lane == 0) shared.listed_before = earlier;
     }
     sync_block();
+    at = join_listed(shared.listed_before, at);
     u64 number = tiles > 0 && runs.numbered ? number_of_run(arguments, window.before.heads - 1, start) : 0;
-    ListedRun run = {at + shared.tiles_before, start, end, number, tiles};
-    if (window.place == count) runs.list->count = run.at + tiles < runs.most ? run.at + tiles : runs.most;
+    ListedRun run = {at.tiles, start, end, number, tiles};
+    if (stretches) runs.stretches->stretch(at.stretches) = stretch;
+    if (window.place == count) {
+        runs.list->count = run.at + tiles < runs.most ? run.at + tiles : runs.most;
+        if (runs.stretches) {
+            runs.stretches->count = at.stretches;
+            runs.stretches->next = 0;
+        }
+    }
     // The lanes put one run after another in the list, the whole block what takes them too long.
     for (u32 rest = lanes_where(tiles > 0) & ~longer; rest; rest &= rest - 1) value_of_lane(run, lowest_bit(rest)).put(runs, lane, LANES);
     if (longer == 0 ? lane == 0 : longer >> lane & 1) shared.longest[warp] = longer ? run : ListedRun{0, 0, 0, 0, 0};
@@ -375,7 +404,7 @@ KOGGE_DEVICE void sum_windows(const MarkArguments& arguments) {
     if (place <= count) arguments.windows[place] = before;
     if (arguments.long_runs.list) {
         SummedWindow window = {place, before, own.last};
-        tell_covers(arguments, window, lane);
+        if (!arguments.long_runs.stretches) tell_covers(arguments, window, lane);
         list_runs(arguments, shared, window, epoch, warp, lane);
     }
     if (block_index() + 1 < block_count() || thread_index() != SUM_THREADS - 1) return;

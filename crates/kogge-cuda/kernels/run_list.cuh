@@ -32,13 +32,26 @@ struct Cover {
     __device__ __forceinline__ u32 first() const { return from & (NOTHING - 1); }
 };
 
+// The other way (stretch_scan.cuh): runs that are longer than a tile go in rounds, wherever they lie, and the others in
+// stretches, of those that start in one window of the mask and follow one another. At most the last of these is long.
+struct alignas(16) Stretch {
+    u64 from, to;  // positions
+};
+struct alignas(16) StretchList {
+    u64 count;
+    u32 next, unused;  // how many have been taken
+    // The stretches follow.
+    __device__ __forceinline__ Stretch& stretch(u64 index) const { return ((Stretch*)(this + 1))[index]; }
+};
+
 // Which runs are long, and where that is told. The host writes this struct byte for byte: see src/segments/mod.rs.
 struct LongRuns {
     RunList* list;  // null if all runs go by windows
     Cover* covers;  // by window of the mask that a window of the scan begins with
     u32* cut;       // a bit each: whether the window has a cover
+    StretchList* stretches;  // null if what isn't long goes by windows, which these two are for
     u64 most;       // tiles for which the list has room
-    u32 window;     // positions of a window of the scan,
+    u32 window;     // positions of a window of the scan, or one if there are stretches,
     u32 marked;     // and of the mask
     u32 tile;       // elements of a tile
     u32 shorter;    // elements of a run that isn't long, at most
@@ -62,6 +75,15 @@ struct LongRuns {
         return {from | (passes ? Cover::PASSES : 0u) | (nothing ? Cover::NOTHING : 0u), to};
     }
 };
+
+// How many tiles, and how many stretches, some windows have or those before them: 32 bits of each, of which there are
+// fewer than windows have elements.
+struct Listed {
+    u32 tiles, stretches;
+};
+KOGGE_DEVICE Listed join_listed(const Listed& left, const Listed& right) {
+    return {left.tiles + right.tiles, left.stretches + right.stretches};
+}
 
 // A run whose tiles are put in the list by more than one thread.
 struct ListedRun {

@@ -58,6 +58,9 @@ KOGGE_DEVICE void store_remote(u32* to, u32 block, u32 word, Barrier* barrier) {
 }
 KOGGE_DEVICE void barrier_wait_remote(Barrier* barrier, u32 parity) { shim::barrier_wait(barrier, parity); }
 
+// kernels/draw.cuh
+KOGGE_DEVICE u32 draw_number(u32* next) { return __atomic_fetch_add(next, 1, __ATOMIC_RELAXED); }
+
 enum : u32 { CACHE_LINE = 128 };
 KOGGE_DEVICE void prefetch(const void*) {}
 KOGGE_DEVICE Quad load_quad(const void* from) { return load_shared(from); }

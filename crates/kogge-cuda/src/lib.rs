@@ -48,8 +48,8 @@ pub use operator::{OperatorSource, PRELUDE, operator_source};
 pub use plan::{Capability, Kernel, Plan, Ring, Tiling, plan};
 pub use scan::{Init, Scan};
 pub use segments::{
-    ExactSegments, KeyType, LongSegments, SegmentPlan, SegmentScan, SegmentSource, plan_segments,
-    segment_source,
+    Brackets, ExactSegments, KeyType, LongSegments, SegmentPlan, SegmentScan, SegmentSource,
+    Stretches, plan_segments, segment_source,
 };
 pub use source::{Specification, source};
 pub use tuning::Tuning;

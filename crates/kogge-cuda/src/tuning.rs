@@ -56,8 +56,13 @@ pub struct Tuning {
     /// Whole segments of a line from which the tiles of lines go in rounds, if lines begin at multiples of 16
     /// bytes; shorter and other lines go in lots, if they are no longer than a tile.
     pub line_rounds_segments: u32,
-    /// Tiles that segments given by offsets have on average, from which long ones go in rounds.
+    /// Tiles that segments given by offsets have on average, from which long ones go in rounds where the others go by
+    /// windows.
     pub run_rounds_tiles: u32,
+    /// Stages of each warp's ring for segments in stretches,
+    pub stretch_stages: u32,
+    /// and thread blocks of such warps on a multiprocessor, at most, if accumulators have four bytes at most.
+    pub stretch_residents: u32,
     /// Warps of a thread block for lines in lots, eight at least: 16 leave each thread 128 registers.
     pub line_warps: u32,
     /// Stages of each warp's ring for such lines, at most.
@@ -92,6 +97,8 @@ impl Default for Tuning {
             column_workers: 128,
             line_rounds_segments: 4,
             run_rounds_tiles: 8,
+            stretch_stages: 2,
+            stretch_residents: 3,
             line_warps: 16,
             line_stages: 8,
         }

@@ -6,9 +6,13 @@
 //! of the order is handed on from block to block, and no block waits for one of a higher index. A block
 //! reads again what lies just before its window, so a scan in place saves that before.
 //!
-//! Where offsets say that segments are long on average, a fourth launch takes long ones tile by tile, in the rounds of
-//! the flat scan (kernels/run_tiles.cuh), and windows leave them alone and tell each other nothing. Which those are,
-//! `sum` finds out and lists (kernels/run_list.cuh).
+//! By offsets, without initial values or totals of each segment, `scan` takes no windows but stretches: segments of at
+//! most a tile that follow one another, a warp each (kernels/stretch_scan.cuh). Nobody waits for anybody. A fourth launch
+//! takes longer ones tile by tile, in the rounds of the flat scan (kernels/run_tiles.cuh). Which segments are long, `sum`
+//! finds out; it lists tiles and stretches (kernels/run_list.cuh).
+//!
+//! With initial values or totals of each, long ones go in rounds where offsets say that segments are long on average, and
+//! windows leave them alone and tell each other nothing.
 //!
 //! Under an exact operator, any order of combination gives these bits. Then `mark` is followed by one launch that takes
 //! the tiles of the whole sequence in rounds, wherever segments start (kernels/exact_rounds.cuh); unless each segment has an
@@ -17,9 +21,11 @@
 mod plan;
 mod rounds;
 mod source;
+mod stretches;
 
-pub use plan::{KeyType, SegmentPlan, SegmentSource, plan_segments};
+pub use plan::{Brackets, KeyType, SegmentPlan, SegmentSource, plan_segments};
 pub use rounds::{ExactSegments, LongSegments};
+pub use stretches::Stretches;
 
 use crate::inits::InitArguments;
 use crate::launch::{Grid, Module};
@@ -65,12 +71,20 @@ impl Device {
             in_place: false,
         };
         check_alignment::<A>()?;
-        let exact = O::EXACT && !numbered;
-        let plan = plan_segments(&problem, source, exact, self.capability(), self.tuning())?;
+        let brackets = match numbered {
+            true => Brackets::Numbered,
+            false if O::EXACT => Brackets::Any,
+            false => Brackets::Fixed,
+        };
+        let plan = plan_segments(&problem, source, brackets, self.capability(), self.tuning())?;
         let specification = Specification { kind, direction };
         let scan = source::scan::<T, U, A, O>(operator, specification, source, &plan)?;
         let rounds = source::rounds::<T, U, A, O>(operator, specification, source, &plan)?;
-        let scan_bytes = plan.exact.map_or(plan.shared_bytes, |exact| exact.shared_bytes);
+        let scan_bytes = match (plan.exact, plan.stretches) {
+            (Some(exact), _) => exact.shared_bytes,
+            (None, Some(stretches)) => stretches.shared_bytes,
+            (None, None) => plan.shared_bytes,
+        };
         let rounds_bytes = plan.rounds.map_or(0, |long| long.shared_bytes);
         Ok(SegmentScan {
             len,
@@ -206,13 +220,17 @@ where
             cut: mark.long.cut,
             covers: mark.long.covers,
             list: mark.long.list,
+            stretches: mark.long.stretches,
             offsets,
             segments,
             leads: if in_place { mark.heads + self.plan.scratch_bytes } else { 0 },
             lead_count: self.plan.windows.saturating_sub(1),
             inits,
         };
-        let blocks = grid(self.plan.windows, SCAN_THREADS, self.plan.shared_bytes);
+        let blocks = match self.plan.stretches {
+            Some(has) => grid(has.blocks.into(), SCAN_THREADS, has.shared_bytes),
+            None => grid(self.plan.windows, SCAN_THREADS, self.plan.shared_bytes),
+        };
         // SAFETY: the caller's promise; the workspace is this stream's alone, and large enough. The struct
         // is the kernel's own, and the launch comes after those of `find` on the stream.
         unsafe {
@@ -298,8 +316,9 @@ where
             list: heads + scratch.list,
             covers: heads + scratch.covers,
             cut: heads + scratch.cut,
+            stretches: self.plan.stretches.map_or(0, |_| heads + scratch.stretches),
             most: long.tiles,
-            window: self.plan.window,
+            window: self.plan.stretches.map_or(self.plan.window, |_| 1),
             marked: self.plan.marked,
             tile: long.tile,
             shorter: long.shorter,
@@ -432,6 +451,7 @@ struct LongRuns {
     list: u64,
     covers: u64,
     cut: u64,
+    stretches: u64,
     most: u64,
     window: u32,
     marked: u32,
@@ -456,6 +476,7 @@ struct ScanArguments {
     cut: u64,
     covers: u64,
     list: u64,
+    stretches: u64,
     offsets: u64,
     segments: u64,
     leads: u64,

@@ -1,6 +1,7 @@
 //! From segments to a plan, without touching data or device: windows and memory.
 
 use super::rounds::{ExactSegments, LongSegments};
+use super::stretches::Stretches;
 use crate::launch::INIT_BYTES;
 use crate::plan::WORKSPACE_HEAD;
 use crate::{Capability, Error, Tuning};
@@ -78,6 +79,17 @@ impl SegmentSource {
     }
 }
 
+/// What a scan by segments must keep to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Brackets {
+    /// The fixed order, and each segment may have an initial value or a total of its own, which takes its number.
+    Numbered,
+    /// The fixed order.
+    Fixed,
+    /// None: the operator is exact, so that any order of combination gives the same bits.
+    Any,
+}
+
 /// How a scan by segments will be done. Nothing in it changes the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentPlan {
@@ -99,9 +111,12 @@ pub struct SegmentPlan {
     pub workspace_bytes: u64,
     /// Bytes of memory beside it: a bit an element, what precedes each window, and what is told of long segments.
     pub scratch_bytes: u64,
-    /// How long segments are scanned, if not by windows. What there is of them, the device alone knows, so only where
-    /// segments are long on average.
+    /// How long segments are scanned, if not by windows. What there is of them, the device alone knows, so beside windows
+    /// only where segments are long on average.
     pub rounds: Option<LongSegments>,
+    /// How the others are scanned, if not by windows: without numbers, given by offsets, of elements for which rounds have
+    /// room.
+    pub stretches: Option<Stretches>,
     /// How all of them are scanned, if not by windows: under an exact operator.
     pub exact: Option<ExactSegments>,
     /// Bytes more if the scan is in place: the elements of a segment of the order before each window.
@@ -115,7 +130,7 @@ impl SegmentPlan {
             Some(long) => Some(long.tiles),
             None => None,
         };
-        Scratch::new(self.marks, self.marked, tiles)
+        Scratch::new(self.marks, self.marked, tiles, self.stretches.is_some())
     }
 }
 
@@ -131,21 +146,36 @@ pub(crate) struct Scratch {
     pub covers: u64,
     /// The tiles of long segments.
     pub list: u64,
+    /// The stretches of others.
+    pub stretches: u64,
     pub bytes: u64,
 }
 
 impl Scratch {
-    const fn new(marks: u64, marked: u32, tiles: Option<u64>) -> Self {
+    const fn new(marks: u64, marked: u32, tiles: Option<u64>, stretched: bool) -> Self {
         let windows = mask_bytes(marks, marked);
         let first = windows + (marks + 1) * WINDOW_BYTES;
         let cut = first + (marks * FIRST_BYTES).next_multiple_of(16);
         let Some(tiles) = tiles else {
-            return Self { windows, first, cut, covers: cut, list: cut, bytes: cut };
+            return Self {
+                windows,
+                first,
+                cut,
+                covers: cut,
+                list: cut,
+                stretches: cut,
+                bytes: cut,
+            };
         };
+        if stretched {
+            let stretches = cut + LIST_HEAD + tiles * RUN_TILE_BYTES;
+            let bytes = stretches + LIST_HEAD + marks * STRETCH_BYTES;
+            return Self { windows, first, cut, covers: cut, list: cut, stretches, bytes };
+        }
         let covers = cut + ((marks / 32 + 1) * 4).next_multiple_of(16);
         let list = covers + ((marks + 1) * COVER_BYTES).next_multiple_of(16);
         let bytes = list + LIST_HEAD + tiles * RUN_TILE_BYTES;
-        Self { windows, first, cut, covers, list, bytes }
+        Self { windows, first, cut, covers, list, stretches: bytes, bytes }
     }
 }
 
@@ -157,6 +187,15 @@ impl fmt::Display for SegmentPlan {
                 f,
                 "{tiles} tiles with a bit an element, in rounds, {} stages",
                 ring.stages
+            );
+        }
+        if let (Some(Stretches { blocks, stages, .. }), Some(long)) = (self.stretches, self.rounds)
+        {
+            return write!(
+                f,
+                "stretches of segments of at most {} elements, a warp each, {blocks} blocks, {stages} stages; longer \
+                 segments in rounds, {} stages",
+                long.shorter, long.ring.stages
             );
         }
         let Self { windows, window, steps, residents, shared_bytes, .. } = self;
@@ -172,12 +211,14 @@ impl fmt::Display for SegmentPlan {
     }
 }
 
-/// `Window`, a window's first head, `Cover`, `RunList` and `RunTile` of kernels/heads.cuh and run_list.cuh.
+/// `Window`, a window's first head, `Cover`, the heads of both lists, `RunTile` and `Stretch` of kernels/heads.cuh and
+/// run_list.cuh.
 const WINDOW_BYTES: u64 = 16;
 const FIRST_BYTES: u64 = 4;
 const COVER_BYTES: u64 = 8;
 const LIST_HEAD: u64 = 16;
 const RUN_TILE_BYTES: u64 = 32;
+const STRETCH_BYTES: u64 = 16;
 /// Warps of a thread block.
 const WARPS: usize = 8;
 /// Positions of which one thread block marks the heads, at most.
@@ -192,9 +233,7 @@ const RESIDENTS: u32 = 4;
 /// What a multiprocessor keeps for itself of each block's shared memory.
 const RESERVED: u32 = 1024;
 
-/// The plan for a scan by segments. `accumulator_bytes` of the problem is what the operator computes in. `exact` says
-/// that any order of combination will do: the operator is exact, and no segment has an initial value or a total of its
-/// own.
+/// The plan for a scan by segments. `accumulator_bytes` of the problem is what the operator computes in.
 ///
 /// # Errors
 ///
@@ -203,7 +242,7 @@ const RESERVED: u32 = 1024;
 pub fn plan_segments(
     problem: &Problem,
     source: SegmentSource,
-    exact: bool,
+    brackets: Brackets,
     device: Capability,
     tuning: &Tuning,
 ) -> Result<SegmentPlan, Error> {
@@ -226,7 +265,26 @@ pub fn plan_segments(
     let steps = steps(problem, device);
     let shared_bytes = shared_bytes(problem, steps);
     let window = WARPS * steps * order.row();
-    let marked = window / window.div_ceil(MOST_MARKED);
+    let exact = match brackets {
+        Brackets::Any => ExactSegments::new(problem, device, tuning),
+        Brackets::Fixed | Brackets::Numbered => None,
+    };
+    let stretched = match brackets {
+        Brackets::Numbered => None,
+        _ if exact.is_some() || source.segments().is_none() => None,
+        _ => LongSegments::beside_stretches(problem, device, tuning)
+            .and_then(|long| Some((long, Stretches::new(problem, long, device, tuning)?))),
+    };
+    let rounds = match (exact, stretched) {
+        (Some(_), _) => None,
+        (None, Some((long, _))) => Some(long),
+        (None, None) => LongSegments::beside_windows(problem, source, window, device, tuning),
+    };
+    let stretches = stretched.map(|(_, stretches)| stretches);
+    let marked = match stretches {
+        Some(_) => Stretches::marked(order),
+        None => window / window.div_ceil(MOST_MARKED),
+    };
     // One more than are full: what lies before the end may wait for it.
     let windows = problem.len / window as u64 + 1;
     let marks = problem.len.div_ceil(marked as u64);
@@ -241,11 +299,6 @@ pub fn plan_segments(
     let slot = |bytes: usize| bytes.max(4).div_ceil(8) as u64 * 16;
     let slots = |level: usize| problem.len / level as u64 + 1;
     let slots = slots(order.segment()) + slots(order.tile()) + 2 * slots(order.block());
-    let exact = exact.then(|| ExactSegments::new(problem, device, tuning)).flatten();
-    let rounds = match exact {
-        Some(_) => None,
-        None => LongSegments::new(problem, source, window, device, tuning),
-    };
     let slots = slots.max(rounds.map_or(0, |long| long.tiles)) * slot(problem.accumulator_bytes);
     let tails = exact.map_or(0, |exact| exact.tiles * slot(2 * problem.accumulator_bytes));
     let tiles = rounds.map(|long| long.tiles);
@@ -262,12 +315,13 @@ pub fn plan_segments(
         },
         shared_bytes,
         workspace_bytes: WORKSPACE_HEAD + slots.max(tails),
-        scratch_bytes: Scratch::new(marks, marked as u32, tiles).bytes,
+        scratch_bytes: Scratch::new(marks, marked as u32, tiles, stretches.is_some()).bytes,
         rounds,
+        stretches,
         exact,
-        lead_bytes: match exact {
-            Some(_) => 0,
-            None => (windows - 1) * (order.segment() * problem.element_bytes) as u64,
+        lead_bytes: match exact.is_some() || stretches.is_some() {
+            true => 0,
+            false => (windows - 1) * (order.segment() * problem.element_bytes) as u64,
         },
     })
 }
@@ -343,7 +397,8 @@ mod tests {
                 let order = problem.order();
                 let tuning = Tuning::default();
                 let plan =
-                    plan_segments(&problem, SegmentSource::Heads, false, H100, &tuning).unwrap();
+                    plan_segments(&problem, SegmentSource::Heads, Brackets::Fixed, H100, &tuning)
+                        .unwrap();
                 let (window, marked) = (plan.window as usize, plan.marked as usize);
                 assert!(window.is_multiple_of(order.segment()) && window <= order.tile(), "{plan}");
                 assert!(window.is_multiple_of(marked) && marked <= MOST_MARKED, "{plan}");
@@ -359,8 +414,14 @@ mod tests {
     fn small_devices_have_small_windows() {
         let desk = Capability { compute: (12, 0), multiprocessors: 170, shared_bytes: 101_376 };
         let problem = problem(1 << 28, 4, 4, 4);
-        let plan =
-            plan_segments(&problem, SegmentSource::Heads, false, desk, &Tuning::default()).unwrap();
+        let plan = plan_segments(
+            &problem,
+            SegmentSource::Heads,
+            Brackets::Fixed,
+            desk,
+            &Tuning::default(),
+        )
+        .unwrap();
         assert_eq!((plan.steps, plan.window, plan.residents), (4, 4096, 4));
     }
 
@@ -368,7 +429,8 @@ mod tests {
     fn four_bytes_have_several_windows_to_a_multiprocessor() {
         let problem = problem(1 << 28, 4, 4, 4);
         let keys = SegmentSource::Keys(KeyType::Bits32);
-        let plan = plan_segments(&problem, keys, false, H100, &Tuning::default()).unwrap();
+        let plan =
+            plan_segments(&problem, keys, Brackets::Fixed, H100, &Tuning::default()).unwrap();
         assert_eq!((plan.windows, plan.window, plan.residents), (32_769, 8192, RESIDENTS));
         assert_eq!((plan.steps, plan.marked, plan.marks), (8, 8192, 32_768));
         assert_eq!(plan.scratch_bytes, (1 << 25) + 32_769 * 16 + 32_768 * 4);
@@ -379,8 +441,8 @@ mod tests {
     #[test]
     fn what_no_kernel_takes_is_refused() {
         let refused = |problem: Problem, source| {
-            let error =
-                plan_segments(&problem, source, false, H100, &Tuning::default()).unwrap_err();
+            let error = plan_segments(&problem, source, Brackets::Fixed, H100, &Tuning::default())
+                .unwrap_err();
             assert!(matches!(error, Error::Unsupported(_)), "{error}");
         };
         refused(problem(1, 80, 80, 80), SegmentSource::Heads);
@@ -388,7 +450,8 @@ mod tests {
         refused(problem(1, 4, 4, 4), SegmentSource::Offsets { segments: 0, bits: 32 });
         refused(problem(u64::MAX / 64, 4, 4, 4), SegmentSource::Heads);
         let nothing = SegmentSource::Offsets { segments: 0, bits: 64 };
-        let plan = plan_segments(&problem(0, 4, 4, 4), nothing, true, H100, &Tuning::default());
+        let plan =
+            plan_segments(&problem(0, 4, 4, 4), nothing, Brackets::Any, H100, &Tuning::default());
         assert_eq!(plan.unwrap().marks, 0);
     }
 
@@ -397,7 +460,7 @@ mod tests {
         let plan = |len, element, accumulator| {
             let problem = problem(len, element, element, accumulator);
             let source = SegmentSource::Offsets { segments: 1, bits: 64 };
-            plan_segments(&problem, source, true, H100, &Tuning::default()).unwrap()
+            plan_segments(&problem, source, Brackets::Any, H100, &Tuning::default()).unwrap()
         };
         let sums = plan(1 << 28, 4, 4);
         let exact = sums.exact.unwrap();
@@ -416,11 +479,44 @@ mod tests {
     }
 
     #[test]
-    fn long_segments_go_in_rounds_if_they_are_long_on_average() {
+    fn segments_without_numbers_go_in_stretches() {
+        let plan = |problem, brackets, device| {
+            let source = SegmentSource::Offsets { segments: 1 << 20, bits: 64 };
+            plan_segments(&problem, source, brackets, device, &Tuning::default()).unwrap()
+        };
+        let sums = plan(problem(1 << 28, 4, 4, 4), Brackets::Fixed, H100);
+        let (stretches, long) = (sums.stretches.unwrap(), sums.rounds.unwrap());
+        assert_eq!((stretches.blocks, stretches.residents, stretches.stages), (3 * 132, 3, 2));
+        assert_eq!((sums.marked, sums.marks, sums.lead_bytes), (2048, 1 << 17, 0));
+        assert_eq!((long.shorter, long.tiles), (8192, (1 << 16) + 1));
+        let scratch = sums.scratch();
+        assert_eq!(scratch.stretches, scratch.list + 16 + long.tiles * 32);
+        assert_eq!(scratch.bytes, scratch.stretches + 16 + (16 << 17));
+        assert!([scratch.list, scratch.stretches].iter().all(|at| at % 16 == 0));
+        assert!(sums.to_string().starts_with("stretches of segments of at most 8192 "), "{sums}");
+
+        let few = plan(problem(5000, 4, 4, 4), Brackets::Fixed, H100).stretches.unwrap();
+        assert_eq!(few.blocks, 1, "no more than there can be stretches for");
+        let numbered = plan(problem(1 << 28, 4, 4, 4), Brackets::Numbered, H100);
+        assert_eq!((numbered.stretches, numbered.rounds), (None, None), "by windows");
+        assert_eq!(plan(problem(1 << 28, 24, 24, 24), Brackets::Fixed, H100).stretches, None);
+        let desk = Capability { compute: (12, 0), multiprocessors: 170, shared_bytes: 101_376 };
+        for bytes in 1..=16 {
+            for device in [H100, desk] {
+                let plan = plan(problem(1 << 28, bytes, bytes, bytes), Brackets::Fixed, device);
+                let stretches = plan.stretches.unwrap();
+                let taken = stretches.residents * (stretches.shared_bytes + RESERVED);
+                assert!(taken <= device.shared_bytes, "{bytes}: {plan}");
+            }
+        }
+    }
+
+    #[test]
+    fn long_segments_go_in_rounds_beside_windows_if_they_are_long_on_average() {
         let plan = |segments, element| {
             let (problem, device) = (problem(1 << 28, element, element, element), H100);
             let source = SegmentSource::Offsets { segments, bits: 64 };
-            plan_segments(&problem, source, false, device, &Tuning::default()).unwrap()
+            plan_segments(&problem, source, Brackets::Numbered, device, &Tuning::default()).unwrap()
         };
         assert_eq!(plan((1 << 12) + 1, 4).rounds, None);
         assert!(plan(1 << 12, 4).rounds.is_some(), "eight tiles on average");

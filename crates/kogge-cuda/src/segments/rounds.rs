@@ -64,7 +64,8 @@ impl ExactSegments {
 }
 
 impl LongSegments {
-    pub(super) fn new(
+    /// Beside windows of so many positions.
+    pub(super) fn beside_windows(
         problem: &Problem,
         source: SegmentSource,
         window: usize,
@@ -77,6 +78,32 @@ impl LongSegments {
         if average < tile.saturating_mul(tuning.run_rounds_tiles.into()).max(1) {
             return None;
         }
+        // Of each segment one tile at most is cut short, and one ends in each window.
+        let cut = len / window as u64 + 1;
+        Self::new(problem, order.segment(), cut, device, tuning)
+    }
+
+    /// Beside stretches: those longer than a tile.
+    pub(super) fn beside_stretches(
+        problem: &Problem,
+        device: Capability,
+        tuning: &Tuning,
+    ) -> Option<Self> {
+        let tile = problem.order().tile();
+        // Each segment has as many whole tiles at least as tiles that are cut short.
+        Self::new(problem, tile, problem.len / tile as u64 + 1, device, tuning)
+    }
+
+    /// Those of more than `shorter` elements, of whose tiles so many may be cut short.
+    fn new(
+        problem: &Problem,
+        shorter: usize,
+        cut: u64,
+        device: Capability,
+        tuning: &Tuning,
+    ) -> Option<Self> {
+        let order = problem.order();
+        let tile = order.tile() as u64;
         let accumulator = problem.accumulator_bytes.max(4) as u32;
         // Of larger ones the kernel keeps too much in local memory.
         if accumulator > 16 {
@@ -84,8 +111,7 @@ impl LongSegments {
         }
         let (ring, shared_bytes) =
             ring(order, problem.element_bytes as u32, accumulator, 0, device, tuning)?;
-        // Of each, one at most is cut short, and one ends in each window.
-        let tiles = len / tile + len / window as u64 + 1;
+        let tiles = problem.len / tile + cut;
         u32::try_from(tiles).ok()?;
         Some(Self {
             ring,
@@ -93,7 +119,7 @@ impl LongSegments {
             shared_bytes,
             tiles,
             tile: tile as u32,
-            shorter: order.segment() as u32,
+            shorter: shorter as u32,
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use super::plan::{KeyType, SegmentPlan, SegmentSource};
 use super::rounds::{ExactSegments, LongSegments};
+use super::stretches::Stretches;
 use crate::source::{BASE, ENTRY, Program};
 use crate::{Error, Specification};
 use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
@@ -10,18 +11,29 @@ use kogge_core::{Accumulate, Direction, Element};
 const RUN_LIST: &str = include_str!("../../kernels/run_list.cuh");
 const HEADS: &str = include_str!("../../kernels/heads.cuh");
 const ARGUMENTS: &str = include_str!("../../kernels/segmented_arguments.cuh");
+const CELLS: &str = include_str!("../../kernels/cells.cuh");
 const INITS: &str = include_str!("../../kernels/inits.cuh");
 const WINDOWS: [&str; 10] = [
     INITS,
     RUN_LIST,
     HEADS,
     ARGUMENTS,
-    include_str!("../../kernels/cells.cuh"),
+    CELLS,
     include_str!("../../kernels/segmented_window.cuh"),
     include_str!("../../kernels/run_exchange.cuh"),
     include_str!("../../kernels/window_exchange.cuh"),
     include_str!("../../kernels/plain_steps.cuh"),
     include_str!("../../kernels/segmented_scan.cuh"),
+];
+const STRETCHES: [&str; 8] = [
+    INITS,
+    RUN_LIST,
+    HEADS,
+    ARGUMENTS,
+    CELLS,
+    include_str!("../../kernels/draw.cuh"),
+    include_str!("../../kernels/stretch_ring.cuh"),
+    include_str!("../../kernels/stretch_scan.cuh"),
 ];
 const ROUNDS: [&str; 9] = [
     INITS,
@@ -54,7 +66,7 @@ pub(super) const SUM_THREADS: u32 = 1024;
 pub(super) const SCAN_THREADS: u32 = 256;
 /// Shared memory of the first two: notes of each warp.
 pub(super) const MARK_BYTES: u32 = MARK_THREADS / 32 * 20;
-pub(super) const SUM_BYTES: u32 = SUM_THREADS / 32 * (16 + 4 + 40) + 32;
+pub(super) const SUM_BYTES: u32 = SUM_THREADS / 32 * (16 + 8 + 40) + 32;
 
 /// The text of the kernel that marks where segments start.
 pub(super) fn mark(source: SegmentSource, direction: Direction, plan: &SegmentPlan) -> String {
@@ -98,7 +110,7 @@ fn key_name(key: KeyType) -> &'static str {
     }
 }
 
-/// The text of the kernel that scans: in rounds under an exact operator, else by windows.
+/// The text of the kernel that scans: in rounds under an exact operator, else in stretches or by windows.
 pub(super) fn scan<T, U, A, O>(
     operator: &O,
     specification: Specification,
@@ -112,7 +124,10 @@ where
     O: DeviceOperator<A>,
 {
     let Some(ExactSegments { ring, shared_bytes, .. }) = plan.exact else {
-        return windows::<T, U, A, O>(operator, specification, source, plan);
+        return match plan.stretches {
+            Some(has) => stretches::<T, U, A, O>(operator, specification, source, has),
+            None => windows::<T, U, A, O>(operator, specification, source, plan),
+        };
     };
     let program = Program {
         kernels: &EXACT,
@@ -154,6 +169,32 @@ where
         bounds: &format!("SEGMENTED_THREADS, {residents}"),
         arguments: "SegmentedArguments",
         entry: "segmented_scan",
+    };
+    program.text::<T, U, A, O>(operator, specification)
+}
+
+/// The text of the kernel that scans in stretches.
+fn stretches<T, U, A, O>(
+    operator: &O,
+    specification: Specification,
+    source: SegmentSource,
+    has: Stretches,
+) -> Result<String, Error>
+where
+    T: DeviceElement + Accumulate<A>,
+    U: DeviceElement + Accumulate<A>,
+    A: Element + DeviceType,
+    O: DeviceOperator<A>,
+{
+    let program = Program {
+        kernels: &STRETCHES,
+        bulk: has.bulk,
+        constants: &format!("STAGES = {}, OFFSET_BYTES = {}", has.stages, source.bytes()),
+        shared: "StretchRing",
+        shared_bytes: has.shared_bytes,
+        bounds: &format!("StretchShape<Scan>::THREADS, {}", has.residents),
+        arguments: "SegmentedArguments",
+        entry: "stretch_scan",
     };
     program.text::<T, U, A, O>(operator, specification)
 }

@@ -10,3 +10,4 @@ mod exact;
 mod flat;
 mod lines;
 mod segments;
+mod stretches;

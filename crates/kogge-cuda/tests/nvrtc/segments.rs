@@ -6,7 +6,7 @@ use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use kogge_core::ops::{Affine, Compose, MatMul, Matrix2, Max, Sum};
 use kogge_core::{Accumulate, Direction, Element, Kind, Problem, f16};
 use kogge_cuda::{
-    Arch, Capability, KeyType, Ring, SegmentSource, Specification, Tuning, plan_segments,
+    Arch, Brackets, Capability, KeyType, Ring, SegmentSource, Specification, Tuning, plan_segments,
     segment_source,
 };
 
@@ -36,10 +36,9 @@ where
         return;
     }
     for (d, device) in DEVICES.into_iter().enumerate() {
-        compiles_for::<T, A, O>(&operator, device, turn + d, false);
-        if O::EXACT {
-            compiles_for::<T, A, O>(&operator, device, turn + d, true);
-        }
+        compiles_for::<T, A, O>(&operator, device, turn + d, Brackets::Numbered);
+        let brackets = if O::EXACT { Brackets::Any } else { Brackets::Fixed };
+        compiles_for::<T, A, O>(&operator, device, turn + d, brackets);
     }
 }
 
@@ -54,12 +53,13 @@ where
         return;
     }
     for (d, device) in DEVICES.into_iter().enumerate() {
-        compiles_for::<T, A, O>(&operator, device, turn + d, true);
+        compiles_for::<T, A, O>(&operator, device, turn + d, Brackets::Any);
     }
 }
 
-/// Those by windows, or those that exact operators can take.
-fn compiles_for<T, A, O>(operator: &O, device: Capability, turn: usize, exact: bool)
+/// Those of one way to keep to an order. With the fixed one alone there are offsets, or they would be the same as with
+/// numbers.
+fn compiles_for<T, A, O>(operator: &O, device: Capability, turn: usize, brackets: Brackets)
 where
     T: DeviceElement + Accumulate<A>,
     A: Element + DeviceType,
@@ -78,20 +78,31 @@ where
         direction: specification.direction,
         in_place: false,
     };
-    let source = SOURCES[turn % SOURCES.len()];
-    let plan = plan_segments(&problem, source, exact, device, &Tuning::default()).expect("a plan");
+    let source = match brackets {
+        Brackets::Fixed => SOURCES[turn % 2 * 3],
+        _ => SOURCES[turn % SOURCES.len()],
+    };
+    let plan =
+        plan_segments(&problem, source, brackets, device, &Tuning::default()).expect("a plan");
+    if brackets == Brackets::Fixed && plan.stretches.is_none() {
+        return;
+    }
     let texts = segment_source::<T, T, A, O>(operator, specification, source, &plan);
     let (major, minor) = device.compute;
     let threads = |ring: Ring| (32 * (1 + ring.lookers + ring.reducers + 8 * ring.groups), 1);
-    let scan = plan.exact.map_or((256, plan.residents), |exact| threads(exact.ring));
+    let scan = match (plan.exact, plan.stretches) {
+        (Some(exact), _) => threads(exact.ring),
+        (None, Some(stretches)) => (256, stretches.residents),
+        (None, None) => (256, plan.residents),
+    };
     // Nine segments are long enough for rounds.
     let long = plan.rounds.map(|long| threads(long.ring));
     let blocks = [(256, 4), (1024, 1), scan].into_iter().chain(long);
-    // What finds the segments is the same text for exact operators.
-    let known = if plan.exact.is_some() { 2 } else { 0 };
+    // What finds the segments is the same text whatever the order, and so are long ones but for when they are.
+    let known = if brackets == Brackets::Numbered { 0 } else { 2 };
     for (text, (threads, residents)) in texts.expect("texts").iter().zip(blocks).skip(known) {
         let what =
-            format!("sm_{major}{minor} {} {source:?} exact {exact}", std::any::type_name::<T>());
+            format!("sm_{major}{minor} {} {source:?} {brackets:?}", std::any::type_name::<T>());
         let compiled = compile(text, Arch(major * 10 + minor));
         let compiled = compiled.unwrap_or_else(|error| panic!("{what}: {error}"));
         let resources = Resources::of(&compiled);

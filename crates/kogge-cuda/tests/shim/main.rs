@@ -15,3 +15,4 @@ mod floats;
 mod lines;
 mod programs;
 mod segments;
+mod stretches;

@@ -15,12 +15,14 @@ pub enum Program {
     Columns,
     Segments,
     Exact,
+    Stretches,
 }
 
 type Built = Result<PathBuf, String>;
 
 impl Program {
-    const ALL: [Self; 5] = [Self::Flat, Self::Segments, Self::Lines, Self::Exact, Self::Columns];
+    const ALL: [Self; 6] =
+        [Self::Flat, Self::Segments, Self::Lines, Self::Exact, Self::Columns, Self::Stretches];
 
     fn main(self) -> &'static str {
         match self {
@@ -29,6 +31,7 @@ impl Program {
             Self::Columns => "columns.cpp",
             Self::Segments => "segmented.cpp",
             Self::Exact => "exact.cpp",
+            Self::Stretches => "stretches.cpp",
         }
     }
 
@@ -41,7 +44,7 @@ impl Program {
 
     /// The program's path, once it is there.
     pub fn path(self) -> &'static Path {
-        static BUILT: [OnceLock<Built>; 5] = [const { OnceLock::new() }; 5];
+        static BUILT: [OnceLock<Built>; 6] = [const { OnceLock::new() }; 6];
         static START: Once = Once::new();
         START.call_once(|| {
             let mut queue = VecDeque::from(Self::ALL);

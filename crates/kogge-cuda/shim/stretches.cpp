@@ -1,0 +1,86 @@
+// Runs scans by segments under the shim, in stretches and long ones in rounds: see segments.hpp. Neither initial values nor
+// totals of each segment are asked for.
+#include "segments.hpp"
+
+#include "../kernels/cells.cuh"
+#include "../kernels/stretch_ring.cuh"
+#include "../kernels/stretch_scan.cuh"
+#include "../kernels/run_tiles.cuh"
+
+namespace {
+
+// Rings that fill by bulk copies, if that of rounds is of six stages, else by asynchronous loads.
+template <class O, class I, class U, class Stored, bool EXCLUSIVE_, bool REVERSE_, u32 RING>
+struct Specimen {
+    typedef O Op;
+    typedef typename PlainOf<O>::Type Plain;
+    typedef I Input;
+    typedef U Output;
+    typedef Stored Accumulator;
+    static constexpr bool EXCLUSIVE = EXCLUSIVE_, REVERSE = REVERSE_, BULK = RING == 6;
+    static constexpr u32 OFFSET_BYTES = 8, MARKED = Order<I>::TILE / 4;
+    static constexpr u32 STAGES = RING, GROUPS = RING == 4 ? 2 : 1, REDUCERS = RING == 4 ? 2 : 4, AHEAD = 1, FLIGHT = 2,
+                         LOOKERS = is_wide<typename O::Element>() ? 2 : 1;
+    typedef LeftFold<Specimen> Fold;
+};
+// The same with the ring of stretches.
+template <class S>
+struct Stretched : S {
+    static constexpr u32 STAGES = S::BULK ? 2 : 3;
+};
+
+template <class S>
+SegmentedArguments<S> arguments_of(const Request& q, const LongRuns& long_runs) {
+    SegmentedArguments<S> a = {};
+    a.input = q.input, a.output = q.output, a.length = q.length, a.workspace = (Workspace*)q.workspace;
+    a.heads = (const u32*)q.heads, a.windows = q.windows, a.list = long_runs.list, a.stretches = long_runs.stretches;
+    a.offsets = q.from, a.segments = q.segments;
+    a.inits.kind = q.inits, a.inits.memory = q.init;
+    if (q.inits == INITS_BY_VALUE) std::memcpy(&a.inits.value, q.init, sizeof(a.inits.value));
+    return a;
+}
+
+template <class S>
+void run(const Request& q) {
+    typedef typename S::Input Input;
+    constexpr u32 TILE = Order<Input>::TILE;
+    u64 marks = (q.length + S::MARKED - 1) / S::MARKED, tiles = 2 * (q.length / TILE) + 1;
+    Memory list(sizeof(RunList) + tiles * sizeof(RunTile), 0), stretches(sizeof(StretchList) + marks * sizeof(Stretch), 0);
+    LongRuns long_runs = {(RunList*)list.at, nullptr, nullptr, (StretchList*)stretches.at, tiles, 1, S::MARKED, TILE, TILE,
+                          S::OFFSET_BYTES, S::REVERSE, false, false};
+    run_heads<S::REVERSE, S::MARKED>(q, long_runs);
+    typedef Stretched<S> T;
+    SegmentedArguments<T> in_stretches = arguments_of<T>(q, long_runs);
+    shim::launch(1 + q.seed % 3, StretchShape<T>::THREADS, sizeof(StretchRing<T>), q.seed + 2,
+                 [](const void* a) { stretch_scan<T>(*(const SegmentedArguments<T>*)a); }, &in_stretches);
+    SegmentedArguments<S> in_rounds = arguments_of<S>(q, long_runs);
+    shim::launch(1 + q.seed % (tiles < 5 ? (u32)tiles : 5), Ring<S>::THREADS, sizeof(Ring<S>), q.seed + 3,
+                 [](const void* a) { long_run_scan<S>(*(const SegmentedArguments<S>*)a); }, &in_rounds);
+    for (const Memory* m : {&list, &stretches}) m->check();
+}
+
+#define ENTRY(name, O, I, U, A, RING) \
+    {#name, \
+     {sizeof(I), sizeof(U), sizeof(A), Slot<O::Element>::PARTS * 16, \
+      {run<Specimen<O, I, U, A, false, false, RING>>, UNLESS_FEW(run<Specimen<O, I, U, A, true, false, RING>>), \
+       UNLESS_FEW(run<Specimen<O, I, U, A, false, true, RING>>), run<Specimen<O, I, U, A, true, true, RING>>}}},
+// name, operator, input, output, accumulator, stages
+#ifdef KOGGE_FEW
+// Those in which faults are planted: quick to compile, and small for a race detector.
+#define SPECIMENS(X) X(brackets_i32, BracketsI32, int, int, int, 6)
+#else
+#define SPECIMENS(X) \
+    X(brackets_i64, BracketsI64, long long, long long, long long, 4) \
+    X(brackets_i32, BracketsI32, int, int, int, 6) \
+    X(sum_f32, SumF32, float, float, float, 3) \
+    X(brackets_u8_u32, BracketsU32, u8, u32, u32, 6) \
+    X(sum_f16, SumF32, f16, f16, float, 6) \
+    X(matmul_f32, MatMulF32, MatMulF32::Element, MatMulF32::Element, MatMulF32::Element, 6) \
+    X(triple, OfTriple, OfTriple::Element, OfTriple::Element, OfTriple::Element, 6) \
+    X(bytes3, OfBytes3, OfBytes3::Element, OfBytes3::Element, OfBytes3::Element, 3)
+#endif
+Named<Specimens> entries[] = {SPECIMENS(ENTRY)};
+
+}  // namespace
+
+int main() { answer(entries); }

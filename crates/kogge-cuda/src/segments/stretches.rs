@@ -1,0 +1,68 @@
+//! Which segments go in stretches, each by one warp: those of at most a tile, where the others go in rounds.
+
+use super::rounds::LongSegments;
+use crate::{Capability, Tuning};
+use kogge_core::{Order, Problem};
+
+/// How segments of at most a tile are scanned that follow one another: a warp goes along them from the first to the
+/// last, and waits for nobody.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stretches {
+    /// Thread blocks, of eight warps each.
+    pub blocks: u32,
+    /// Thread blocks that a multiprocessor has room for.
+    pub residents: u32,
+    /// Stages of each warp's ring.
+    pub stages: u32,
+    /// Bytes of shared memory a block.
+    pub shared_bytes: u32,
+    /// Whether the copy engine fills the ring.
+    pub bulk: bool,
+}
+
+/// Warps of a thread block.
+const WARPS: u32 = 8;
+/// What a multiprocessor keeps for itself of each block's shared memory.
+const RESERVED: u32 = 1024;
+
+impl Stretches {
+    /// Positions of the windows whose heads begin a stretch: fewer even out better between warps, and more are less
+    /// to list.
+    pub(super) const fn marked(order: Order) -> usize {
+        order.tile() / 4
+    }
+
+    pub(super) fn new(
+        problem: &Problem,
+        long: LongSegments,
+        device: Capability,
+        tuning: &Tuning,
+    ) -> Option<Self> {
+        let shared_bytes = WARPS * stage_bytes(problem) * tuning.stretch_stages + 128;
+        // As the registers have room, by the bytes of what a lane keeps.
+        let most = match problem.accumulator_bytes {
+            0..=4 if problem.order().chunk() <= 4 => tuning.stretch_residents,
+            0..=8 => 2,
+            _ => 1,
+        };
+        let residents = (device.shared_bytes / (shared_bytes + RESERVED)).min(most);
+        let stretches = problem.len.div_ceil(Self::marked(problem.order()) as u64);
+        let blocks = stretches.div_ceil(WARPS.into()).max(1);
+        (residents > 0).then_some(Self {
+            blocks: blocks.min((residents * device.multiprocessors).into()) as u32,
+            residents,
+            stages: tuning.stretch_stages,
+            shared_bytes,
+            bulk: long.ring.bulk,
+        })
+    }
+}
+
+/// `StretchShape` of kernels/stretch_ring.cuh: as many rows as the warp's lanes have words of heads for, eight at most,
+/// with room for any alignment; then the heads, what the rows are, and a barrier.
+fn stage_bytes(problem: &Problem) -> u32 {
+    let order = problem.order();
+    let steps = (32 / order.chunk()).min(8);
+    let elements = (steps * order.row() * problem.element_bytes).next_multiple_of(16);
+    (elements + 32 + 4 * steps * order.chunk() + 16 + 8) as u32
+}

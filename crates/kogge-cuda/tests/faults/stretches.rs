@@ -1,0 +1,50 @@
+//! Faults of the kernels of segments in stretches.
+
+use crate::common::Random;
+use crate::common::faults::Trial;
+use crate::common::segmented::{Case, Numbered};
+use crate::common::segments::lengths;
+use crate::common::shim::{BracketsI32, Build, Shim};
+use kogge_core::Order;
+use std::path::Path;
+
+const STRETCHES: Trial =
+    Trial { faults: "faults/stretches", program: "stretches.cpp", run: trials };
+
+/// Segments of all kinds, in stretches enough for several warps.
+fn trials(build: Build, program: &Path) -> Result<(), String> {
+    let (mut shim, mut random) = (Shim::start_few(program), Random(37));
+    let order = Order::of::<i32>();
+    let inits = [41i32, -3, 1 << 25];
+    let case = Case { name: "brackets_i32", operator: BracketsI32, offset_bytes: 8, inits };
+    // A race detector has room for some thousand threads, and where segments start each has one.
+    let (turns, most) = if build == Build::Sanitized { (8, 1) } else { (40, 8) };
+    for turn in 0..turns {
+        let n = random.below(order.tile() * most);
+        let parts = match turn % 4 {
+            0 => {
+                vec![random.below(order.row()), order.tile(), order.segment() + 1, order.tile() + 1]
+            }
+            _ => lengths(&mut random, order, n),
+        };
+        let input: Vec<i32> = (0..parts.iter().sum()).map(|_| random.next() as i32).collect();
+        let numbered = Numbered::Neither;
+        case.check_numbered::<i32, i32>(&mut shim, &mut random, &parts, &input, numbered)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn every_planted_fault_is_caught() {
+    STRETCHES.catches_all(11);
+}
+
+#[test]
+fn the_kernels_pass_the_trials() {
+    STRETCHES.passes(Build::Few);
+}
+
+#[test]
+fn the_kernels_pass_the_trials_under_thread_sanitizer() {
+    STRETCHES.passes(Build::Sanitized);
+}

@@ -1,0 +1,135 @@
+//! The caller's segments in stretches, and long ones in rounds: of every kind of length, without numbers.
+
+use crate::common::Random;
+use crate::common::depth::Depth::{self, Sample, Whole};
+use crate::common::segmented::{Case, Numbered};
+use crate::common::segments::lengths;
+use crate::common::shim::{
+    BracketsI32, BracketsI64, BracketsU32, Bytes3, OfBytes3, OfTriple, Shim, Triple, skipped,
+};
+use crate::floats::{small_float, wild_float};
+use crate::programs::Program;
+use kogge_core::ops::{MatMul, Matrix2, Sum};
+use kogge_core::{Accumulate, Element, Operator, Order, f16};
+
+/// Boundary lengths as one segment and as many; then sequences of several dozen stretches.
+fn sweep<T, U, A, O>(
+    depth: Depth,
+    name: &str,
+    operator: O,
+    inits: [A; 3],
+    make: impl Fn(&mut Random) -> T,
+) where
+    T: Accumulate<A>,
+    U: Accumulate<A>,
+    A: Element,
+    O: Operator<A>,
+{
+    if skipped() {
+        return;
+    }
+    let case = Case { name, operator, offset_bytes: 8, inits };
+    let order = Order::of::<T>();
+    let mut random = Random(name.bytes().map(u64::from).sum());
+    let mut shim = Shim::start(Program::Stretches.path());
+    let data: Vec<T> = (0..order.block() + order.tile() * 3).map(|_| make(&mut random)).collect();
+    let mut check = |random: &mut Random, lengths: &[usize]| {
+        let len: usize = lengths.iter().sum();
+        let from = random.below(data.len() - len + 1);
+        let input = &data[from..from + len];
+        case.check_numbered::<T, U>(&mut shim, random, lengths, input, Numbered::Neither).unwrap();
+    };
+    for n in depth.lengths(&mut random, order, order.tile() * 3) {
+        let lengths = if random.below(3) == 0 { vec![n] } else { lengths(&mut random, order, n) };
+        check(&mut random, &lengths);
+    }
+    let turns: Vec<usize> = (0..12).collect();
+    for turn in depth.some(&mut random, &turns, 4) {
+        let n = match turn % 8 {
+            0 => order.block() + random.below(order.tile() * 3),
+            _ => random.below(order.tile() * 12),
+        };
+        let lengths = lengths(&mut random, order, n);
+        check(&mut random, &lengths);
+    }
+}
+
+#[test]
+fn brackets_i64() {
+    sweep::<i64, i64, i64, _>(Sample, "brackets_i64", BracketsI64, [41, -7, 9], |r| r.next() as i64);
+}
+
+#[test]
+fn brackets_i32() {
+    sweep::<i32, i32, i32, _>(Whole, "brackets_i32", BracketsI32, [41, -7, 9], |r| r.next() as i32);
+}
+
+#[test]
+fn sum_f32() {
+    sweep::<f32, f32, f32, _>(Sample, "sum_f32", Sum, [0.3, -0.0, 1e9], wild_float);
+}
+
+#[test]
+fn brackets_u8_in_u32() {
+    let inits = [5, 0, 1 << 31];
+    sweep::<u8, u32, u32, _>(Sample, "brackets_u8_u32", BracketsU32, inits, |r| r.next() as u8);
+}
+
+#[test]
+fn sum_f16() {
+    sweep::<f16, f16, f32, _>(Sample, "sum_f16", Sum, [0.3, -0.0, 1e3], |r| {
+        f16::from_f32(wild_float(r).clamp(-6e4, 6e4))
+    });
+}
+
+#[test]
+fn matrices() {
+    let init = Matrix2 { m00: 1.5f32, m01: -0.25, m10: 0.125, m11: 0.5 };
+    sweep::<Matrix2<f32>, Matrix2<f32>, _, _>(Sample, "matmul_f32", MatMul, [init; 3], |r| {
+        let mut x = || small_float(r) * 1.25;
+        Matrix2 { m00: x(), m01: x(), m10: x(), m11: x() }
+    });
+}
+
+#[test]
+fn elements_of_twelve_bytes() {
+    let inits = [1, 2, 3].map(|x| Triple { x, y: 2, z: 3 });
+    sweep::<Triple, Triple, _, _>(Sample, "triple", OfTriple, inits, |r| Triple {
+        x: r.next() as u32,
+        y: r.next() as u32,
+        z: r.next() as u32,
+    });
+}
+
+#[test]
+fn elements_of_three_bytes() {
+    let inits = [1, 2, 3].map(|x| Bytes3 { x, y: 2, z: 3 });
+    sweep::<Bytes3, Bytes3, _, _>(Sample, "bytes3", OfBytes3, inits, |r| Bytes3 {
+        x: r.next() as u8,
+        y: r.next() as u8,
+        z: r.next() as u8,
+    });
+}
+
+/// Segments about the length from which they are long, wherever they start, between short ones.
+#[test]
+fn segments_about_a_tile() {
+    if skipped() {
+        return;
+    }
+    let inits = [41i32, -7, 3];
+    let case = Case { name: "brackets_i32", operator: BracketsI32, offset_bytes: 8, inits };
+    let order = Order::of::<i32>();
+    let (mut random, mut shim) = (Random(31), Shim::start(Program::Stretches.path()));
+    let (chunk, row, tile) = (order.chunk(), order.row(), order.tile());
+    let mut check = |random: &mut Random, lengths: &[usize]| {
+        let input: Vec<i32> = (0..lengths.iter().sum()).map(|_| random.next() as i32).collect();
+        case.check_numbered::<i32, i32>(&mut shim, random, lengths, &input, Numbered::Neither)
+            .unwrap();
+    };
+    for before in (0..=chunk).chain([row - 1, row, row + 1, tile / 4 - 1, tile / 4, tile / 4 + 1]) {
+        for length in [tile - 1, tile, tile + 1] {
+            check(&mut random, &[before, length, 1, length, 0, 2]);
+        }
+    }
+}
