@@ -56,7 +56,9 @@ fn sweep<T, U, A, O>(
 
 #[test]
 fn brackets_i64() {
-    sweep::<i64, i64, i64, _>(Sample, "brackets_i64", BracketsI64, [41, -7, 9], |r| r.next() as i64);
+    sweep::<i64, i64, i64, _>(Sample, "brackets_i64", BracketsI64, [41, -7, 9], |r| {
+        r.next() as i64
+    });
 }
 
 #[test]
