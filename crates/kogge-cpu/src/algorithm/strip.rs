@@ -80,7 +80,7 @@ impl<A: Element> Lanes<A> {
         }
         let mut combined = *left;
         if const { fills::<P, A>() } {
-            for v in 0..size_of::<Self>() / P::BYTES {
+            for v in 0..LANES * size_of::<A>() / P::BYTES {
                 // SAFETY: vector `v` of each; features by contract.
                 unsafe {
                     let left = (&raw const *left).cast::<P::Vector>().add(v).read();
