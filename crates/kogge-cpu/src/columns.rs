@@ -356,26 +356,4 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn strips_are_all_lines_once() {
-        let room = [0u32; 64];
-        for lines in [1, 15, 16, 17, 64, 100, 129, 1_000, 1_024, 4_100] {
-            for (outer, threads) in [(1, 1), (1, 2), (3, 8), (1_000, 2)] {
-                for offset in 0..17 {
-                    let cut = Cut::new::<u32, u32>(lines, outer, threads, &raw const room[offset]);
-                    let mut end = 0;
-                    for strip in 0..cut.strips() {
-                        let lines = cut.strip(strip);
-                        assert!(lines.start == end && !lines.is_empty(), "{cut:?} {lines:?}");
-                        assert!(lines.len() <= GROUPS * LANES, "{cut:?} {lines:?}");
-                        end = lines.end;
-                    }
-                    assert_eq!(end, lines, "{cut:?}");
-                }
-            }
-        }
-    }
-}
+mod tests;

@@ -25,7 +25,7 @@ pub(crate) struct Together<'a, 'b, T, U, A, O> {
     columns: &'a Columns<'a, 'b, A, O>,
     lines: &'a Lines<T, U>,
     /// Rows of a piece.
-    piece: usize,
+    pub(crate) piece: usize,
     /// The next row to be taken.
     next: AtomicUsize,
     /// One slot for the total of each group in each row.

@@ -75,3 +75,6 @@ impl<T: Element, A: Element, O: Operator<A>> Medium<'_, T, A, O> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

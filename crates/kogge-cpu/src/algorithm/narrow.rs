@@ -50,15 +50,29 @@ impl<A: Element, O: Operator<A>, const STORE: bool> Work for Narrow<'_, A, O, ST
     const COMPACT: bool = O::COMPACT;
 
     #[inline(always)]
-    unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(mut self) -> bool {
+    unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) -> bool {
         if const { !fills::<OrderedOf<W32>, A>() } {
             return false;
         }
-        let vectors = self.lines.div_ceil(OrderedOf::<W32>::BYTES / size_of::<A>());
+        // SAFETY: passed on by whoever made the value.
+        unsafe { self.row::<OrderedOf<W32>, W32>() };
+        true
+    }
+}
+
+impl<A: Element, O: Operator<A>, const STORE: bool> Narrow<'_, A, O, STORE> {
+    /// Goes through the row by vectors of `P`.
+    ///
+    /// # Safety
+    ///
+    /// As for whoever makes the value; the CPU features of `P` and `H` must be present.
+    #[inline(always)]
+    unsafe fn row<P: Ordered, H: Words>(mut self) {
+        let vectors = self.lines.div_ceil(P::BYTES / size_of::<A>());
         // The last vector first: its lanes of the next place are stored over with the first vector's.
         for v in (0..vectors).rev() {
-            // SAFETY: passed on by whoever made the value; the lanes of `v` begin with one of a line.
-            unsafe { self.vector::<OrderedOf<W32>>(v) };
+            // SAFETY: passed on; the lanes of `v` begin with one of a line.
+            unsafe { self.vector::<P>(v) };
         }
         if STORE {
             let bytes = const { Order::of::<A>().row() } * self.lines * size_of::<A>();
@@ -66,17 +80,14 @@ impl<A: Element, O: Operator<A>, const STORE: bool> Work for Narrow<'_, A, O, ST
             // SAFETY: all values are in the stage.
             unsafe {
                 if self.stream {
-                    stream_run::<W32>(from, to, bytes);
+                    stream_run::<H>(from, to, bytes);
                 } else {
                     to.copy_from_nonoverlapping(from, bytes);
                 }
             }
         }
-        true
     }
-}
 
-impl<A: Element, O: Operator<A>, const STORE: bool> Narrow<'_, A, O, STORE> {
     /// Where the values of the first place are put: in its line as in that of the target.
     #[inline(always)]
     fn staged(&self) -> *mut u8 {
@@ -209,3 +220,6 @@ unsafe fn tree<P: Ordered, A: Element, O: Operator<A>>(
     }
     chunks[0]
 }
+
+#[cfg(test)]
+mod tests;

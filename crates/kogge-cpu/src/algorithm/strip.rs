@@ -80,7 +80,7 @@ impl<A: Element> Lanes<A> {
         }
         let mut combined = *left;
         if const { fills::<P, A>() } {
-            for v in 0..size_of::<Self>() / P::BYTES {
+            for v in 0..LANES * size_of::<A>() / P::BYTES {
                 // SAFETY: vector `v` of each; features by contract.
                 unsafe {
                     let left = (&raw const *left).cast::<P::Vector>().add(v).read();
@@ -325,5 +325,44 @@ impl<T: Accumulate<A>, U: Accumulate<A>, A: Element> Chunk<T, U, A> {
             }
             total
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arch::ordered::{self, bytes::V};
+    use kogge_core::from_fn;
+
+    /// By vectors of either width, and without.
+    fn lane_by_lane<A: Element>(
+        combine: impl Fn(A, A) -> A + Copy + Send + Sync,
+        make: impl Fn(u64) -> A,
+    ) {
+        let operator = from_fn(A::zeroed(), combine);
+        let bits = |i: usize| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+        let [left, right] =
+            [0, LANES].map(|from| Lanes(std::array::from_fn(|n| make(bits(from + n)))));
+        let want: [A; LANES] = std::array::from_fn(|n| combine(left.0[n], right.0[n]));
+        // SAFETY: arrays need no CPU feature.
+        let combined = unsafe {
+            [
+                Lanes::combine::<ordered::None, _>(&operator, &left, &right),
+                Lanes::combine::<V<16>, _>(&operator, &left, &right),
+                Lanes::combine::<V<32>, _>(&operator, &left, &right),
+            ]
+        };
+        for (way, combined) in combined.iter().enumerate() {
+            let bytes = bytemuck::bytes_of::<[A; LANES]>;
+            assert!(bytes(&combined.0) == bytes(&want), "way {way}, {} bytes", size_of::<A>());
+        }
+    }
+
+    #[test]
+    fn lanes_never_meet() {
+        lane_by_lane(|x: u8, y| x.wrapping_mul(3).wrapping_add(y), |bits| bits as u8);
+        lane_by_lane(|x: u32, y| x.wrapping_mul(3).wrapping_add(y), |bits| bits as u32);
+        lane_by_lane(|x: u64, y| x.wrapping_mul(3).wrapping_add(y), |bits| bits);
+        lane_by_lane(|x: [u32; 4], y| [x[1], y[0], x[3], y[2]], |bits| [bits as u32; 4]);
     }
 }

@@ -484,6 +484,8 @@ fn mask(flags: &[u8; 64]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Level;
+    use crate::arch::Work;
 
     fn all(segments: &impl Segments, from: usize, limits: &[usize]) -> Vec<usize> {
         let mut starts = segments.starts(from);
@@ -521,6 +523,52 @@ mod tests {
             assert_eq!(all(&by_key(&keys), from, &limits), want);
             assert_eq!(by_key(&keys).count(from..n), want.len());
             assert_eq!(by_offsets(&offsets).before(from), Some(starts.len() - want.len()));
+        }
+    }
+
+    /// The starts that masks tell, from a place on.
+    struct Masks<'a, S> {
+        starts: S,
+        from: usize,
+        end: usize,
+        found: &'a mut Vec<usize>,
+    }
+
+    impl<S: Starts> Work for Masks<'_, S> {
+        type Output = ();
+
+        #[inline(always)]
+        unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(mut self) {
+            for place in (self.from..self.end).step_by(64) {
+                // SAFETY: features by contract.
+                let mask = unsafe { self.starts.mask::<W32>(place..self.end.min(place + 64)) };
+                let set = (0..64).filter(|bit| mask >> bit & 1 == 1);
+                self.found.extend(set.map(|bit| place + bit));
+            }
+        }
+    }
+
+    #[test]
+    fn masks_tell_what_is_told_one_by_one() {
+        fn check(segments: &impl Segments, from: usize) {
+            let end = segments.elements();
+            let want = all(segments, from, &[end]);
+            for level in Level::available() {
+                let (mut found, starts) = (vec![], segments.starts(from));
+                level.run(Masks { starts, from, end, found: &mut found });
+                assert_eq!(found, want, "from {from}, {}", level.name());
+            }
+        }
+        let keys: Vec<u32> = (0..300).map(|i| i / 7 * (i / 90)).collect();
+        let heads: Vec<bool> = (0..300).map(|i| i > 0 && keys[i] != keys[i - 1]).collect();
+        let starts = (0..300).filter(|&i| i == 0 || heads[i]);
+        let offsets: Vec<usize> = starts.chain([300]).collect();
+        for from in [0, 1, 64, 77] {
+            check(&by_key(&keys), from);
+            check(&by_key(&keys.iter().map(|&key| key as u64).collect::<Vec<_>>()), from);
+            check(&by_heads(&heads), from);
+            check(&by_offsets(&offsets), from);
+            check(&Even { len: 7, count: 43 }, from);
         }
     }
 

@@ -1,0 +1,109 @@
+//! Segments of lengths that hurt, one by one against the reference, at every level. Input and output end
+//! where their allocations do, so Miri sees each access beyond them.
+
+use super::*;
+use crate::algorithm::outlet::STAGE_BYTES;
+use crate::arch::Level;
+use crate::descent::Room;
+use kogge_core::ops::Sum;
+use kogge_core::{Accumulate, bytemuck, from_fn, reference};
+use std::fmt::Debug;
+
+/// Segments that begin with the first bound, among elements of others.
+struct Case<'a, A, O> {
+    operator: &'a O,
+    kind: Kind,
+    init: Option<A>,
+    bounds: &'a [usize],
+    input: &'a [A],
+}
+
+impl<A: Element + Accumulate<A> + Debug, O: Operator<A>> Case<'_, A, O> {
+    /// What memory of these values has after the scan.
+    fn want(&self, values: &[A]) -> Vec<A> {
+        let mut want = values.to_vec();
+        for bounds in self.bounds.windows(2) {
+            let (places, order) = (bounds[0]..bounds[1], Order::of::<A>());
+            let segment = &self.input[places.clone()];
+            let scan = reference::scan(segment, self.operator, order, self.kind, self.init);
+            want[places].copy_from_slice(&scan.values);
+        }
+        want
+    }
+
+    /// In place, and out of place on a line of the cache and off it.
+    fn check(&self) {
+        for level in Level::available() {
+            let same = |values: &[A], want: &[A], how: &str| {
+                let bytes = bytemuck::cast_slice::<A, u8>;
+                let wrong = (0..want.len()).find(|&i| bytes(&values[i..=i]) != bytes(&want[i..=i]));
+                let (kind, bounds, name) = (self.kind, self.bounds, level.name());
+                assert_eq!(wrong, None, "{how}, {kind:?}, {bounds:?}, {name}");
+            };
+            let mut values: Box<[A]> = self.input.into();
+            let to = values.as_mut_ptr();
+            self.scan(level, to, to, self.bounds[self.bounds.len() - 1], false);
+            same(&values, &self.want(self.input), "in place");
+            let blank = vec![A::zeroed(); self.input.len()];
+            for (offset, stream) in [(0, true), (3, true), (1, false)] {
+                let mut room = vec![A::zeroed(); offset + blank.len()].into_boxed_slice();
+                let to = room[offset..].as_mut_ptr();
+                self.scan(level, self.input.as_ptr(), to, self.input.len(), stream);
+                same(&room[offset..], &self.want(&blank), "out of place");
+            }
+        }
+    }
+
+    fn scan(&self, level: Level, from: *const A, to: *mut A, readable: usize, stream: bool) {
+        let Self { operator, kind, init, bounds, .. } = *self;
+        let (mut room, element) = (Room::new(), PhantomData::<A>);
+        let stage = room.of::<u8>(STAGE_BYTES);
+        let medium =
+            Medium { operator, kind, init, from, to, bounds, readable, stage, stream, element };
+        level.run(medium);
+    }
+}
+
+/// Segments of these lengths, after three elements and before two of others.
+fn every_way<A: Element + Accumulate<A> + Debug, O: Operator<A>>(
+    operator: &O,
+    lens: &[usize],
+    make: impl Fn(u64) -> A,
+) {
+    const { assert!(longest::<A, A, O>().is_some()) };
+    let bits = |i: usize| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    let mut bounds = vec![3];
+    lens.iter().for_each(|len| bounds.push(bounds[bounds.len() - 1] + len));
+    let input: Box<[A]> = (0..bounds[lens.len()] + 2).map(|i| make(bits(i))).collect();
+    for (kind, init) in [(Kind::Inclusive, None), (Kind::Exclusive, Some(make(5)))] {
+        Case { operator, kind, init, bounds: &bounds, input: &input }.check();
+    }
+}
+
+/// Elements of every number and width of words.
+#[test]
+fn about_a_row() {
+    let operator = from_fn(0u32, |x: u32, y: u32| x.wrapping_mul(3).wrapping_add(y));
+    every_way(&operator, &[127, 129, 1], |bits| bits as u32);
+    every_way(&Sum, &[63, 1, 65], |bits| bits as f64);
+    let pair = |bits: u64| [bits as u32, (bits >> 32) as u32];
+    let operator = from_fn([0; 2], |x: [u32; 2], y: [u32; 2]| {
+        [x[0].wrapping_mul(3).wrapping_add(y[1]), x[1] ^ y[0]]
+    });
+    every_way(&operator, &[65, 2, 63], pair);
+    let operator = from_fn([0; 4], |x: [u32; 4], y: [u32; 4]| {
+        std::array::from_fn(|i| x[i].wrapping_mul(3).wrapping_add(y[3 - i]))
+    });
+    every_way(&operator, &[31, 33, 1], |bits| [0, 9, 17, 33].map(|by| (bits >> by) as u32));
+    let operator = from_fn([0; 2], |x: [u64; 2], y: [u64; 2]| {
+        [x[0].wrapping_mul(3).wrapping_add(y[1]), x[1] ^ y[0]]
+    });
+    every_way(&operator, &[32, 31, 2], |bits| [bits, bits.rotate_left(7)]);
+}
+
+/// More than a stage has room for: it is begun anew while a segment goes through it.
+#[test]
+fn more_than_a_stage() {
+    let operator = from_fn(0u32, |x: u32, y: u32| x.wrapping_mul(3).wrapping_add(y));
+    every_way(&operator, &[5, 18 * 128 + 3, 130], |bits| bits as u32);
+}

@@ -1,0 +1,137 @@
+//! A row of narrow tables by vectors of either width, line by line against the reference. Input and
+//! output end where their allocations do, so Miri sees each access beyond them.
+
+use super::*;
+use crate::arch::Level;
+use crate::arch::ordered::bytes::V;
+use crate::descent::Room;
+use kogge_core::ops::Sum;
+use kogge_core::{Accumulate, bytemuck, from_fn, reference};
+use std::fmt::Debug;
+
+/// A row by vectors of `N` bytes, which are arrays.
+struct By<'a, A, O, const STORE: bool, const N: usize>(Narrow<'a, A, O, STORE>);
+
+impl<A: Element, O: Operator<A>, const STORE: bool, const N: usize> Work
+    for By<'_, A, O, STORE, N>
+{
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) {
+        // SAFETY: passed on; arrays need no CPU feature.
+        unsafe { self.0.row::<V<N>, W32>() }
+    }
+}
+
+/// A row of a table, and what precedes each line.
+struct Case<'a, A, O> {
+    operator: &'a O,
+    kind: Kind,
+    before: Option<[A; LANES]>,
+    lines: usize,
+    /// The row, and what vectors read behind it.
+    input: &'a [A],
+}
+
+impl<A: Element + Accumulate<A> + Debug, O: Operator<A>> Case<'_, A, O> {
+    fn elements(&self) -> usize {
+        Order::of::<A>().row() * self.lines
+    }
+
+    /// The values, and the fold of each line without what precedes it.
+    fn want(&self) -> (Vec<A>, Vec<A>) {
+        let order = Order::of::<A>();
+        let (mut values, mut folds) = (self.input[..self.elements()].to_vec(), vec![]);
+        for line in 0..self.lines {
+            let places = || (line..self.elements()).step_by(self.lines);
+            let elements: Vec<A> = places().map(|place| self.input[place]).collect();
+            let before = self.before.map(|before| before[line]);
+            let scan = reference::scan(&elements, self.operator, order, self.kind, before);
+            places().zip(scan.values).for_each(|(place, value)| values[place] = value);
+            let alone = reference::scan(&elements, self.operator, order, Kind::Inclusive, None);
+            folds.push(alone.total);
+        }
+        (values, folds)
+    }
+
+    /// Folded, and scanned into another slice on a line of the cache and off it; in place where nothing
+    /// lies behind the row.
+    fn check<const N: usize>(&self) {
+        let (want, folds) = self.want();
+        let name = format!("{} lines, {:?}, vectors of {N}", self.lines, self.kind);
+        let bytes = bytemuck::cast_slice::<A, u8>;
+        for level in Level::available() {
+            let same = |values: &[A], want: &[A], how: &str| {
+                assert!(bytes(values) == bytes(want), "{how}, {name}: {values:?} for {want:?}");
+            };
+            let from = self.input.as_ptr();
+            let fold = self.row::<false, N>(level, from, from.cast_mut(), false);
+            same(&fold[..self.lines], &folds, "folded");
+            for (offset, stream) in [(0, true), (1, true), (3, false)] {
+                let mut room = vec![A::zeroed(); offset + want.len()].into_boxed_slice();
+                let to = room[offset..].as_mut_ptr();
+                let fold = self.row::<true, N>(level, from, to, stream);
+                same(&room[offset..], &want, "out of place");
+                same(&fold[..self.lines], &folds, "fold");
+            }
+            if self.input.len() == want.len() {
+                let mut values: Box<[A]> = self.input.into();
+                let to = values.as_mut_ptr();
+                self.row::<true, N>(level, to, to, false);
+                same(&values, &want, "in place");
+            }
+        }
+    }
+
+    /// The fold of the row, whose values go to `to` if `STORE`.
+    fn row<const STORE: bool, const N: usize>(
+        &self,
+        level: Level,
+        from: *const A,
+        to: *mut A,
+        stream: bool,
+    ) -> [A; LANES] {
+        let (mut lanes, mut room) = ([A::zeroed(); LANES], Room::new());
+        let (fold, stage) = (&mut lanes, room.of::<u8>(stage_bytes::<A>(self.lines)));
+        let Self { operator, kind, before, lines, .. } = *self;
+        let ahead = 64;
+        let row = Narrow { operator, kind, from, to, lines, before, fold, stage, stream, ahead };
+        level.run(By::<A, O, STORE, N>(row));
+        lanes
+    }
+}
+
+fn every_way<A: Element + Accumulate<A> + Debug, O: Operator<A>>(
+    operator: &O,
+    make: impl Fn(u64) -> A,
+) {
+    let bits = |i: usize| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    let counts = if cfg!(miri) { vec![3] } else { (1..=LANES).collect() };
+    for lines in counts {
+        // As `Lines::narrow` asks for it.
+        let fits = (lines * size_of::<A>()).is_multiple_of(32);
+        let len = Order::of::<A>().row() * lines + if fits { 0 } else { LANES };
+        let input: Box<[A]> = (0..len).map(|i| make(bits(i))).collect();
+        let before = std::array::from_fn(|n| make(bits(len + n)));
+        for (kind, before) in [(Kind::Exclusive, None), (Kind::Inclusive, Some(before))] {
+            let case = Case { operator, kind, before, lines, input: &input };
+            case.check::<16>();
+            case.check::<32>();
+        }
+    }
+}
+
+#[test]
+fn brackets() {
+    every_way(&from_fn(0u32, |x: u32, y: u32| x.wrapping_mul(3).wrapping_add(y)), |bits| {
+        bits as u32
+    });
+    every_way(&from_fn(0u64, |x: u64, y: u64| x.wrapping_mul(3).wrapping_add(y)), |bits| bits);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "the same unsafe code as for other operators")]
+fn sums_of_halfwords() {
+    every_way(&Sum, |bits| bits as i16);
+}

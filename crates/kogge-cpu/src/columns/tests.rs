@@ -1,0 +1,151 @@
+//! How lines are cut into strips; and a strip, scanned by one thread and by several together, line by line
+//! against the reference. Memory ends where the lines do, so Miri sees each access beyond them.
+
+use super::*;
+use crate::Level;
+use crate::parts::PerPart;
+use crate::together::Together;
+use kogge_core::{Direction, Kind, bytemuck, from_fn, reference};
+use std::fmt::Debug;
+
+/// Lines side by side, with what else lies between two places.
+struct Table<'a, T, A, O> {
+    operator: &'a O,
+    kind: Kind,
+    len: usize,
+    count: usize,
+    gap: usize,
+    input: &'a [T],
+    /// One for each line.
+    inits: &'a [A],
+}
+
+impl<T, A, O> Table<'_, T, A, O>
+where
+    T: Accumulate<A> + Debug,
+    A: Element<Accumulator = A> + Debug,
+    O: Operator<A>,
+{
+    fn check<U: Accumulate<A> + Debug>(&self) {
+        for level in Level::available() {
+            for threads in [1, 3] {
+                let mut values: Box<[T]> = self.input.into();
+                let to = values.as_mut_ptr();
+                let totals = self.scan::<T>(level, to, to, threads, false);
+                self.same(&values, self.input, &totals, "in place");
+                for stream in [false, true] {
+                    let blank = vec![U::zeroed(); self.input.len()];
+                    let mut values = blank.clone().into_boxed_slice();
+                    let to = values.as_mut_ptr();
+                    let totals = self.scan::<U>(level, self.input.as_ptr(), to, threads, stream);
+                    self.same(&values, &blank, &totals, "out of place");
+                }
+            }
+        }
+    }
+
+    /// Scans the lines, by so many threads if they are more than one, a row of the order each at a time.
+    /// Gives the totals.
+    fn scan<U: Accumulate<A>>(
+        &self,
+        level: Level,
+        from: *const T,
+        to: *mut U,
+        threads: usize,
+        stream: bool,
+    ) -> Vec<A> {
+        let Self { operator, kind, len, count, inits, .. } = *self;
+        let (direction, plan) = (Direction::Forward, None);
+        let request = &Request { operator, kind, direction, init: None, level, plan };
+        let mut totals = vec![A::zeroed(); count];
+        let parts = &PerPart { inits: Some(inits), totals: Some(&mut totals) }.share(None);
+        let columns = Columns { request, parts };
+        let strides = [(count + self.gap) as isize; 2];
+        let lines = Lines { from, to, strides, len, count, number: 0, beside: 1, stream };
+        // SAFETY: the table has such lines, and a total and a value for each element.
+        unsafe {
+            if threads == 1 {
+                columns.strip(&lines, &mut Descent::new());
+            } else {
+                let mut together = Together::new(&columns, &lines, from.addr() == to.addr());
+                together.piece = 1;
+                together.run(threads);
+            }
+        }
+        totals
+    }
+
+    /// Compares the values of all lines, their totals, and what lies between: that is as it was `before`.
+    fn same<U: Accumulate<A> + Debug>(&self, got: &[U], before: &[U], totals: &[A], how: &str) {
+        let mut want = before.to_vec();
+        for line in 0..self.count {
+            let places = (line..want.len()).step_by(self.count + self.gap);
+            let elements: Vec<A> = places.clone().map(|place| self.input[place].widen()).collect();
+            let (order, init) = (Order::of::<T>(), Some(self.inits[line]));
+            let scan = reference::scan(&elements, self.operator, order, self.kind, init);
+            places.zip(scan.values).for_each(|(place, value)| want[place] = U::narrow(value));
+            let (total, want) =
+                (bytemuck::bytes_of(&totals[line]), bytemuck::bytes_of(&scan.total));
+            assert_eq!(total, want, "the total of line {line}, {how}");
+        }
+        let wrong =
+            (0..want.len()).find(|&i| bytemuck::bytes_of(&got[i]) != bytemuck::bytes_of(&want[i]));
+        let Self { kind, len, count, gap, .. } = self;
+        assert_eq!(wrong, None, "{how}, {kind:?}, {len} places of {count} lines and {gap}");
+    }
+}
+
+/// Tables of some rows of the order, of groups that are whole and not, and narrow ones.
+fn every_table<T, U, A, O>(operator: &O, make: impl Fn(u64) -> T)
+where
+    T: Accumulate<A> + Debug,
+    U: Accumulate<A> + Debug,
+    A: Element<Accumulator = A> + Debug,
+    O: Operator<A>,
+{
+    let bits = |i: usize| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    let row = Order::of::<T>().row();
+    let tables = [(3, 0), (LANES + 5, 0), (3, 3), (2 * LANES, 3), (8, 0)];
+    // Interpreted, the first takes long enough; whole groups are among the lines of `tests/lines.rs`.
+    for &(count, gap) in &tables[..if cfg!(miri) { 1 } else { tables.len() }] {
+        let len = if cfg!(miri) { row + 3 } else { 2 * row + 3 };
+        let input: Box<[T]> =
+            (0..(len - 1) * (count + gap) + count).map(|i| make(bits(i))).collect();
+        let inits: Vec<A> = (0..count).map(|line| make(bits(line ^ 77)).widen()).collect();
+        let kind = if gap > 0 { Kind::Exclusive } else { Kind::Inclusive };
+        Table { operator, kind, len, count, gap, input: &input, inits: &inits }.check::<U>();
+    }
+}
+
+#[test]
+fn brackets_side_by_side() {
+    let operator = from_fn(0u64, |x: u64, y: u64| x.wrapping_mul(3).wrapping_add(y));
+    every_table::<u64, u64, u64, _>(&operator, |bits| bits);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "the same unsafe code as for other operators")]
+fn wider_accumulators_side_by_side() {
+    let operator = from_fn(0f64, |x: f64, y: f64| x * 0.75 + y);
+    every_table::<f64, f32, f64, _>(&operator, |bits| bits as f64);
+}
+
+#[test]
+fn strips_are_all_lines_once() {
+    let room = [0u32; 64];
+    for lines in [1, 15, 16, 17, 64, 100, 129, 1_000, 1_024, 4_100] {
+        for (outer, threads) in [(1, 1), (1, 2), (3, 8), (1_000, 2)] {
+            for offset in 0..17 {
+                let cut = Cut::new::<u32, u32>(lines, outer, threads, &raw const room[offset]);
+                let mut end = 0;
+                for strip in 0..cut.strips() {
+                    let lines = cut.strip(strip);
+                    assert!(lines.start == end && !lines.is_empty(), "{cut:?} {lines:?}");
+                    assert!(lines.len() <= GROUPS * LANES, "{cut:?} {lines:?}");
+                    end = lines.end;
+                }
+                assert_eq!(end, lines, "{cut:?}");
+            }
+        }
+    }
+}
