@@ -378,29 +378,52 @@ unsafe fn row_totals<H: Words, A: Element, O: Operator<A>, const W: usize>(
     first: Columns<H, W>,
     second: Columns<H, W>,
 ) -> [A; 2] {
-    let groups = 32 / H::LANES;
     // SAFETY: by contract.
     unsafe {
-        // At most 2 columns of 16 registers (2 lanes each); fewer where registers are wider.
-        let mut tree = [vectors::<H, W>(&first, 0); 32];
-        for g in 0..groups {
-            tree[g] = vectors::<H, W>(&first, g);
-            tree[groups + g] = vectors::<H, W>(&second, g);
-        }
-        let mut count = 2 * groups;
-        for _ in 0..5 {
-            let half = (count / 2).max(1);
-            for g in 0..half {
-                let (low, high) = (tree[2 * g % count], tree[(2 * g + 1) % count]);
-                let pairs: [_; W] = array(|w| H::halve(low[w], high[w]));
-                let (even, odd) = (map(pairs, |pair| pair.0), map(pairs, |pair| pair.1));
-                tree[g] = combine::<H, A, O, W>(operator, even, odd);
-            }
-            count = half;
-        }
-        let lane = |i: usize| get::<H, A, W>(&tree[i / H::LANES], i % H::LANES);
+        let rows = [first, second];
+        let rows = halved::<H, A, O, W, 0>(operator, rows);
+        let rows = halved::<H, A, O, W, 1>(operator, rows);
+        let rows = halved::<H, A, O, W, 2>(operator, rows);
+        let rows = halved::<H, A, O, W, 3>(operator, rows);
+        let rows = halved::<H, A, O, W, 4>(operator, rows);
+        let lane = |i| get::<H, A, W>(&register::<H, W>(&rows, i / H::LANES), i % H::LANES);
         [lane(0), lane(1)]
     }
+}
+
+/// Each pair of neighbours as one, after `DONE` such steps; the lanes in use stay the first ones.
+///
+/// A function for each step, since LLVM keeps what a loop of them works on in memory.
+///
+/// # Safety
+///
+/// As for [`row_totals`].
+#[cfg_attr(not(debug_assertions), inline(always))]
+unsafe fn halved<H: Words, A: Element, O: Operator<A>, const W: usize, const DONE: usize>(
+    operator: &O,
+    mut rows: [Columns<H, W>; 2],
+) -> [Columns<H, W>; 2] {
+    let groups = 32 / H::LANES;
+    let count = ((2 * groups) >> DONE).max(1);
+    for g in 0..(count / 2).max(1) {
+        let (low, high) = (2 * g % count, (2 * g + 1) % count);
+        let (low, high) = (register::<H, W>(&rows, low), register::<H, W>(&rows, high));
+        // SAFETY: by contract.
+        let pair = unsafe {
+            let pairs: [_; W] = array(|w| H::halve(low[w], high[w]));
+            let (even, odd) = (map(pairs, |pair| pair.0), map(pairs, |pair| pair.1));
+            combine::<H, A, O, W>(operator, even, odd)
+        };
+        set_vectors::<H, W>(&mut rows[g / groups], g % groups, pair);
+    }
+    rows
+}
+
+/// The `i`-th register of each column of both rows.
+#[inline(always)]
+fn register<H: Words, const W: usize>(rows: &[Columns<H, W>; 2], i: usize) -> Vectors<H, W> {
+    let groups = 32 / H::LANES;
+    vectors::<H, W>(&rows[i / groups], i % groups)
 }
 
 /// Scans the beginning of a row: the chunks in the first `groups` registers of each column. The
