@@ -19,8 +19,14 @@ pub(crate) const ROW: usize = 512;
 /// tenth slower, those of a Zen 3 or 4 as fast.)
 #[inline(always)]
 pub(crate) fn prefetch_row(row: *const u8) {
-    for line in (0..ROW).step_by(LINE) {
-        prefetch_near(row.wrapping_add(line));
+    prefetch_part::<ROW>(row);
+}
+
+/// Asks for so many bytes, as for a [row](prefetch_row).
+#[inline(always)]
+pub(crate) fn prefetch_part<const BYTES: usize>(part: *const u8) {
+    for line in (0..BYTES).step_by(LINE) {
+        prefetch_near(part.wrapping_add(line));
     }
 }
 
