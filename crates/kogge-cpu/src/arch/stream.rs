@@ -136,12 +136,17 @@ pub(crate) unsafe fn stream_run<H: Words>(from: *const u8, to: *mut u8, bytes: u
     let lines = (bytes - begun) / LINE * LINE;
     // SAFETY: within the run; lines begin where the target has them.
     unsafe {
-        from.copy_to_nonoverlapping(to, begun);
+        // Most runs are whole lines, and copying nothing is a call.
+        if begun > 0 {
+            from.copy_to_nonoverlapping(to, begun);
+        }
         for line in (begun..begun + lines).step_by(LINE) {
             H::Simd::stream_line(from.add(line), to.add(line));
         }
         let end = begun + lines;
-        from.add(end).copy_to_nonoverlapping(to.add(end), bytes - end);
+        if end < bytes {
+            from.add(end).copy_to_nonoverlapping(to.add(end), bytes - end);
+        }
     }
 }
 
