@@ -10,7 +10,7 @@
 
 use super::strip::LANES;
 use crate::arch::Words;
-use crate::arch::stream::{LINE, prefetch, stream_run};
+use crate::arch::stream::{LINE, prefetch_part, stream_run};
 use std::ops::Range;
 use std::ptr::{null, null_mut};
 
@@ -32,8 +32,9 @@ impl<T> Abreast<T> {
     #[inline(always)]
     pub(super) fn ask(&self, start: usize, len: usize) {
         for place in start..start + len {
-            for offset in (0..LANES * size_of::<T>()).step_by(LINE) {
-                prefetch(self.at(place).cast::<u8>().wrapping_add(offset));
+            let lanes = self.at(place).cast::<u8>();
+            for line in (0..LANES * size_of::<T>()).step_by(LINE) {
+                prefetch_part::<LINE>(lanes.wrapping_add(line));
             }
         }
     }
@@ -116,7 +117,6 @@ impl<U> Sink<U> {
             run,
             skip: (stride * size_of::<U>() as isize).wrapping_sub_unsigned(run),
             stream,
-            evenly: stream && dense,
         }
     }
 }
@@ -135,20 +135,11 @@ pub(super) struct Sending {
     run: usize,
     skip: isize,
     stream: bool,
-    evenly: bool,
 }
 
 impl Sending {
-    pub(super) const NOTHING: Self = Self {
-        from: null(),
-        to: null_mut(),
-        left: 0,
-        runs: 0,
-        run: 0,
-        skip: 0,
-        stream: false,
-        evenly: false,
-    };
+    pub(super) const NOTHING: Self =
+        Self { from: null(), to: null_mut(), left: 0, runs: 0, run: 0, skip: 0, stream: false };
 
     /// Sends about so many bytes, a line at least, if they go past the caches.
     ///
@@ -158,7 +149,7 @@ impl Sending {
     /// must be present.
     #[inline(always)]
     pub(super) unsafe fn some<H: Words>(&mut self, bytes: usize) {
-        if self.evenly && self.left > 0 {
+        if self.stream && self.left > 0 {
             let bytes = bytes.max(LINE);
             // Lines are completed.
             let bytes = (bytes - self.to.wrapping_add(bytes).addr() % LINE).min(self.left);

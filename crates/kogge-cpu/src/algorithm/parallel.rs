@@ -8,8 +8,9 @@
 //! One thread, the leader, doesn't fold: it scans a piece as soon as all before it are known, and its
 //! totals are those of the scan. The others fold ahead of themselves, so when the leader has done a
 //! piece, what lies between it and the next has been folded. Its pieces are longer for it, by as
-//! much as lets it come just in time: they grow where it comes too early, and shrink where it
-//! doesn't.
+//! much as lets all come just in time: they grow where it comes too early, and shrink where the
+//! others do. It takes its next piece before it has done one, so before those who wait for that go
+//! on and take theirs: what they take then would lie before its own, and it would wait for them.
 //!
 //! There is no chain: nobody passes a prefix on. Each thread spends some work on totals that others
 //! have combined as well, a few combinations for 32 KiB of input, and in return gets the same
@@ -31,12 +32,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 /// times what folding a tile takes.
 const PATIENCE: usize = 1 << 10;
 
-/// The leader's pieces are at most so many times as long as the others', and half of that at first. (For
-/// sums of floats 1.25 to 1.75 are the best on a Zen 3, 1.75 to 2.25 on a Zen 4.)
+/// The leader's pieces are at most so many times as long as the others'. (For sums of floats 1.25 were
+/// the best on a Zen 5; while folds took longer, 1.25 to 1.75 on a Zen 3, 1.75 to 2.25 on a Zen 4.)
 const LEAD: usize = 4;
-
-/// The leader's pieces shrink after so many for which it didn't come too early.
-const TIMELY: usize = 4;
 
 /// What the threads of one scan share.
 struct Shared<'a, I, A, O> {
@@ -48,6 +46,8 @@ struct Shared<'a, I, A, O> {
     next: AtomicUsize,
     /// Whether there is no leader, or one already.
     led: AtomicBool,
+    /// Whether a thread other than the leader has waited since the leader took a piece.
+    waited: AtomicBool,
     /// One slot for the total of each tile.
     totals: Vec<Slot<A>>,
     /// One gate a tile where the output overwrites the input, else empty.
@@ -78,6 +78,7 @@ pub(crate) unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
         led: AtomicBool::new(
             const { through::<I::Format, A, O>() } || (in_place && const { !O::NONBLOCKING }),
         ),
+        waited: AtomicBool::new(false),
         totals: (0..scan.tiles()).map(|_| Slot::new()).collect(),
         gates: (0..gates).map(|_| Gate::new()).collect(),
     };
@@ -121,6 +122,9 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
         unsafe {
             self.fold(piece.clone(), stage);
             while !piece.is_empty() {
+                if self.early(&piece) {
+                    self.waited.store(true, Ordering::Relaxed);
+                }
                 self.catch_up(prefix, piece.start, stage)?;
                 let next = self.take(self.tiles_per_piece);
                 self.scan_piece(piece, next.clone(), prefix, stage);
@@ -136,21 +140,18 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
     ///
     /// As for [`run`].
     unsafe fn lead(&self, prefix: &mut Prefix<A>, stage: &mut [MaybeUninit<A>]) -> Option<()> {
-        let (mut tiles, mut timely) = (LEAD * self.tiles_per_piece / 2, 0);
-        loop {
-            let piece = self.take(tiles);
-            if piece.is_empty() {
-                return Some(());
-            }
-            if piece.start > 0 && self.totals[piece.start - 1].get().is_none() {
-                (tiles, timely) = ((tiles + 1).min(LEAD * self.tiles_per_piece), 0);
-            } else {
-                timely += 1;
-                tiles -= usize::from(tiles > 1 && timely % TIMELY == 0);
-            }
+        let mut tiles = self.tiles_per_piece + self.tiles_per_piece / 4;
+        let mut piece = self.take(tiles);
+        while !piece.is_empty() {
+            let waited = self.waited.swap(false, Ordering::Relaxed);
+            tiles = next_lead(tiles, self.early(&piece), waited).min(LEAD * self.tiles_per_piece);
             // SAFETY: the piece was taken by this thread, so nobody else writes it.
             unsafe { self.catch_up(prefix, piece.start, stage) }?;
+            let (last, mut next) = (piece.end - 1, 0..0);
             for tile in piece {
+                if tile == last {
+                    next = self.take(tiles);
+                }
                 let (places, before) = (self.scan.tile(tile), prefix.before(self.scan.operator));
                 if let Some(gate) = self.gates.get(tile) {
                     gate.close();
@@ -162,7 +163,14 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
                 owed.pay(total);
                 prefix.push(self.scan.operator, total);
             }
+            piece = next;
         }
+        Some(())
+    }
+
+    /// Whether a piece can't be scanned yet, as the tile before it is neither folded nor scanned.
+    fn early(&self, piece: &Range<usize>) -> bool {
+        piece.start > 0 && self.totals[piece.start - 1].get().is_none()
     }
 
     /// Takes in the totals of the tiles before one. `None` if another thread panicked, which ends the
@@ -252,5 +260,28 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
                 self.totals[tile].publish(total);
             }
         }
+    }
+}
+
+/// How many tiles the leader takes next, given how many it took, whether it came too early, and whether
+/// others did.
+fn next_lead(tiles: usize, early: bool, others: bool) -> usize {
+    match (early, others) {
+        (true, false) => tiles + 1,
+        (false, true) => (tiles - 1).max(1),
+        _ => tiles,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::next_lead;
+
+    #[test]
+    fn the_lead_grows_for_the_leader_and_shrinks_for_others() {
+        assert_eq!(next_lead(4, true, false), 5);
+        assert_eq!(next_lead(4, false, true), 3);
+        assert_eq!(next_lead(1, false, true), 1, "a piece has a tile");
+        assert_eq!([next_lead(4, true, true), next_lead(4, false, false)], [4, 4]);
     }
 }
