@@ -82,11 +82,14 @@ where
         let text = line_source::<T, T, A, O>(&operator, FORWARD, &plan)?;
         println!("{name}, axis {axis} of {extents:?}, {plan}: {}", milliseconds(&text)?);
     }
-    let keys = SegmentSource::Keys(KeyType::Bits32);
     let brackets = if O::EXACT { Brackets::Any } else { Brackets::Fixed };
-    let plan = plan_segments(&problem(1 << 28), keys, brackets, H200, &Tuning::default())?;
-    for text in segment_source::<T, T, A, O>(&operator, FORWARD, keys, &plan)? {
-        println!("{name}, by key: {}", milliseconds(&text)?);
+    let keys = SegmentSource::Keys(KeyType::Bits32);
+    let offsets = SegmentSource::Offsets { segments: 1 << 20, bits: 64 };
+    for (how, source) in [("key", keys), ("offsets", offsets)] {
+        let plan = plan_segments(&problem(1 << 28), source, brackets, H200, &Tuning::default())?;
+        for text in segment_source::<T, T, A, O>(&operator, FORWARD, source, &plan)? {
+            println!("{name}, by {how}: {}", milliseconds(&text)?);
+        }
     }
     Ok(())
 }

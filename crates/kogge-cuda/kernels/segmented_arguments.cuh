@@ -12,7 +12,7 @@ struct SegmentedArguments {
     const u32* cut;         // a bit for each of them, and what long runs leave of those that have it
     const Cover* covers;
     const RunList* list;    // of the tiles that go in rounds
-    StretchList* stretches;
+    StretchList* stretches; // of those that neither do nor go by windows
     const void* offsets;    // if the runs are given by them
     u64 segments;           // and how many they give
     const void* leads;      // if the scan is in place: the last segment's length before each window but the first,

@@ -13,10 +13,7 @@ struct StretchRows {
     __device__ __forceinline__ bool begins() const { return from & BEGINS; }
     __device__ __forceinline__ u32 first() const { return from & ~(u32)BEGINS; }
     // Whether all of so many positions are of the stretch.
-    template <u32 POSITIONS>
-    __device__ __forceinline__ bool full() const {
-        return first() == 0 && left >= POSITIONS;
-    }
+    __device__ __forceinline__ bool full(u32 positions) const { return first() == 0 && left >= positions; }
 };
 
 // The shape of a stage.
@@ -80,7 +77,7 @@ struct StretchLoader {
             rows.left = (u32)left;
             load_heads(rows.base, (u32)(end - rows.base), s);
         }
-        if (S::BULK && rows.template full<Shape::POSITIONS>() && Shape::BYTES % 16 == 0 && address(0) % 16 == 0) load_full(rows, s);
+        if (S::BULK && rows.full(Shape::POSITIONS) && Shape::BYTES % 16 == 0 && address(0) % 16 == 0) load_full(rows, s);
         else load_elements(rows, some ? (u32)(end - rows.base) : 0, s);
         if (some) at.from = end;
         begins = false;

@@ -76,7 +76,7 @@ struct StretchWarp {
             } else {
                 scan_stage(here, loader.staged(here.base, s), s, straddling);
                 // What lanes have loaded, before the copy engine writes over it.
-                if (S::BULK && (!WHOLE || !here.template full<Shape::POSITIONS>())) bulk_fence();
+                if (S::BULK && (!WHOLE || !here.full(Shape::POSITIONS))) bulk_fence();
                 sync_warp();
                 loader.load(s);
             }
@@ -94,7 +94,7 @@ struct StretchWarp {
         u32 steps = here.left < Shape::POSITIONS ? (here.left + ROW - 1) / ROW : STEPS;
         u32 word = lane < steps * E ? ring.heads[warp][s][lane] : 0, with_heads = lanes_where(word != 0);
         Span<Output> to = {output(here.base), Shape::POSITIONS};
-        bool aligned = WHOLE || (u64)stage.bytes % 16 == 0, full = WHOLE && here.template full<Shape::POSITIONS>();
+        bool aligned = WHOLE || (u64)stage.bytes % 16 == 0, full = WHOLE && here.full(Shape::POSITIONS);
 #pragma unroll 1
         for (u32 j = 0; j < steps;) {
             if constexpr (GROUP > 1) {
