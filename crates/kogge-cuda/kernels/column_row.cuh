@@ -42,7 +42,8 @@ struct StagedRow {
         FromStage<S> source = {at};
         Places<Output, ALIGNMENT> sink = {to, stride};
         Delays<A> delays = {};
-        if (elements == ROW) descend_row<S, true>(delays, before, ROW, source, sink);
+        // Where it's known that something precedes the row, no value is chosen between two.
+        if (elements == ROW && before.exists) descend_row<S, true>(delays, {before.value, true}, ROW, source, sink);
         else descend_row<S, false>(delays, before, elements, source, sink);
     }
 };

@@ -97,8 +97,8 @@ KOGGE_DEVICE void scan_strip(Strips<S>& source, const ColumnArguments<S>& argume
     ExistingPlaces<typename S::Output, ALIGNMENT> sink = {{line.output, arguments.output_stride}, exists};
     Maybe<A> init = {A(), false};
     if (exists) init = arguments.inits.of(line.number);
-    typename Course<S>::TileDelays tile_delays;
-    Course<S> course(init, tile_delays);
+    A tile_delays[TILES_PER_BLOCK - 1];  // in local memory: touched once in thousands of elements
+    Course<S, 1> course(init, tile_delays);
     Delays<A> delays = {};
     u64 left = arguments.length;
 #pragma unroll 1

@@ -6,11 +6,11 @@
 //
 //   workers ──reduced──▶ look-ahead ──ready──▶ the same workers
 //
-// Workers publish the totals of a row the moment it has landed, and learn those of the rows before it in its
-// segment; who has the last row publishes the segment's. The look-ahead reads the totals of all segments before,
-// whoever published them, and folds them along the order by itself: two hops, however many levels the order
-// has. As in the rounds of one sequence it turns to a row only when its own block has reduced `AHEAD` rows more,
-// and then hardly ever waits. Workers write the values from shared memory: a row is read once.
+// Workers tell the totals of a row the moment it has landed, and learn those of the rows before it in its
+// segment: through slots, or in a cluster directly. Who has the last row publishes the segment's. The look-ahead
+// reads the totals of all segments before, whoever published them, and folds them along the order by itself: two
+// hops, however many levels the order has. It must fold the segments of all blocks in the time of one row, so
+// nothing that it needs lies in local memory. Workers write the values from shared memory: a row is read once.
 //
 // Where there are as many strips as blocks, or more, a team is one block, and nothing is published.
 
@@ -30,13 +30,12 @@ template <class S>
 struct TeamRing {
     typedef typename S::Op::Element A;
     typedef ColumnFetch<typename S::Input, S::COLUMNS> Fetch;
-    static constexpr u32 STAGES = S::STAGES, AHEAD = S::AHEAD;
+    static constexpr u32 STAGES = S::STAGES;
     static constexpr u32 ROW = Order<typename S::Input>::CHUNK * CHUNKS_PER_ROW;
     static constexpr u32 STAGE_BYTES = (ROW * Fetch::PITCH + 127) / 128 * 128;
     static constexpr u32 WARPS = S::COLUMNS / LANES, THREADS = (STAGES + 1) * S::COLUMNS;
-    static constexpr u32 MOST_SEGMENTS = sizeof(A) <= 4 ? 12 : sizeof(A) <= 8 ? 8 : 4;
+    static constexpr u32 MOST_SEGMENTS = sizeof(A) <= 8 ? 6 : 4;
     static_assert(S::COLUMNS % LANES == 0, "workers fill their warps");
-    static_assert(AHEAD < STAGES, "or the look-ahead waits for a stage that waits for it");
     static_assert(STAGES < 16, "a named barrier for the workers of each stage");
 
     u8 stage[STAGES][STAGE_BYTES];
@@ -47,105 +46,17 @@ struct TeamRing {
     bool preceded[STAGES];
     // Totals of segments, on their way from the slots to the look-ahead.
     A segment[MOST_SEGMENTS][S::COLUMNS];
-};
-
-// Which rows of which strips a thread block takes, one after another.
-template <class S>
-struct TeamShare {
-    u64 strips, rows;
-    u64 team, member;  // blocks of a strip, and this one's place among them
-    u64 first, step;   // strips of this block
-    u64 per_strip;     // rows that it takes of each
-    u64 units;         // rows that it takes in all
-
-    __device__ __forceinline__ TeamShare(const ColumnArguments<S>& arguments) {
-        constexpr u32 ROW = TeamRing<S>::ROW;
-        u64 blocks = block_count();
-        strips = (arguments.lines + S::COLUMNS - 1) / S::COLUMNS;
-        rows = (arguments.length + ROW - 1) / ROW;
-        team = blocks > strips ? blocks / strips : 1;
-        step = blocks / team;
-        first = block_index() % step;
-        member = block_index() / step;
-        per_strip = member < rows && member < team ? (rows - member + team - 1) / team : 0;
-        units = first < strips ? (strips - first + step - 1) / step * per_strip : 0;
-    }
-};
-
-// What the blocks of a team tell each other: the totals of every row and of every segment of their strip, of which
-// neighbouring lines share a slot if they fit. Before them all, a slot a block says that it has read the epoch.
-template <class S>
-struct TeamSlots {
-    typedef typename S::Op::Element A;
-    static constexpr u32 SHARED = sizeof(A) <= 4 ? 2 : 1;  // lines of a slot
-    static constexpr u32 ACROSS = S::COLUMNS / SHARED;     // slots from one row to the next
-    struct Totals {
-        A line[SHARED];
-    };
-    Workspace* workspace;
-    u64 epoch, rows, segments;
-
-    __device__ __forceinline__ TeamSlots(const ColumnArguments<S>& arguments, const TeamShare<S>& share)
-        : workspace(arguments.workspace), epoch(share.team > 1 ? load_epoch(&workspace->epoch) + 1 : 0), rows(share.rows),
-          segments((rows + ROWS_PER_SEGMENT - 1) / ROWS_PER_SEGMENT) {}
-
-    // The slot of a row, or of a segment, of a line.
-    __device__ __forceinline__ u64 row(u64 strip, u64 row, u32 column) const {
-        return block_count() + (strip * (rows + segments) + row) * ACROSS + column / SHARED;
-    }
-    __device__ __forceinline__ u64 segment(u64 strip, u64 segment, u32 column) const { return row(strip, rows + segment, column); }
-
-    // All lanes of a warp take part.
-    __device__ __forceinline__ void publish(u64 slot, u32 column, const A& total) const {
-        Totals totals;
-        totals.line[0] = total;
-        if constexpr (SHARED == 2) totals.line[1] = value_of_partner(total, 1);
-        if (column % SHARED == 0) Slot<Totals>::publish(workspace, slot, totals, epoch);
-    }
-    // Waits for this line's totals in `count` rows, or segments, from that of `slot` on. All lanes of a warp take
-    // part; those that share a slot take turns with the rows.
-    template <u32 MOST>
-    __device__ __forceinline__ void await(u64 slot, u32 count, u32 column, A (&value)[MOST]) const {
-        constexpr u32 LOADS = (MOST + SHARED - 1) / SHARED;
-        u32 own = column % SHARED, missing = 0;
-        Totals totals[LOADS];
-#pragma unroll
-        for (u32 j = 0; j < LOADS; j++) {
-            totals[j] = Totals();
-            if (j * SHARED + own < count) missing |= 1u << j;
-        }
-        while (!all_lanes(missing == 0)) {
-            // All loads first, and none under a condition: a test between them would wait for each in turn.
-            Totals seen[LOADS];
-            bool fresh[LOADS];
-#pragma unroll
-            for (u32 j = 0; j < LOADS; j++) {
-                u32 row = missing >> j & 1 ? j * SHARED + own : 0;
-                fresh[j] = Slot<Totals>::peek(workspace, slot + row * ACROSS, seen[j], epoch);
-            }
-#pragma unroll
-            for (u32 j = 0; j < LOADS; j++) {
-                if (!(missing >> j & 1) || !fresh[j]) continue;
-                totals[j] = seen[j];
-                missing &= ~(1u << j);
-            }
-        }
-#pragma unroll
-        for (u32 i = 0; i < MOST; i++) {
-            const Totals& from = totals[i / SHARED];
-            value[i] = from.line[0];
-            if constexpr (SHARED == 2) {
-                A mine = choose(own == 0, from.line[0], from.line[1]), other = choose(own == 0, from.line[1], from.line[0]);
-                value[i] = choose(own == i % 2, mine, value_of_partner(other, 1));
-            }
-        }
-    }
+    A delay[TILES_PER_BLOCK - 1][S::COLUMNS];  // of the look-ahead's course
+    ClusterRows<S, STAGES> cluster;
+    // Here, not in every thread: workers need their registers.
+    TeamShare<S> share;
+    TeamSlots<S> slots;
 };
 
 // A row of a strip, as a worker of one of its lines sees it.
 struct TeamRow {
     u64 strip, row;
-    bool exists;      // whether the strip has this line
+    bool exists;      // whether the strip has this line, and the line this row
     u32 elements;     // none, if there is no such row
     const u8* input;  // its first element: of this line, or of the strip where that is asked for together
     u8* output;
@@ -162,22 +73,20 @@ struct TeamWorker {
 
     Ring& ring;
     const ColumnArguments<S>& arguments;
-    const TeamShare<S>& share;
-    const TeamSlots<S>& slots;
     const Fetch& fetch;
     u32 stage, column;
     TeamRow next;  // which is asked for, or will be
 
     __device__ __forceinline__ void run() {
         turn_to(stage);
-        ask();
+        ask(stage);
         u32 parity = 0;
 #pragma unroll 1
-        for (u64 unit = stage; unit < share.units; unit += Ring::STAGES, parity ^= 1) {
+        for (u64 unit = stage; unit < ring.share.units; unit += Ring::STAGES, parity ^= 1) {
             TeamRow row = next;
             barrier_wait(&ring.full[stage], parity);
             A rows[ROWS_PER_SEGMENT - 1] = {};
-            u32 before = reduce(row, rows);
+            u32 before = reduce(row, rows, parity, unit >= Ring::STAGES);
             barrier_wait(&ring.ready[stage], parity);
             if (row.exists) {
                 Maybe<A> prefix = {ring.before[stage][column], ring.preceded[stage]};
@@ -186,20 +95,23 @@ struct TeamWorker {
             advance(unit + Ring::STAGES);
             if constexpr (Ring::WARPS == 1) sync_warp();
             else sync_group(1 + stage, S::COLUMNS);  // all have read the stage
-            ask();
+            ask(unit + Ring::STAGES);
         }
+        // Shared memory must stay until nobody writes into it any longer.
+        if constexpr (S::CLUSTER > 1)
+            if (stage < ring.share.units) ring.cluster.await_taken(stage, parity ^ 1);
     }
 
   private:
     __device__ __forceinline__ void turn_to(u64 unit) {
         next.elements = 0;
-        if (unit >= share.units) return;
-        u64 turn = ColumnArguments<S>::quotient(unit, share.per_strip), index;
-        next.strip = share.first + turn * share.step;
-        next.row = share.member + (unit - turn * share.per_strip) * share.team;
+        if (unit >= ring.share.units) return;
+        u64 turn = ColumnArguments<S>::quotient(unit, ring.share.per_strip), index;
+        next.strip = ring.share.first + turn * ring.share.step;
+        next.row = ring.share.row(unit - turn * ring.share.per_strip);
         next.elements = elements(next.row);
         index = next.strip * S::COLUMNS + column;
-        next.exists = index < arguments.lines;
+        next.exists = index < arguments.lines && next.elements > 0;
         Line line = arguments.line(next.exists && !fetch.together ? index : next.strip * S::COLUMNS);
         next.input = line.input + (long long)(next.row * Ring::ROW) * arguments.input_stride;
         if (next.exists) line = arguments.line(index);
@@ -207,14 +119,15 @@ struct TeamWorker {
     }
     // The same for the next unit of the stage, most often further down the same strip.
     __device__ __forceinline__ void advance(u64 unit) {
-        u64 rows = Ring::STAGES * share.team;
-        if (unit >= share.units || next.row + rows >= share.rows) return turn_to(unit);
+        u64 rows = Ring::STAGES * ring.share.team;
+        if (unit >= ring.share.units || next.row + rows >= ring.share.rows) return turn_to(unit);
         next.row += rows;
         next.elements = elements(next.row);
         next.input += (long long)(rows * Ring::ROW) * arguments.input_stride;
         next.output += (long long)(rows * Ring::ROW) * arguments.output_stride;
     }
     __device__ __forceinline__ u32 elements(u64 row) const {
+        if (row >= ring.share.rows) return 0;
         u64 left = arguments.length - row * Ring::ROW;
         return left < Ring::ROW ? (u32)left : Ring::ROW;
     }
@@ -223,9 +136,9 @@ struct TeamWorker {
         return {ring.stage[stage] + column * sizeof(Input), row.elements};
     }
 
-    // Asks for the next row, if there is one.
-    __device__ __forceinline__ void ask() {
-        if (next.elements == 0) return;
+    // Asks for the next row, that of a unit, if there is one.
+    __device__ __forceinline__ void ask(u64 unit) {
+        if (unit >= ring.share.units) return;
         Barrier* full = &ring.full[stage];
         u8* to = ring.stage[stage];
         if (fetch.together) {
@@ -238,19 +151,25 @@ struct TeamWorker {
         }
     }
 
-    // Tells the row's total; in a team, learns how many rows come before it in its segment, and their totals.
-    __device__ __forceinline__ u32 reduce(const TeamRow& row, A (&before)[ROWS_PER_SEGMENT - 1]) {
+    // Tells the row's total; in a team, learns how many rows come before it in its segment, and their totals. `again` is
+    // whether the stage had a row before.
+    __device__ __forceinline__ u32 reduce(const TeamRow& row, A (&before)[ROWS_PER_SEGMENT - 1], u32 parity, bool again) {
         A total = A();
         if (row.exists) total = staged(row).total();
-        ring.total[stage][column] = total;
         u32 rows = 0;
-        if (share.team > 1) {
+        if (ring.share.team == 1) {
+            ring.total[stage][column] = total;
+        } else {
             rows = (u32)(row.row % ROWS_PER_SEGMENT);
-            slots.publish(slots.row(row.strip, row.row, column), column, total);
-            slots.await(slots.row(row.strip, row.row - rows, column), rows, column, before);
-            if (rows == ROWS_PER_SEGMENT - 1 || row.row + 1 == share.rows) {
+            if constexpr (S::CLUSTER > 1) {
+                ring.cluster.exchange(stage, column, parity, again, total, before);
+            } else {
+                ring.slots.publish(ring.slots.row(row.strip, row.row, column), column, total);
+                ring.slots.await(ring.slots.row(row.strip, row.row - rows, column), rows, column, before);
+            }
+            if (row.row + 1 == ring.share.rows || row.elements > 0 && rows == ROWS_PER_SEGMENT - 1) {
                 total = join<Op>(fold_after<Op>({A(), false}, before, rows), total).value;
-                slots.publish(slots.segment(row.strip, row.row / ROWS_PER_SEGMENT, column), column, total);
+                ring.slots.publish(ring.slots.segment(row.strip, row.row / ROWS_PER_SEGMENT, column), column, total);
             }
         }
         sync_warp();
@@ -269,34 +188,34 @@ struct TeamLookAhead {
 
     Ring& ring;
     const ColumnArguments<S>& arguments;
-    const TeamShare<S>& share;
-    const TeamSlots<S>& slots;
     u32 column;
-    u64 unit, reduced;  // how many are done, and how many are known to be reduced
-    Turn turn, reduced_turn;
+    Turn turn;
 
     __device__ __forceinline__ void run() {
-        typename Course<S>::TileDelays delays;
-        if (share.per_strip == 0) return;
+        if (ring.share.per_strip == 0) return;
 #pragma unroll 1
-        for (u64 strip = share.first; strip < share.strips; strip += share.step) go_down(strip, delays);
+        for (u64 strip = ring.share.first; strip < ring.share.strips; strip += ring.share.step) go_down(strip);
     }
 
   private:
-    __device__ __forceinline__ void go_down(u64 strip, typename Course<S>::TileDelays& delays) {
-        u64 index = strip * S::COLUMNS + column, number = 0, row = share.member;
-        bool exists = index < arguments.lines, alone = share.team == 1;
+    typedef Course<S, S::COLUMNS> Path;
+
+    __device__ __forceinline__ void go_down(u64 strip) {
+        u64 index = strip * S::COLUMNS + column, number = 0;
+        bool exists = index < arguments.lines, alone = ring.share.team == 1, last = false;
         Maybe<A> init = {A(), false};
         if (exists) {
             number = arguments.line(index).number;
             init = arguments.inits.of(number);
         }
-        Course<S> course(init, delays);
+        Path course(init, &ring.delay[0][column]);
 #pragma unroll 1
-        for (; row < share.rows; row += share.team, unit++, turn.next()) {
-            await_reduced(unit + Ring::AHEAD < share.units ? unit + Ring::AHEAD : share.units - 1);
-            if (!alone) take_in(course, strip, row);
-            A own = ring.total[turn.stage][column];
+        for (u64 unit = 0; unit < ring.share.per_strip; unit++, turn.next()) {
+            u64 row = ring.share.row(unit);
+            last = row + 1 == ring.share.rows || last;
+            barrier_wait(&ring.reduced[turn.stage], turn.parity);
+            if (!alone) take_in(course, strip, row < ring.share.rows ? row : ring.share.rows);
+            A own = alone ? ring.total[turn.stage][column] : A();
             ring.before[turn.stage][column] = course.before.value;
             if (column == 0) ring.preceded[turn.stage] = course.before.exists;
             sync_warp();
@@ -304,30 +223,26 @@ struct TeamLookAhead {
             if (alone) course.end_row(own);
         }
         // Who has the last row puts the total in its place.
-        if (row - share.team + 1 < share.rows || !arguments.inits.totals) return;
+        if (!last || !arguments.inits.totals) return;
         if (!alone) {
-            take_in(course, strip, share.rows);
-            if (share.rows % ROWS_PER_SEGMENT > 0) {
+            take_in(course, strip, ring.share.rows);
+            if (ring.share.rows % ROWS_PER_SEGMENT > 0) {
                 A last[1];
-                slots.await(slots.segment(strip, share.rows / ROWS_PER_SEGMENT, column), 1, column, last);
+                ring.slots.await(ring.slots.segment(strip, ring.share.rows / ROWS_PER_SEGMENT, column), 1, column, last);
                 course.segment_total = {last[0], true};
-                course.row = share.rows;
+                course.row = ring.share.rows;
             }
         }
         if (exists) arguments.inits.put_total(number, course.end());
     }
-    __device__ __forceinline__ void await_reduced(u64 last) {
-        for (; reduced <= last; reduced++, reduced_turn.next())
-            barrier_wait(&ring.reduced[reduced_turn.stage], reduced_turn.parity);
-    }
     // Takes into the course the segments that end before `row`.
-    __device__ __forceinline__ void take_in(Course<S>& course, u64 strip, u64 row) const {
+    __device__ __forceinline__ void take_in(Path& course, u64 strip, u64 row) const {
         u64 end = row / ROWS_PER_SEGMENT;
 #pragma unroll 1
         for (u64 first = course.row / ROWS_PER_SEGMENT; first < end; first += Ring::MOST_SEGMENTS) {
             u32 count = end - first < Ring::MOST_SEGMENTS ? (u32)(end - first) : Ring::MOST_SEGMENTS;
             A value[Ring::MOST_SEGMENTS];
-            slots.await(slots.segment(strip, first, column), count, column, value);
+            ring.slots.await(ring.slots.segment(strip, first, column), count, column, value);
 #pragma unroll
             for (u32 i = 0; i < Ring::MOST_SEGMENTS; i++) ring.segment[i][column] = value[i];
 #pragma unroll 1
@@ -341,23 +256,30 @@ KOGGE_DEVICE void column_teams(const ColumnArguments<S>& arguments) {
     typedef typename TeamSlots<S>::Totals Totals;
     typedef TeamRing<S> Ring;
     Ring& ring = *(Ring*)shared_memory();
-    TeamShare<S> share(arguments);
-    bool alone = share.team == 1;
-    TeamSlots<S> slots(arguments, share);
     typename Ring::Fetch fetch(arguments);
     u32 group = thread_index() / S::COLUMNS, column = thread_index() % S::COLUMNS;
     if (thread_index() < Ring::STAGES) {
         barrier_init(&ring.full[thread_index()], S::COLUMNS);
         barrier_init(&ring.reduced[thread_index()], Ring::WARPS);
         barrier_init(&ring.ready[thread_index()], Ring::WARPS);
+        if constexpr (S::CLUSTER > 1) ring.cluster.init(thread_index());
+    }
+    if (thread_index() == 0) {
+        ring.share = TeamShare<S>(arguments);
+        ring.slots = TeamSlots<S>(arguments, ring.share);
     }
     sync_block();
-    if (thread_index() == 0 && !alone) Slot<Totals>::publish(slots.workspace, block_index(), Totals(), slots.epoch);
-    if (group < Ring::STAGES) return TeamWorker<S>{ring, arguments, share, slots, fetch, group, column, {}}.run();
-    TeamLookAhead<S>{ring, arguments, share, slots, column, 0, 0, {0, 0}, {0, 0}}.run();
+    if constexpr (S::CLUSTER > 1) {
+        cluster_arrive();
+        cluster_wait();
+    }
+    bool alone = ring.share.team == 1;
+    if (thread_index() == 0 && !alone) Slot<Totals>::publish(ring.slots.workspace, block_index(), Totals(), ring.slots.epoch);
+    if (group < Ring::STAGES) return TeamWorker<S>{ring, arguments, fetch, group, column, {}}.run();
+    TeamLookAhead<S>{ring, arguments, column, {0, 0}}.run();
     if (alone || block_index() > 0 || column >= LANES) return;
     // Once every block has read the epoch, it moves on.
-    for (u64 i = column; i < block_count(); i += LANES) Slot<Totals>::await(slots.workspace, i, slots.epoch);
+    for (u64 i = column; i < block_count(); i += LANES) Slot<Totals>::await(ring.slots.workspace, i, ring.slots.epoch);
     sync_warp();
-    if (column == 0) store_epoch(&slots.workspace->epoch, slots.epoch);
+    if (column == 0) store_epoch(&ring.slots.workspace->epoch, ring.slots.epoch);
 }

@@ -46,18 +46,25 @@ KOGGE_DEVICE typename S::Op::Element descend_row(Delays<typename S::Op::Element>
     typedef typename S::Op Op;
     typedef typename Op::Element A;
     constexpr u32 E = Order<typename S::Input>::CHUNK;
+    // Whole rows of small values have code for each octet: none of its operands is chosen, and loads run ahead.
+    constexpr u32 OCTETS_AT_ONCE = WHOLE && E <= 4 && sizeof(A) <= 8 ? OCTETS_PER_ROW : 1;
     Maybe<A> left = before;
     A row = A();
-#pragma unroll 1
+#pragma unroll(OCTETS_AT_ONCE)
     for (u32 octet = 0; octet < OCTETS_PER_ROW; octet++) {
         if (!WHOLE && octet * CHUNKS_PER_OCTET * E >= count) break;
         source.begin_octet();
+        // Each chunk is asked for before the one ahead of it is worked on, or its load would be waited for.
+        typename S::Input next[E];
+        source.take(octet, 0, next);
 #pragma unroll
         for (u32 i = 0; i < CHUNKS_PER_OCTET; i++) {
             u32 first = (octet * CHUNKS_PER_OCTET + i) * E;
             if (!WHOLE && first >= count) continue;
             typename S::Input input[E];
-            source.take(octet, i, input);
+#pragma unroll
+            for (u32 e = 0; e < E; e++) input[e] = next[e];
+            if (i + 1 < CHUNKS_PER_OCTET) source.take(octet, i + 1, next);
             A total = Convert<A, typename S::Input>::of(input[0]);
             Maybe<A> running = left;
             // A chunk that is cut short goes the same way, without a branch an element.
@@ -67,7 +74,7 @@ KOGGE_DEVICE typename S::Op::Element descend_row(Delays<typename S::Op::Element>
                 A value = Convert<A, typename S::Input>::of(input[e]);
                 if (e > 0) total = WHOLE ? Op::combine(total, value) : choose(exists, Op::combine(total, value), total);
                 Maybe<A> through = join<Op>(running, value);
-                sink.put(S::EXCLUSIVE ? or_identity<Op>(running) : through.value, exists);
+                sink.put(i * E + e, S::EXCLUSIVE ? or_identity<Op>(running) : through.value, exists);
                 running = through;
             }
             row = delays.template through<Op>(total, octet, i);
@@ -126,19 +133,26 @@ KOGGE_DEVICE Maybe<A> fold_after(Maybe<A> before, const A (&value)[N], u32 count
 // For whom only the total counts.
 struct Nowhere {
     template <class A>
-    __device__ __forceinline__ void put(const A&, bool) {}
+    __device__ __forceinline__ void put(u32, const A&, bool) {}
 };
 
-// The places of a line in turn.
+// The places of a line, `index` of an octet after the one before. Four pointers take turns: one alone would have to wait
+// till each store has read it.
 template <class U, u32 ALIGNMENT>
 struct Places {
-    u8* next;
-    long long stride;
+    enum : u32 { TURNS = 4 };
+    u8* next[TURNS];
+    long long step;
 
+    __device__ __forceinline__ Places(u8* first, long long stride) : step(TURNS * stride) {
+#pragma unroll
+        for (u32 i = 0; i < TURNS; i++) next[i] = first + i * stride;
+    }
     template <class A>
-    __device__ __forceinline__ void put(const A& value, bool exists) {
-        if (exists) write_element<ALIGNMENT, U>(next, Convert<U, A>::of(value));
-        next += stride;
+    __device__ __forceinline__ void put(u32 index, const A& value, bool exists) {
+        u8*& to = next[index % TURNS];
+        if (exists) write_element<ALIGNMENT, U>(to, Convert<U, A>::of(value));
+        to += step;
     }
 };
 
@@ -149,28 +163,29 @@ struct ExistingPlaces {
     bool exist;
 
     template <class A>
-    __device__ __forceinline__ void put(const A& value, bool exists) {
-        places.put(value, exist && exists);
+    __device__ __forceinline__ void put(u32 index, const A& value, bool exists) {
+        places.put(index, value, exist && exists);
     }
 };
 
-// What precedes the rows of a line, as they end one after another: the levels of the order above the row.
-template <class S>
+// What precedes the rows of a line, as they end one after another: the levels of the order above the row. Its delay lines
+// of tiles lie where it is told, `PITCH` values apart.
+template <class S, u32 PITCH>
 struct Course {
     typedef typename S::Op Op;
     typedef typename Op::Element A;
+    enum : u32 { PLACES = TILES_PER_BLOCK - 1, TILE_STEPS = 5 };
+    static_assert(1 << TILE_STEPS == TILES_PER_BLOCK, "a step a power of two");
 
     Maybe<A> blocks;   // init and the whole blocks before
     Maybe<A> segment;  // what precedes the segment
     Maybe<A> before;   // what precedes the row
     // The totals, so far, of the segment and of the tile; a Kogge–Stone step each of the tiles before.
     Maybe<A> segment_total, tile_total;
-    // By reference: what is indexed at run time lies in local memory, and would take all else with it.
-    typedef A TileDelays[TILES_PER_BLOCK - 1];
-    TileDelays& delay;
-    u64 row;  // rows that have ended
+    A* delay;  // what is indexed at run time would take all else to local memory with it
+    u64 row;   // rows that have ended
 
-    __device__ __forceinline__ Course(const Maybe<A>& init, TileDelays& delay) : delay(delay) {
+    __device__ __forceinline__ Course(const Maybe<A>& init, A* delay) : delay(delay) {
         blocks = segment = before = init;
         segment_total = tile_total = {A(), false};
         row = 0;
@@ -205,20 +220,22 @@ struct Course {
         before = segment = join<Op>(segment, segment_total);
         segment_total.exists = false;
     }
-    // Once in thousands of elements, so the delay lines may lie in local memory, of which no more is read than
-    // is there.
+    // All places are read before any is written, or each would be waited for in turn.
     __device__ __forceinline__ void end_tile() {
         u32 tile = (u32)((row / (ROWS_PER_SEGMENT * SEGMENTS_PER_TILE) - 1) % TILES_PER_BLOCK);
-        A value = tile_total.value;
+        A value = tile_total.value, left[TILE_STEPS];
 #pragma unroll
-        for (u32 stride = 1; stride < TILES_PER_BLOCK; stride *= 2) {
-            A& place = delay[stride - 1 + tile % stride];
-            A step = value;
-            if (tile >= stride) value = Op::combine(place, value);
-            place = step;
+        for (u32 step = 0; step < TILE_STEPS; step++)
+            if (tile >= 1u << step) left[step] = *place(tile, 1u << step);
+#pragma unroll
+        for (u32 step = 0; step < TILE_STEPS; step++) {
+            *place(tile, 1u << step) = value;
+            if (tile >= 1u << step) value = Op::combine(left[step], value);
         }
         before = segment = join<Op>(blocks, value);
         if (tile == TILES_PER_BLOCK - 1) blocks = before;
         tile_total.exists = false;
     }
+    // Where the step of this stride finds its left operand, and leaves its own.
+    __device__ __forceinline__ A* place(u32 tile, u32 stride) const { return delay + (stride - 1 + tile % stride) * PITCH; }
 };

@@ -14,6 +14,8 @@
 #include "../kernels/column_scan.cuh"
 #include "../kernels/column_row.cuh"
 #include "../kernels/column_rounds.cuh"
+#include "../kernels/team.cuh"
+#include "../kernels/team_cluster.cuh"
 #include "../kernels/column_teams.cuh"
 
 #include <cstddef>
@@ -21,40 +23,40 @@
 
 namespace {
 
-template <class O, class I, class U, class Stored, bool EXCLUSIVE_, u32 COLUMNS_, u32 ROWS_>
+template <class O, class I, class U, class Stored, bool EXCLUSIVE_, u32 COLUMNS_, u32 ROWS_, u32 BLOCKS_>
 struct Specimen {
     typedef O Op;
     typedef I Input;
     typedef U Output;
     typedef Stored Accumulator;
     static constexpr bool EXCLUSIVE = EXCLUSIVE_;
-    static constexpr u32 COLUMNS = COLUMNS_, ROWS = ROWS_;
+    static constexpr u32 COLUMNS = COLUMNS_, ROWS = ROWS_, BLOCKS = BLOCKS_;
 };
 
-// name, operator, input, output, accumulator, columns and rows of a unit
+// name, operator, input, output, accumulator, columns and rows of a unit, blocks of a cluster
 #ifdef KOGGE_FEW
-#define SPECIMENS(X) X(brackets_i64, BracketsI64, long long, long long, long long, 16, 4) \
-    X(brackets_i32_deep, BracketsI32, int, int, int, 2, 16)
+#define SPECIMENS(X) X(brackets_i64, BracketsI64, long long, long long, long long, 16, 4, 2) \
+    X(brackets_i32_deep, BracketsI32, int, int, int, 2, 16, 4)
 #else
 #define SPECIMENS(X)                                                                                     \
-    X(brackets_i64, BracketsI64, long long, long long, long long, 16, 4)                                 \
-    X(brackets_i32, BracketsI32, int, int, int, 64, 1)                                                   \
-    X(brackets_i32_deep, BracketsI32, int, int, int, 2, 16)                                               \
-    X(brackets_u8_u32, BracketsU32, u8, u32, u32, 32, 1)                                                 \
-    X(sum_f32, SumF32, float, float, float, 4, 16)                                                        \
-    X(sum_i8, SumI8, signed char, signed char, signed char, 16, 2)                                       \
-    X(sum_i16, SumI16, short, short, short, 8, 8)                                                        \
-    X(sum_f16, SumF32, f16, f16, float, 32, 2)                                                           \
-    X(max_bf16, MaxF32, bf16, bf16, float, 8, 4)                                                         \
-    X(max_f32_in_f64, MaxF64, float, float, double, 8, 8)                                                \
-    X(compose_f32, ComposeF32, ComposeF32::Element, ComposeF32::Element, ComposeF32::Element, 16, 2)      \
-    X(matmul_f32, MatMulF32, MatMulF32::Element, MatMulF32::Element, MatMulF32::Element, 1, 64)           \
-    X(matmul_f64, MatMulF64, MatMulF64::Element, MatMulF64::Element, MatMulF64::Element, 8, 4)           \
-    X(triple, OfTriple, OfTriple::Element, OfTriple::Element, OfTriple::Element, 16, 2)                  \
-    X(bytes3, OfBytes3, OfBytes3::Element, OfBytes3::Element, OfBytes3::Element, 4, 8)
+    X(brackets_i64, BracketsI64, long long, long long, long long, 16, 4, 2)                                 \
+    X(brackets_i32, BracketsI32, int, int, int, 64, 1, 8)                                                   \
+    X(brackets_i32_deep, BracketsI32, int, int, int, 2, 16, 4)                                               \
+    X(brackets_u8_u32, BracketsU32, u8, u32, u32, 32, 1, 8)                                                 \
+    X(sum_f32, SumF32, float, float, float, 4, 16, 4)                                                        \
+    X(sum_i8, SumI8, signed char, signed char, signed char, 16, 2, 2)                                       \
+    X(sum_i16, SumI16, short, short, short, 8, 8, 4)                                                        \
+    X(sum_f16, SumF32, f16, f16, float, 32, 2, 8)                                                           \
+    X(max_bf16, MaxF32, bf16, bf16, float, 8, 4, 2)                                                         \
+    X(max_f32_in_f64, MaxF64, float, float, double, 8, 8, 4)                                                \
+    X(compose_f32, ComposeF32, ComposeF32::Element, ComposeF32::Element, ComposeF32::Element, 16, 2, 8)      \
+    X(matmul_f32, MatMulF32, MatMulF32::Element, MatMulF32::Element, MatMulF32::Element, 1, 64, 2)           \
+    X(matmul_f64, MatMulF64, MatMulF64::Element, MatMulF64::Element, MatMulF64::Element, 8, 4, 8)           \
+    X(triple, OfTriple, OfTriple::Element, OfTriple::Element, OfTriple::Element, 16, 2, 4)                  \
+    X(bytes3, OfBytes3, OfBytes3::Element, OfBytes3::Element, OfBytes3::Element, 4, 8, 8)
 #endif
 
-enum : u32 { BY_LANES, IN_ROUNDS, BY_TEAMS };
+enum : u32 { BY_LANES, IN_ROUNDS, BY_TEAMS, IN_CLUSTERS };
 
 struct Request {
     u32 kernel, grid, seed;
@@ -67,15 +69,15 @@ struct Whole : S {
     static constexpr u32 COLUMNS = 2 * LANES;
 };
 
-// The same by teams: one warp to a stage, or two.
-template <class S>
+// The same by teams, in clusters of so many blocks: one warp to a stage, or two.
+template <class S, u32 CLUSTER_>
 struct Teams : S {
     static constexpr u32 COLUMNS = sizeof(typename S::Input) == 4 ? 2 * LANES : LANES;
-    static constexpr u32 STAGES = 3, AHEAD = 1;
+    static constexpr u32 STAGES = CLUSTER_ == 1 || CLUSTER_ == 8 ? 3 : 4, CLUSTER = CLUSTER_;
 };
 
 // The arguments of any specimen, but for the initial values.
-typedef ColumnArguments<Specimen<BracketsI64, long long, long long, long long, false, 16, 1>> Common;
+typedef ColumnArguments<Specimen<BracketsI64, long long, long long, long long, false, 16, 1, 1>> Common;
 
 template <class S>
 ColumnArguments<S> arguments_of(const Common& common, const u8* inits, u64 init_kind, u8* totals) {
@@ -89,12 +91,17 @@ ColumnArguments<S> arguments_of(const Common& common, const u8* inits, u64 init_
 }
 
 template <class S>
+void run_teams(const Request& q, const Common& common, u64 init_kind, u8* totals) {
+    auto a = arguments_of<S>(common, q.inits, init_kind, totals);
+    shim::launch(q.grid, TeamRing<S>::THREADS, sizeof(TeamRing<S>), q.seed,
+                 [](const void* a) { column_teams<S>(*(const ColumnArguments<S>*)a); }, &a, S::CLUSTER);
+}
+
+template <class S>
 void run(const Request& q, const Common& common, u64 init_kind, u8* totals) {
-    if (q.kernel == BY_TEAMS) {
-        auto a = arguments_of<Teams<S>>(common, q.inits, init_kind, totals);
-        shim::launch(q.grid, TeamRing<Teams<S>>::THREADS, sizeof(TeamRing<Teams<S>>), q.seed,
-                     [](const void* a) { column_teams<Teams<S>>(*(const ColumnArguments<Teams<S>>*)a); }, &a);
-    } else if (q.kernel == IN_ROUNDS) {
+    if (q.kernel == BY_TEAMS) return run_teams<Teams<S, 1>>(q, common, init_kind, totals);
+    if (q.kernel == IN_CLUSTERS) return run_teams<Teams<S, S::BLOCKS>>(q, common, init_kind, totals);
+    if (q.kernel == IN_ROUNDS) {
         auto a = arguments_of<S>(common, q.inits, init_kind, totals);
         shim::launch(q.grid, ColumnShared<S>::THREADS, sizeof(ColumnShared<S>), q.seed,
                      [](const void* a) { column_rounds<S>(*(const ColumnArguments<S>*)a); }, &a);
@@ -109,13 +116,13 @@ struct Entry {
     u32 accumulator, slot, columns, row;
     void (*run[2])(const Request&, const Common&, u64, u8*);
 };
-#define ENTRY(name, O, I, U, A, COLUMNS, ROWS)                         \
+#define ENTRY(name, O, I, U, A, COLUMNS, ROWS, BLOCKS)                         \
     {#name,                                                               \
      {sizeof(A), Slot<O::Element>::PARTS * 16, COLUMNS, LANES * Order<I>::CHUNK, \
-      {run<Specimen<O, I, U, A, false, COLUMNS, ROWS>>, run<Specimen<O, I, U, A, true, COLUMNS, ROWS>>}}},
+      {run<Specimen<O, I, U, A, false, COLUMNS, ROWS, BLOCKS>>, run<Specimen<O, I, U, A, true, COLUMNS, ROWS, BLOCKS>>}}},
 Named<Entry> entries[] = {SPECIMENS(ENTRY)};
 
-constexpr u64 SLOTS = 1 << 19;
+constexpr u64 SLOTS = 1 << 20;
 
 u64 number() {
     long long value;
@@ -155,7 +162,7 @@ int main() {
         std::memset(output.at, 0xee, output_bytes);
         Memory& workspace = named.shared(sizeof(Workspace) + SLOTS * e.slot);
         // As the plan counts them: lines that a strip hasn't got have slots too.
-        u64 columns = q.kernel == BY_TEAMS ? 2 * LANES : e.columns;
+        u64 columns = q.kernel >= BY_TEAMS ? 2 * LANES : e.columns;
         u64 rows = (a.length + e.row - 1) / e.row, lines = (a.lines + columns - 1) / columns * columns;
         u64 slots = rows + (rows + 7) / 8 + 2 * ((rows + 63) / 64);
         if (q.kernel != BY_LANES && slots * lines + q.grid > SLOTS) shim::fail("more slots than the workspace has");

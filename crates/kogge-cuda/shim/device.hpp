@@ -56,6 +56,7 @@ KOGGE_DEVICE void cluster_wait() { shim::cluster_wait(); }
 KOGGE_DEVICE void store_remote(u32* to, u32 block, u32 word, Barrier* barrier) {
     shim::store_remote(to, block, word, barrier);
 }
+KOGGE_DEVICE void arrive_remote(u32 block, Barrier* barrier) { shim::arrive_remote(block, barrier); }
 KOGGE_DEVICE void barrier_wait_remote(Barrier* barrier, u32 parity) { shim::barrier_wait(barrier, parity); }
 
 // kernels/draw.cuh

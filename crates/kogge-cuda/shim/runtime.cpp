@@ -6,6 +6,7 @@
 #include "runtime.hpp"
 #include "order.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -109,8 +110,9 @@ struct Queue {
     }
 };
 
-// A word that another block writes into this one's shared memory, both as offsets.
+// A word that another block writes into this one's shared memory, or its arrival; places as offsets.
 struct Store {
+    enum : u64 { ARRIVAL = ~0ull };
     u64 to, barrier;
     u32 word;
     const u64* order;
@@ -119,7 +121,7 @@ struct Store {
 // Those not yet made. Blocks put them in while this one takes them out: by a lock of which the race detector doesn't
 // know, so that it orders nothing of the kernel's.
 struct Mail {
-    enum : u32 { ROOM = 1 << 12 };
+    enum : u32 { ROOM = 1 << 14 };
     std::atomic_flag busy = ATOMIC_FLAG_INIT;
     std::vector<Store> stores;
     std::vector<u64> orders = std::vector<u64>(ROOM);
@@ -169,14 +171,19 @@ struct Room {
     }
 };
 
+struct Cluster {
+    std::atomic<u64> arrived{0};  // threads at its barrier
+    u64 initialised = 0;          // what orders its blocks' barriers in shared memory
+};
+
 struct Launch {
     u32 blocks, threads, shared_bytes, seed;
     void (*kernel)(const void*);
     const void* arguments;
     const std::unique_ptr<Room>* rooms;
+    u32 cluster;                   // blocks of a cluster
     std::atomic<u64> progress{0};  // steps of all blocks
-    std::atomic<u64> arrived{0};   // threads at the cluster's barrier
-    u64 initialised = 0;           // what orders its blocks' barriers in shared memory
+    std::vector<Cluster> clusters = std::vector<Cluster>(blocks / cluster);
     // Of each block the progress at which it stands still, if it does.
     enum : u64 { GOES_ON = ~0ull, ENDED = GOES_ON - 1 };
     std::vector<std::atomic<u64>> stands = std::vector<std::atomic<u64>>(blocks);
@@ -216,6 +223,7 @@ struct Block {
 thread_local Block* block = nullptr;
 // Read afresh after every switch, so never kept across one by inlining.
 __attribute__((noinline)) Block& current() { return *block; }
+Cluster& own_cluster() { return current().launch->clusters[current().index / current().launch->cluster]; }
 Warp& warp() { return current().warps[current().running->thread / WARP]; }
 u32 lane() { return current().running->thread % WARP; }
 
@@ -328,9 +336,12 @@ bool take_mail(Block& b) {
     if (!any) return false;
     order::run_as(b.room.agents[b.random() % AGENTS]);
     order::acquire(store.order);
-    order::writes(b.shared + store.to, 4);
-    std::memcpy(b.shared + store.to, &store.word, 4);
-    update((Barrier*)(b.shared + store.barrier), 0, -4);
+    bool arrives = store.to == Store::ARRIVAL;
+    if (!arrives) {
+        order::writes(b.shared + store.to, 4);
+        std::memcpy(b.shared + store.to, &store.word, 4);
+    }
+    update((Barrier*)(b.shared + store.barrier), arrives ? 1 : 0, arrives ? 0 : -4);
     order::run_as(b.scheduler);
     return true;
 }
@@ -387,7 +398,7 @@ void schedule(Block& b) {
             if (f.done) left--;
         }
         while (!b.copies.empty() && b.random() % 4) make_a_copy(b);
-        while (b.launch->arrived > 0 && b.random() % 4 && take_mail(b)) {
+        while (own_cluster().arrived > 0 && b.random() % 4 && take_mail(b)) {
         }
         if (b.steps != before) continue;
         // The core is for the blocks that this one waits for.
@@ -442,10 +453,13 @@ void fail(const char* what) {
     std::_Exit(3);
 }
 
-void launch(u32 blocks, u32 threads, u32 shared_bytes, u32 seed, void (*kernel)(const void*), const void* arguments) {
+void launch(u32 blocks, u32 threads, u32 shared_bytes, u32 seed, void (*kernel)(const void*), const void* arguments,
+            u32 cluster) {
     static std::vector<std::unique_ptr<Room>> rooms;
     while (rooms.size() < blocks) rooms.emplace_back(new Room);
-    Launch launch = {blocks, threads, shared_bytes, seed, kernel, arguments, rooms.data()};
+    cluster = std::min(cluster, blocks);
+    if (blocks % cluster) fail("blocks that aren't in whole clusters");
+    Launch launch = {blocks, threads, shared_bytes, seed, kernel, arguments, rooms.data(), cluster};
     for (std::atomic<u64>& at : launch.stands) at = Launch::GOES_ON;
     for (u32 i = 0; i < blocks; i++) rooms[i]->fit(threads, shared_bytes), rooms[i]->mail.open = true;
     std::vector<std::thread> residents;
@@ -476,26 +490,28 @@ void barrier_wait(Barrier* barrier, u32 parity) {
     wait_for(phase_over, barrier, parity);
     order::acquire(order_of(barrier, parity));
 }
-void barrier_init_fence() { order::release(&current().launch->initialised); }
+void barrier_init_fence() { order::release(&own_cluster().initialised); }
 
-bool all_arrived(const void* launch, u64 threads) { return ((const Launch*)launch)->arrived >= threads; }
+bool all_arrived(const void* cluster, u64 threads) { return ((const Cluster*)cluster)->arrived >= threads; }
+u64 threads_of_a_cluster() { return (u64)current().launch->cluster * current().launch->threads; }
 void cluster_arrive() {
-    Launch& launch = *current().launch;
-    if (launch.arrived.fetch_add(1) >= (u64)launch.blocks * launch.threads) fail("the cluster's barrier serves once");
+    if (own_cluster().arrived.fetch_add(1) >= threads_of_a_cluster()) fail("the cluster's barrier serves once");
     current().progress();
 }
 void cluster_wait() {
-    Launch& launch = *current().launch;
-    wait_for(all_arrived, &launch, (u64)launch.blocks * launch.threads);
-    order::acquire(&launch.initialised);
+    wait_for(all_arrived, &own_cluster(), threads_of_a_cluster());
+    order::acquire(&own_cluster().initialised);
 }
-void store_remote(u32* to, u32 block, u32 word, Barrier* barrier) {
+// Sends to a block of the cluster; `to` is null for an arrival alone.
+void send(u32 block, const void* to, u32 word, Barrier* barrier) {
     Block& b = current();
-    if (block >= b.launch->blocks) fail("a store to a block that isn't in the cluster");
-    Mail& mail = b.launch->rooms[block]->mail;
-    u64 place = (u8*)to - b.shared, counter = (u8*)barrier - b.shared;
-    if (place % 4 || place + 4 > b.launch->shared_bytes) fail("a store outside shared memory");
+    u32 cluster = b.launch->cluster;
+    if (block >= cluster) fail("a store to a block that isn't in the cluster");
+    Mail& mail = b.launch->rooms[b.index / cluster * cluster + block]->mail;
+    u64 place = to ? (const u8*)to - b.shared : Store::ARRIVAL, counter = (u8*)barrier - b.shared;
+    if (to && (place % 4 || place + 4 > b.launch->shared_bytes)) fail("a store outside shared memory");
     bool sent = mail.locked([&] {
+        if (mail.stores.size() == Mail::ROOM) fail("more stores at once than the shim keeps");
         const u64* order = &mail.orders[mail.sent++ % Mail::ROOM];
         order::release(order);
         if (mail.open) mail.stores.push_back({place, counter, word, order});
@@ -504,6 +520,8 @@ void store_remote(u32* to, u32 block, u32 word, Barrier* barrier) {
     if (!sent) fail("a store to a block that has ended");
     b.progress();
 }
+void store_remote(u32* to, u32 block, u32 word, Barrier* barrier) { send(block, to, word, barrier); }
+void arrive_remote(u32 block, Barrier* barrier) { send(block, nullptr, 0, barrier); }
 void copy_later(void* to, const void* from, u32 bytes, Barrier* barrier) {
     u32 unit = bytes == 4 ? 4 : 16;
     if (((std::uintptr_t)to | (std::uintptr_t)from | bytes) % unit) fail("a copy off its boundary");

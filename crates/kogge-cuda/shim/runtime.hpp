@@ -14,8 +14,10 @@ typedef u64 Barrier;
 
 namespace shim {
 
-// Runs `kernel(arguments)` in every thread of `blocks` blocks, all resident, in an order drawn from `seed`.
-void launch(u32 blocks, u32 threads, u32 shared_bytes, u32 seed, void (*kernel)(const void*), const void* arguments);
+// Runs `kernel(arguments)` in every thread of `blocks` blocks, all resident, in an order drawn from `seed`. So many blocks
+// are a cluster, or all of them.
+void launch(u32 blocks, u32 threads, u32 shared_bytes, u32 seed, void (*kernel)(const void*), const void* arguments,
+            u32 cluster = ~0u);
 // Ends the program: the kernel did what a GPU would punish.
 [[noreturn]] void fail(const char* what);
 
@@ -43,11 +45,14 @@ void copy_later(void* to, const void* from, u32 bytes, Barrier* barrier);
 // An arrival once this thread's copies so far are made.
 void arrive_later(Barrier* barrier);
 
-// All blocks as one cluster: every thread passes both, once.
+// Every thread of a cluster passes both, once.
 void cluster_arrive();
 void cluster_wait();
-// A word that will be written at some later time to where `to` is in another block; then its barrier awaits so much less.
+// A word that will be written at some later time to where `to` is in another block of the cluster; then its barrier awaits
+// so much less.
 void store_remote(u32* to, u32 block, u32 word, Barrier* barrier);
+// An arrival there at some later time.
+void arrive_remote(u32 block, Barrier* barrier);
 
 // Memory that blocks share, in whole words, without any order among them.
 void store_slot(void* to, u64 low, u64 high);

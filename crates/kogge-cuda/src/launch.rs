@@ -36,29 +36,36 @@ pub(crate) struct Grid {
     pub shared_bytes: u32,
     /// Whether blocks wait for blocks of higher index, so that all must be resident at once.
     pub cooperative: bool,
-    /// Whether all of them are one cluster.
-    pub cluster: bool,
+    /// Those of a cluster: one, where there are none.
+    pub cluster: u32,
 }
 
 /// Thread blocks of a cluster that every device with clusters can hold.
 pub(crate) const PORTABLE_CLUSTER: u32 = 8;
 
 impl Grid {
-    /// What tells the driver that all blocks are one cluster.
-    fn cluster_size(&self) -> sys::CUlaunchAttribute {
-        let blocks = sys::CUlaunchAttributeValue_union__bindgen_ty_1 { x: self.blocks, y: 1, z: 1 };
-        sys::CUlaunchAttribute {
-            id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
-            pad: [0; 4],
-            value: sys::CUlaunchAttributeValue { clusterDim: blocks },
-        }
+    /// What the driver is told of its clusters: how many attributes count, and they.
+    fn attributes(&self) -> (u32, [sys::CUlaunchAttribute; 2]) {
+        let attribute = |id, value| sys::CUlaunchAttribute { id, pad: [0; 4], value };
+        let size = sys::CUlaunchAttributeValue_union__bindgen_ty_1 { x: self.cluster, y: 1, z: 1 };
+        let both = [
+            attribute(
+                sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                sys::CUlaunchAttributeValue { clusterDim: size },
+            ),
+            attribute(
+                sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+                sys::CUlaunchAttributeValue { cooperative: 1 },
+            ),
+        ];
+        (if self.cooperative { 2 } else { 1 }, both)
     }
 
-    /// The launch with one attribute, which it points to.
+    /// The launch with so many attributes, to which it points.
     fn config(
         &self,
         stream: sys::CUstream,
-        attribute: &mut sys::CUlaunchAttribute,
+        (count, attributes): &mut (u32, [sys::CUlaunchAttribute; 2]),
     ) -> sys::CUlaunchConfig {
         sys::CUlaunchConfig {
             gridDimX: self.blocks,
@@ -69,8 +76,8 @@ impl Grid {
             blockDimZ: 1,
             sharedMemBytes: self.shared_bytes,
             hStream: stream,
-            attrs: attribute,
-            numAttrs: 1,
+            attrs: attributes.as_mut_ptr(),
+            numAttrs: *count,
         }
     }
 }
@@ -99,23 +106,25 @@ impl Module {
         Ok(loaded)
     }
 
-    /// Whether the device can hold the cluster that the grid is. Of more than [`PORTABLE_CLUSTER`] blocks
-    /// that depends on how many multiprocessors lie together.
+    /// Whether the device can hold all clusters of the grid at once. That depends on how many multiprocessors lie
+    /// together, most of all where a cluster has more than [`PORTABLE_CLUSTER`] blocks.
     pub(crate) fn holds(&self, grid: Grid) -> Result<bool, Error> {
         self.context.bind_to_thread()?;
-        let (mut size, mut clusters) = (grid.cluster_size(), 0);
-        let config = grid.config(std::ptr::null_mut(), &mut size);
-        // SAFETY: the function is loaded; the configuration and its attribute live until the call returns,
+        let (mut attributes, mut clusters) = (grid.attributes(), 0);
+        let config = grid.config(std::ptr::null_mut(), &mut attributes);
+        // SAFETY: the function is loaded; the configuration and its attributes live until the call returns,
         // which writes one integer.
         unsafe {
-            result::function::set_function_attribute(
-                self.function,
-                CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
-                1,
-            )?;
+            if grid.cluster > PORTABLE_CLUSTER {
+                result::function::set_function_attribute(
+                    self.function,
+                    CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
+                    1,
+                )?;
+            }
             sys::cuOccupancyMaxActiveClusters(&mut clusters, self.function, &config).result()?;
         }
-        Ok(clusters > 0)
+        Ok(clusters as u32 >= grid.blocks / grid.cluster)
     }
 
     /// Launches the kernel. Blocks that wait for higher ones are launched as a cooperative grid: all of
@@ -134,10 +143,10 @@ impl Module {
     ) -> Result<(), Error> {
         self.context.bind_to_thread()?;
         let mut parameters = [(&raw mut *arguments).cast()];
-        if grid.cluster {
-            let mut size = grid.cluster_size();
-            let config = grid.config(stream.cu_stream(), &mut size);
-            // SAFETY: as below; the configuration and its attribute live until the call returns.
+        if grid.cluster > 1 {
+            let mut attributes = grid.attributes();
+            let config = grid.config(stream.cu_stream(), &mut attributes);
+            // SAFETY: as below; the configuration and its attributes live until the call returns.
             unsafe {
                 let parameters = parameters.as_mut_ptr();
                 sys::cuLaunchKernelEx(&config, self.function, parameters, std::ptr::null_mut())

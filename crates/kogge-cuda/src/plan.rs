@@ -124,7 +124,8 @@ impl Plan {
     /// Its launch.
     pub(crate) fn launch(&self) -> Grid {
         let Self { grid: blocks, threads, shared_bytes, cooperative, .. } = *self;
-        Grid { blocks, threads, shared_bytes, cooperative, cluster: self.in_cluster() }
+        let cluster = if self.in_cluster() { blocks } else { 1 };
+        Grid { blocks, threads, shared_bytes, cooperative, cluster }
     }
 
     /// Whether its thread blocks are one cluster.

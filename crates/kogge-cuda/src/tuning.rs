@@ -42,8 +42,10 @@ pub struct Tuning {
     pub strip_stages: u32,
     /// Lanes of a hundred that must have a line, or lines go another way.
     pub strip_use: u32,
-    /// Rows that a block of a team reduces before it looks at the totals of others.
-    pub strip_ahead: u32,
+    /// Blocks of a team that form a cluster where there are clusters, at most: 2, 4 or 8; or 1 for none.
+    pub strip_cluster: u32,
+    /// Multiprocessors of a hundred that must have a block for clusters to pay.
+    pub strip_cluster_use: u32,
     /// Warps a multiprocessor, a lane a line, below which lines that lie side by side are cut.
     pub column_warps: u32,
     /// Lines of a thread block of the kernel that gives a lane a line, at most; a power of two.
@@ -87,10 +89,11 @@ impl Default for Tuning {
             ahead: 1,
             flight: 2,
             always_cooperative: false,
-            strip_blocks: 8,
+            strip_blocks: 66,
             strip_stages: 3,
             strip_use: 90,
-            strip_ahead: 1,
+            strip_cluster: 8,
+            strip_cluster_use: 70,
             column_warps: 6,
             column_lines: 256,
             column_blocks: 2,

@@ -26,8 +26,8 @@ pub enum ColumnKernel {
         columns: u32,
         /// Rows of a strip that a block has in shared memory.
         stages: u32,
-        /// Rows that a block reduces before it looks at the totals of others.
-        ahead: u32,
+        /// Blocks of a cluster, which has whole segments; one where rows go round the team.
+        cluster: u32,
     },
     /// Resident thread blocks that take parts of lines in turn.
     Rounds {
@@ -55,12 +55,30 @@ pub struct ColumnPlan {
     pub workspace_bytes: u64,
 }
 
+impl ColumnPlan {
+    /// Blocks of a cluster: one, where there are none.
+    fn cluster(&self) -> u32 {
+        match self.kernel {
+            ColumnKernel::Teams { cluster, .. } => cluster,
+            _ => 1,
+        }
+    }
+
+    fn launch(&self) -> Grid {
+        let Self { grid: blocks, threads, shared_bytes, cooperative, .. } = *self;
+        Grid { blocks, threads, shared_bytes, cooperative, cluster: self.cluster() }
+    }
+}
+
 impl fmt::Display for ColumnPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kernel {
             ColumnKernel::Whole => write!(f, "columns, a lane each")?,
-            ColumnKernel::Teams { columns, stages, .. } => {
+            ColumnKernel::Teams { columns, stages, cluster } => {
                 write!(f, "columns by teams, strips of {columns} lines, {stages} stages")?;
+                if cluster > 1 {
+                    write!(f, ", clusters of {cluster}")?;
+                }
             }
             ColumnKernel::Rounds { columns, rows } => {
                 write!(f, "columns in rounds, {columns} lines by {rows} rows")?;
@@ -94,7 +112,7 @@ pub(crate) fn plan(
         && (warps < enough || problem.element_bytes == 4)
         && let Some(team) = Team::new(lines, problem, device, tuning)
     {
-        return Ok(team.plan(lines, problem, device, tuning));
+        return Ok(team.plan(lines, problem, device));
     }
     if problem.len > problem.order().row() as u64
         && warps < enough
@@ -143,6 +161,8 @@ const STAGES: u64 = 3;
 #[derive(Clone, Copy)]
 struct Team {
     columns: u32,
+    /// Blocks of a cluster.
+    cluster: u32,
     stages: u32,
     shared_bytes: u32,
     /// Blocks of a strip.
@@ -153,85 +173,120 @@ impl Team {
     /// Named barriers that a block has for the workers of its stages.
     const MOST_STAGES: u64 = 15;
     /// Segments that the look-ahead takes in at once, at most.
-    const MOST_SEGMENTS: u64 = 12;
+    const MOST_SEGMENTS: u64 = 6;
 
     /// Threads of a block, that each has the registers which so large accumulators need.
     fn most_threads(accumulator: u64) -> u64 {
         if accumulator <= 4 { 512 } else { 384 }
     }
 
-    /// Strips of the wanted width, or half of it where that doesn't fit; or none.
+    /// Strips of the wanted width, or half of it where that doesn't fit, in the largest clusters that fill the machine;
+    /// or none.
     fn new(lines: u64, problem: &Problem, device: Capability, tuning: &Tuning) -> Option<Self> {
         // Less than 128 bytes side by side are too narrow for the memory.
         let wanted = if problem.element_bytes < 4 { 128 } else { 64 };
-        let widths = [wanted, wanted / 2];
-        let team = |columns| Self::of(columns, lines, problem, device, tuning);
-        widths.into_iter().filter_map(team).find(|team| team.blocks <= tuning.strip_blocks.into())
+        let most = if device.compute.0 >= 9 { tuning.strip_cluster } else { 1 };
+        let clusters = [8, 4, 2, 1].into_iter().filter(|&cluster| cluster <= most.max(1));
+        [wanted, wanted / 2]
+            .into_iter()
+            .flat_map(|columns| clusters.clone().map(move |cluster| (columns, cluster)))
+            .filter_map(|(columns, cluster)| {
+                Self::of(columns, cluster, lines, problem, device, tuning)
+            })
+            .find(|team| team.blocks <= tuning.strip_blocks.into())
     }
 
-    /// Strips of so many lines, if shared memory holds their stages.
+    /// Strips of so many lines, in clusters of so many blocks, if shared memory holds their stages.
     fn of(
         columns: u32,
+        cluster: u32,
         lines: u64,
         problem: &Problem,
         device: Capability,
         tuning: &Tuning,
     ) -> Option<Self> {
-        let order = problem.order();
-        let row = (order.row() as u64)
-            .checked_mul(u64::from(columns) * problem.element_bytes as u64)?
-            .next_multiple_of(128);
-        let accumulator = problem.accumulator_bytes.max(4) as u64;
-        // Barriers, totals and what precedes, and a flag; beside the stages, the totals of segments.
-        let stage = row + 3 * 8 + 2 * accumulator * u64::from(columns) + 1;
-        let segments = Self::MOST_SEGMENTS * accumulator * u64::from(columns) + 256;
-        let stages = (u64::from(device.shared_bytes).saturating_sub(segments) / stage)
-            .min(Self::MOST_STAGES)
-            .min(Self::most_threads(accumulator) / u64::from(columns) - 1);
-        if stages < tuning.strip_stages.into() {
-            return None;
-        }
-        let shared_bytes = (stages * stage + segments).next_multiple_of(128) as u32;
         let strips = lines.div_ceil(columns.into());
-        let rows = problem.len.div_ceil(order.row() as u64);
+        let rows = problem.len.div_ceil(problem.order().row() as u64);
         let machine = u64::from(device.multiprocessors);
-        let blocks = (machine / strips).clamp(1, rows);
-        // Lanes that have a line, of all that the machine has while it goes from strip to strip.
-        let lanes = u128::from(strips.div_ceil(machine) * machine) * u128::from(columns);
-        let busy =
-            u128::from(lines) * u128::from(blocks) * 100 >= lanes * u128::from(tuning.strip_use);
-        if !busy {
+        let blocks = match cluster {
+            1 => (machine / strips).clamp(1, rows),
+            _ => {
+                (in_clusters(device, cluster) / strips).min(rows) / u64::from(cluster)
+                    * u64::from(cluster)
+            }
+        };
+        let at_least = |part: u64, of: u64, percent: u32| {
+            u128::from(part) * 100 >= u128::from(of) * u128::from(percent)
+        };
+        let (width, turns) = (u64::from(columns), strips.div_ceil(machine));
+        let enough = match cluster {
+            // Lanes that have a line, of all that the machine has while it goes from strip to strip.
+            1 => at_least(
+                lines.saturating_mul(blocks),
+                turns.saturating_mul(machine * width),
+                tuning.strip_use,
+            ),
+            _ => {
+                at_least(lines, strips * width, tuning.strip_use)
+                    && at_least(strips * blocks, machine, tuning.strip_cluster_use)
+            }
+        };
+        if blocks == 0 || !enough {
             return None;
         }
-        Some(Self { columns, stages: stages as u32, shared_bytes, blocks })
+        let (stages, shared_bytes) = Self::stages(columns, cluster, problem, device, tuning)?;
+        Some(Self { columns, cluster, stages, shared_bytes, blocks })
     }
 
-    fn plan(
-        self,
-        lines: u64,
+    /// Stages of a block's ring, if they are enough, and the bytes of shared memory that it takes.
+    fn stages(
+        columns: u32,
+        cluster: u32,
         problem: &Problem,
         device: Capability,
         tuning: &Tuning,
-    ) -> ColumnPlan {
-        let Self { columns, stages, shared_bytes, blocks } = self;
+    ) -> Option<(u32, u32)> {
+        const LEVELS: u64 = (Order::TILES_PER_BLOCK - 1) as u64;
+        let row = (problem.order().row() as u64)
+            .checked_mul(u64::from(columns) * problem.element_bytes as u64)?
+            .next_multiple_of(128);
+        let accumulator = problem.accumulator_bytes.max(4) as u64;
+        let across = accumulator.next_multiple_of(4) * u64::from(columns);
+        // Barriers, a row's total and what precedes it, and a flag; in a cluster, totals of the rows before.
+        let told =
+            if cluster > 1 { 2 * 8 + (Order::ROWS_PER_SEGMENT - 1) as u64 * across } else { 0 };
+        let stage = row + 3 * 8 + 2 * across + 1 + told;
+        // Beside the stages, totals of segments, and the delay lines of tiles.
+        let others = (Self::MOST_SEGMENTS + LEVELS) * across + 256;
+        let most = (u64::from(device.shared_bytes).saturating_sub(others) / stage)
+            .min(Self::MOST_STAGES)
+            .min(Self::most_threads(accumulator) / u64::from(columns) - 1);
+        // In a cluster a stage keeps its place in the segment.
+        let places =
+            if cluster > 1 { Order::ROWS_PER_SEGMENT as u64 / u64::from(cluster) } else { 1 };
+        let stages = most - most % places;
+        let shared_bytes = (stages * stage + others).next_multiple_of(128) as u32;
+        (stages >= tuning.strip_stages.into()).then_some((stages as u32, shared_bytes))
+    }
+
+    fn plan(self, lines: u64, problem: &Problem, device: Capability) -> ColumnPlan {
+        let Self { columns, cluster, stages, shared_bytes, blocks } = self;
         let strips = lines.div_ceil(columns.into());
         let grid = (strips * blocks).min(device.multiprocessors.into());
-        let rows = problem.len.div_ceil(problem.order().row() as u64);
+        let parts = |elements: usize| problem.len.div_ceil(elements as u64);
+        // In clusters the totals of rows take no slots.
+        let rows = if cluster > 1 { 0 } else { parts(problem.order().row()) };
         // Lines share a slot if two totals fit into it.
         let (slot, shared) = match problem.accumulator_bytes as u64 {
             0..=4 => (16, 2),
             bytes => (bytes.div_ceil(8) * 16, 1),
         };
-        let parts = rows + problem.len.div_ceil(problem.order().segment() as u64);
         let across = strips * u64::from(columns / shared);
-        let slots = across.saturating_mul(parts).saturating_add(grid);
+        let slots =
+            across.saturating_mul(rows + parts(problem.order().segment())).saturating_add(grid);
         let cooperative = blocks > 1;
         ColumnPlan {
-            kernel: ColumnKernel::Teams {
-                columns,
-                stages,
-                ahead: tuning.strip_ahead.min(stages - 1),
-            },
+            kernel: ColumnKernel::Teams { columns, stages, cluster },
             grid: grid as u32,
             threads: (stages + 1) * columns,
             shared_bytes,
@@ -242,6 +297,14 @@ impl Team {
             },
         }
     }
+}
+
+/// Thread blocks, one a multiprocessor, that clusters of so many leave room for. Multiprocessors lie together in some
+/// eight groups, of which a cluster needs one; where they have an odd number of pairs, some are left over.
+fn in_clusters(device: Capability, cluster: u32) -> u64 {
+    let all = device.multiprocessors;
+    let left = if cluster > 2 { all - all / 11 } else { all };
+    u64::from(left - left % cluster)
 }
 
 /// The unit in which lines are cut: `ColumnShared` of kernels/column_rounds.cuh.
@@ -308,12 +371,15 @@ const WHOLE: [&str; 5] = [
     include_str!("../../kernels/column_fetch.cuh"),
     include_str!("../../kernels/column_scan.cuh"),
 ];
-const TEAMS: [&str; 6] = [
+const TEAMS: [&str; 9] = [
     include_str!("../../kernels/inits.cuh"),
     include_str!("../../kernels/columns.cuh"),
     include_str!("../../kernels/descent.cuh"),
     include_str!("../../kernels/column_fetch.cuh"),
     include_str!("../../kernels/column_row.cuh"),
+    include_str!("../../kernels/team.cuh"),
+    include_str!("../../kernels/cluster.cuh"),
+    include_str!("../../kernels/team_cluster.cuh"),
     include_str!("../../kernels/column_teams.cuh"),
 ];
 const ROUNDS: [&str; 6] = [
@@ -344,8 +410,8 @@ where
     let specification = Specification { direction: Direction::Forward, ..specification };
     let constants = match plan.kernel {
         ColumnKernel::Whole => format!("COLUMNS = {}", plan.threads),
-        ColumnKernel::Teams { columns, stages, ahead } => {
-            format!("COLUMNS = {columns}, STAGES = {stages}, AHEAD = {ahead}")
+        ColumnKernel::Teams { columns, stages, cluster } => {
+            format!("COLUMNS = {columns}, STAGES = {stages}, CLUSTER = {cluster}")
         }
         ColumnKernel::Rounds { columns, rows } => {
             format!("COLUMNS = {columns}, ROWS = {rows}")
@@ -483,10 +549,19 @@ where
         A: DeviceType,
         O: DeviceOperator<A>,
     {
-        let plan = plan(lines.count, problem, device.capability(), device.tuning())?;
         let specification = Specification { kind: problem.kind, direction: problem.direction };
-        let text = source::<T, U, A, O>(operator, specification, &plan)?;
-        let module = device.module(text, plan.shared_bytes)?;
+        let kernel = |tuning: &Tuning| {
+            let plan = plan(lines.count, problem, device.capability(), tuning)?;
+            let text = source::<T, U, A, O>(operator, specification, &plan)?;
+            let module = device.module(text, plan.shared_bytes)?;
+            Ok::<_, Error>((plan, module))
+        };
+        let (mut plan, mut module) = kernel(device.tuning())?;
+        // How many clusters a device holds, it tells of a kernel only.
+        while plan.cluster() > 1 && !module.holds(plan.launch())? {
+            let smaller = Tuning { strip_cluster: plan.cluster() / 2, ..*device.tuning() };
+            (plan, module) = kernel(&smaller)?;
+        }
         Ok(Self { lines, plan, module, types: PhantomData })
     }
 
@@ -521,11 +596,9 @@ where
         let addresses = [input, output];
         let mut arguments =
             ColumnArguments::new::<T, U>(&self.lines, addresses, workspace.address(), inits);
-        let ColumnPlan { grid: blocks, threads, shared_bytes, cooperative, .. } = self.plan;
-        let grid = Grid { blocks, threads, shared_bytes, cooperative, cluster: false };
         // SAFETY: these are the kernel's arguments; the caller's promise; the workspace is this stream's
         // alone, and large enough.
-        unsafe { self.module.launch(grid, workspace.stream(), &mut arguments) }
+        unsafe { self.module.launch(self.plan.launch(), workspace.stream(), &mut arguments) }
     }
 }
 
@@ -564,22 +637,46 @@ mod tests {
         let team = |lines, len| {
             let plan = plan_of(lines, len, 4, H100);
             match plan.kernel {
-                ColumnKernel::Teams { columns, .. } => (columns, plan.grid, plan.cooperative),
+                ColumnKernel::Teams { columns, cluster, .. } => {
+                    (columns, cluster, plan.grid, plan.cooperative)
+                }
                 kernel => panic!("{lines} × {len}: {kernel:?}"),
             }
         };
-        assert_eq!(team(4096, 65_536), (64, 128, true));
-        assert_eq!(team(65_536, 4096), (64, 132, false));
+        assert_eq!(team(4096, 65_536), (64, 2, 128, true));
+        assert_eq!(team(65_536, 4096), (64, 1, 132, false));
+        assert_eq!(team(256, 1 << 20), (64, 8, 96, true));
+        assert_eq!(team(144, 1 << 20), (32, 8, 120, true));
         let cut = |lines, len| match plan_of(lines, len, 4, H100).kernel {
             ColumnKernel::Rounds { columns, rows } => (columns, rows),
             kernel => panic!("{lines} × {len}: {kernel:?}"),
         };
         assert_eq!(plan_of(1 << 16, 4096, 8, H100).kernel, ColumnKernel::Whole);
-        assert_eq!(cut(256, 1 << 20), (128, 1));
         assert_eq!(cut(6000, 65_536), (128, 1));
-        assert_eq!(cut(144, 1 << 20), (32, 4));
+        assert_eq!(cut(70, 1 << 20), (32, 4));
         assert_eq!(cut(3, 1 << 24), (4, 32));
         assert_eq!(cut(1, 1 << 24), (1, 64));
+    }
+
+    #[test]
+    fn teams_go_in_the_largest_clusters_that_fill_the_machine() {
+        let of = |lines, device, tuning: &Tuning| {
+            let plan = plan(lines, &problem(1 << 20, 4), device, tuning).unwrap();
+            let ColumnKernel::Teams { stages, cluster, .. } = plan.kernel else {
+                panic!("{lines}: {plan}")
+            };
+            let places = if cluster > 1 { 8 / cluster } else { 1 };
+            assert_eq!((plan.grid % cluster, stages % places), (0, 0), "{plan}");
+            (cluster, plan.grid)
+        };
+        let most = |strip_cluster| Tuning { strip_cluster, ..Tuning::default() };
+        assert_eq!(of(256, H100, &most(8)), (8, 96));
+        assert_eq!(of(256, H100, &most(4)), (4, 112));
+        assert_eq!(of(256, H100, &most(2)), (2, 128));
+        assert_eq!(of(256, H100, &most(1)), (1, 132));
+        assert_eq!(of(256, Capability { compute: (8, 0), ..H100 }, &most(8)), (1, 132));
+        // Three blocks a strip: clusters of two would leave a third of the machine without work.
+        assert_eq!(of(44 * 64, H100, &most(8)), (1, 132));
     }
 
     #[test]

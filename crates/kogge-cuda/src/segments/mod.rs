@@ -240,8 +240,7 @@ where
             if let Some(ExactSegments { grid: blocks, shared_bytes, ring, .. }) = self.plan.exact {
                 self.mark(workspace, &mut mark)?;
                 let threads = ring.threads();
-                let grid =
-                    Grid { blocks, threads, shared_bytes, cooperative: true, cluster: false };
+                let grid = Grid { blocks, threads, shared_bytes, cooperative: true, cluster: 1 };
                 return self.scan.launch(grid, workspace.stream(), &mut scan);
             }
             self.find(workspace, mark)?;
@@ -250,8 +249,7 @@ where
             if let (Some(rounds), Some(long)) = (&self.rounds, self.plan.rounds) {
                 let LongSegments { grid: blocks, shared_bytes, ring, .. } = long;
                 let threads = ring.threads();
-                let grid =
-                    Grid { blocks, threads, shared_bytes, cooperative: true, cluster: false };
+                let grid = Grid { blocks, threads, shared_bytes, cooperative: true, cluster: 1 };
                 rounds.launch(grid, workspace.stream(), &mut scan)?;
             }
         }
@@ -426,7 +424,7 @@ where
 }
 
 fn grid(blocks: u64, threads: u32, shared_bytes: u32) -> Grid {
-    Grid { blocks: blocks.max(1) as u32, threads, shared_bytes, cooperative: false, cluster: false }
+    Grid { blocks: blocks.max(1) as u32, threads, shared_bytes, cooperative: false, cluster: 1 }
 }
 
 /// `MarkArguments` of kernels/heads.cuh, byte for byte.

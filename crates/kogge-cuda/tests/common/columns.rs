@@ -9,6 +9,8 @@ pub struct Case<'a, O> {
     pub operator: O,
     /// Lines of a unit.
     pub columns: usize,
+    /// Thread blocks of a cluster.
+    pub cluster: u32,
 }
 
 /// Which kernel, and its grid where it matters.
@@ -20,14 +22,16 @@ pub enum Kernel {
     Rounds(u32),
     /// Strips of lines, each with a team of blocks.
     Teams(u32),
+    /// The same in so many clusters.
+    Clusters(u32),
 }
 
 impl Kernel {
     /// Lines side by side that it takes together, of elements `T`; `unit` of a unit.
     fn columns<T>(self, unit: usize) -> usize {
         match self {
-            Self::Teams(_) if size_of::<T>() == 4 => 64,
-            Self::Teams(_) => 32,
+            Self::Teams(_) | Self::Clusters(_) if size_of::<T>() == 4 => 64,
+            Self::Teams(_) | Self::Clusters(_) => 32,
             _ => unit,
         }
     }
@@ -227,6 +231,11 @@ impl<O> Case<'_, O> {
             Kernel::Lanes => (0, 1 + random.below(3) as u32),
             Kernel::Rounds(grid) => (1, grid),
             Kernel::Teams(grid) => (2, grid),
+            // At least one a strip.
+            Kernel::Clusters(clusters) => {
+                let strips = lines.div_ceil(kernel.columns::<T>(self.columns)) as u32;
+                (3, clusters.max(strips) * self.cluster)
+            }
         };
         let mut numbers = vec![
             i64::from(kind == Kind::Exclusive),

@@ -2,7 +2,7 @@
 
 use crate::common::Random;
 use crate::common::columns::Case;
-use crate::common::columns::Kernel::{self, Lanes, Rounds, Teams};
+use crate::common::columns::Kernel::{self, Clusters, Lanes, Rounds, Teams};
 use crate::common::faults::Trial;
 use crate::common::shim::{BracketsI32, BracketsI64, Build, Shim};
 use kogge_core::{Accumulate, Element, Operator, Order};
@@ -15,8 +15,8 @@ const COLUMNS: Trial = Trial { faults: "faults/columns", program: "columns.cpp",
 fn trials(build: Build, program: &Path) -> Result<(), String> {
     let mut shim = Shim::start_few(program);
     let mut random = Random(11);
-    let wide = Case { name: "brackets_i64", operator: BracketsI64, columns: 16 };
-    let deep = Case { name: "brackets_i32_deep", operator: BracketsI32, columns: 2 };
+    let wide = Case { name: "brackets_i64", operator: BracketsI64, columns: 16, cluster: 2 };
+    let deep = Case { name: "brackets_i32_deep", operator: BracketsI32, columns: 2, cluster: 4 };
     let turns = if build == Build::Sanitized { 3 } else { 5 };
     for turn in 0..turns {
         tries(turn, &wide, &mut shim, &mut random, |r| r.next() as i64)?;
@@ -44,6 +44,7 @@ where
     check(order.segment() * 9 - 5 - turn, 20, Rounds(1 + turn as u32 % 3))?;
     check(order.tile() * 3 - turn, 2, Rounds(1 + turn as u32 % 4))?;
     check(order.row() * 70 - turn, 40, Teams(1 + turn as u32 % 4))?;
+    check(order.row() * 70 - turn, 40, Clusters(1 + turn as u32 % 3))?;
     check(order.row() * 2 - 1, 40, Lanes)?;
     check(order.tile() * 2 + 7, 2, Lanes)?;
     Ok(())
@@ -51,7 +52,7 @@ where
 
 #[test]
 fn every_planted_fault_is_caught() {
-    COLUMNS.catches_all(16);
+    COLUMNS.catches_all(24);
 }
 
 #[test]

@@ -1,8 +1,9 @@
-//! Columns: at strides of any sign, by a lane a line, cut in units and by teams, on few blocks and many.
+//! Columns: at strides of any sign, by a lane a line, cut in units, by teams and in clusters, on few blocks
+//! and many.
 
 use crate::common::Random;
 use crate::common::columns::Case;
-use crate::common::columns::Kernel::{self, Lanes, Rounds, Teams};
+use crate::common::columns::Kernel::{self, Clusters, Lanes, Rounds, Teams};
 use crate::common::depth::Depth::{self, Sample, Whole};
 use crate::common::shim::{
     BracketsI32, BracketsI64, BracketsU32, Bytes3, OfBytes3, OfTriple, Shim, Triple, skipped,
@@ -39,8 +40,12 @@ fn sweep<T, U, A, O>(
         if len > 0 {
             let grid = 1 + random.below(5) as u32;
             // Teams take many lines at once, which the reference goes down one by one.
-            let teams = len <= order.segment() * 2 && random.below(2) == 0;
-            let kernel = if teams { Teams(grid) } else { Rounds(grid) };
+            let short = len <= order.segment() * 2;
+            let kernel = match random.below(3) {
+                0 if short => Teams(grid),
+                1 if short => Clusters(1 + grid % 2),
+                _ => Rounds(grid),
+            };
             check(len, lines, kernel, &mut random);
         }
     }
@@ -50,6 +55,7 @@ fn sweep<T, U, A, O>(
         (34, Rounds(16)),
         (34, Lanes),
         (33, Teams(7)),
+        (9, Clusters(2)),
         (70, Rounds(3)),
     ];
     for (tiles, kernel) in depth.some(&mut random, &long, 3) {
@@ -60,75 +66,75 @@ fn sweep<T, U, A, O>(
 
 #[test]
 fn brackets_i64() {
-    let case = Case { name: "brackets_i64", operator: BracketsI64, columns: 16 };
+    let case = Case { name: "brackets_i64", operator: BracketsI64, columns: 16, cluster: 2 };
     sweep::<i64, i64, i64, _>(Whole, &case, |r| r.next() as i64, |r| r.next() as i64);
 }
 
 #[test]
 fn brackets_i32() {
-    let case = Case { name: "brackets_i32", operator: BracketsI32, columns: 64 };
+    let case = Case { name: "brackets_i32", operator: BracketsI32, columns: 64, cluster: 8 };
     sweep::<i32, i32, i32, _>(Whole, &case, |r| r.next() as i32, |r| r.next() as i32);
 }
 
 #[test]
 fn units_of_many_rows() {
-    let case = Case { name: "brackets_i32_deep", operator: BracketsI32, columns: 2 };
+    let case = Case { name: "brackets_i32_deep", operator: BracketsI32, columns: 2, cluster: 4 };
     sweep::<i32, i32, i32, _>(Whole, &case, |r| r.next() as i32, |r| r.next() as i32);
 }
 
 #[test]
 fn brackets_u8_in_u32() {
-    let case = Case { name: "brackets_u8_u32", operator: BracketsU32, columns: 32 };
+    let case = Case { name: "brackets_u8_u32", operator: BracketsU32, columns: 32, cluster: 8 };
     sweep::<u8, u32, u32, _>(Whole, &case, |r| r.next() as u8, |r| r.next() as u32);
 }
 
 #[test]
 fn sum_f32() {
-    let case = Case { name: "sum_f32", operator: Sum, columns: 4 };
+    let case = Case { name: "sum_f32", operator: Sum, columns: 4, cluster: 4 };
     sweep::<f32, f32, f32, _>(Sample, &case, wild_float, wild_float);
 }
 
 #[test]
 fn sum_i8() {
-    let case = Case { name: "sum_i8", operator: Sum, columns: 16 };
+    let case = Case { name: "sum_i8", operator: Sum, columns: 16, cluster: 2 };
     sweep::<i8, i8, i8, _>(Sample, &case, |r| r.next() as i8, |r| r.next() as i8);
 }
 
 #[test]
 fn sum_i16() {
-    let case = Case { name: "sum_i16", operator: Sum, columns: 8 };
+    let case = Case { name: "sum_i16", operator: Sum, columns: 8, cluster: 4 };
     sweep::<i16, i16, i16, _>(Sample, &case, |r| r.next() as i16, |r| r.next() as i16);
 }
 
 #[test]
 fn sum_f16() {
-    let case = Case { name: "sum_f16", operator: Sum, columns: 32 };
+    let case = Case { name: "sum_f16", operator: Sum, columns: 32, cluster: 8 };
     let make = |r: &mut Random| f16::from_f32(wild_float(r).clamp(-6e4, 6e4));
     sweep::<f16, f16, f32, _>(Sample, &case, make, small_float);
 }
 
 #[test]
 fn max_bf16() {
-    let case = Case { name: "max_bf16", operator: Max, columns: 8 };
+    let case = Case { name: "max_bf16", operator: Max, columns: 8, cluster: 2 };
     sweep::<bf16, bf16, f32, _>(Sample, &case, |r| bf16::from_f32(hurting(r)), hurting);
 }
 
 #[test]
 fn max_f32_in_f64() {
-    let case = Case { name: "max_f32_in_f64", operator: Max, columns: 8 };
+    let case = Case { name: "max_f32_in_f64", operator: Max, columns: 8, cluster: 4 };
     sweep::<f32, f32, f64, _>(Sample, &case, hurting, |r| f64::from(wild_float(r)));
 }
 
 #[test]
 fn compose_f32() {
-    let case = Case { name: "compose_f32", operator: Compose, columns: 16 };
+    let case = Case { name: "compose_f32", operator: Compose, columns: 16, cluster: 8 };
     let make = |r: &mut Random| Affine { a: small_float(r), b: wild_float(r) };
     sweep::<Affine<f32>, Affine<f32>, Affine<f32>, _>(Sample, &case, make, make);
 }
 
 #[test]
 fn matmul_f32() {
-    let case = Case { name: "matmul_f32", operator: MatMul, columns: 1 };
+    let case = Case { name: "matmul_f32", operator: MatMul, columns: 1, cluster: 2 };
     let make = |r: &mut Random| {
         let mut x = || small_float(r) * 1.25;
         Matrix2 { m00: x(), m01: x(), m10: x(), m11: x() }
@@ -138,7 +144,7 @@ fn matmul_f32() {
 
 #[test]
 fn matmul_f64() {
-    let case = Case { name: "matmul_f64", operator: MatMul, columns: 8 };
+    let case = Case { name: "matmul_f64", operator: MatMul, columns: 8, cluster: 8 };
     let make = |r: &mut Random| {
         let mut x = || f64::from(small_float(r)) * 1.25;
         Matrix2 { m00: x(), m01: x(), m10: x(), m11: x() }
@@ -148,7 +154,7 @@ fn matmul_f64() {
 
 #[test]
 fn elements_of_twelve_bytes() {
-    let case = Case { name: "triple", operator: OfTriple, columns: 16 };
+    let case = Case { name: "triple", operator: OfTriple, columns: 16, cluster: 4 };
     let make =
         |r: &mut Random| Triple { x: r.next() as u32, y: r.next() as u32, z: r.next() as u32 };
     sweep::<Triple, Triple, Triple, _>(Whole, &case, make, make);
@@ -156,7 +162,7 @@ fn elements_of_twelve_bytes() {
 
 #[test]
 fn elements_of_three_bytes() {
-    let case = Case { name: "bytes3", operator: OfBytes3, columns: 4 };
+    let case = Case { name: "bytes3", operator: OfBytes3, columns: 4, cluster: 8 };
     let make = |r: &mut Random| Bytes3 { x: r.next() as u8, y: r.next() as u8, z: r.next() as u8 };
     sweep::<Bytes3, Bytes3, Bytes3, _>(Whole, &case, make, make);
 }
