@@ -29,7 +29,7 @@ const STRIPS_PER_THREAD: usize = 2;
 const STAGE: usize = 2 << 10;
 
 /// Bytes that memory is asked for ahead, and chunks at most, where it isn't in a cache.
-const AHEAD: (usize, usize) = (32 << 10, 4);
+const AHEAD: (usize, usize) = (16 << 10, 32);
 
 /// Lines side by side.
 #[derive(Clone, Copy)]
@@ -241,7 +241,8 @@ impl Cut {
         let each = (lines + missing).div_ceil(LANES);
         let groups = each.saturating_mul(outer);
         let (most, least) = (groups / narrow, groups.div_ceil(GROUPS));
-        let strips = if most < threads {
+        // A thread alone has nothing to share out: it visits the fewest pages by the widest strips.
+        let strips = if most < threads || threads == 1 {
             least
         } else {
             // As many for each thread, and all alike.
