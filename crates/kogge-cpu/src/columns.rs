@@ -105,7 +105,8 @@ impl<T: Element, U: Element> Lines<T, U> {
         let inside = fits || follows && self.from.addr() != self.to.addr();
         let narrow = narrow && places.len() == row && inside && same::<T, U, A>();
         // A vector that is a whole place needs no stage.
-        let alone = || self.count == LANES && self.by_lines::<A, O>(level, self.to) == 1;
+        let alone =
+            || self.stream && self.count == LANES && self.by_lines::<A, O>(level, self.to) == 1;
         (narrow && !alone()).then(|| {
             let first = places.start * self.count;
             (self.from.wrapping_add(first).cast(), self.to.wrapping_add(first).cast())
