@@ -24,7 +24,7 @@ use super::Vectors;
 ///
 /// # Safety
 ///
-/// The methods must do what they say: what they give is relied on to say where memory is.
+/// The methods must read and write what they say and nothing else.
 pub(crate) unsafe trait Ordered: Vectors {
     /// Each lane moved up by `S` bytes, the last `S` bytes of that lane of `fill` coming in.
     ///
