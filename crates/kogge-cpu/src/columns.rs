@@ -4,8 +4,10 @@
 //! there are too few of them, threads scan each [together](crate::together), cut along the lines.
 
 use crate::algorithm::abreast::{Abreast, Sink, Source, Target};
+use crate::algorithm::line::ByLines;
 use crate::algorithm::strip::LANES;
-use crate::arch::stream;
+use crate::arch::Level;
+use crate::arch::stream::{self, LINE};
 use crate::descent::Descent;
 use crate::engine::{Request, same};
 use crate::parts::Parts;
@@ -27,7 +29,7 @@ const STRIPS_PER_THREAD: usize = 2;
 const STAGE: usize = 2 << 10;
 
 /// Bytes that memory is asked for ahead, and chunks at most, where it isn't in a cache.
-const AHEAD: (usize, usize) = (32 << 10, 4);
+const AHEAD: (usize, usize) = (16 << 10, 32);
 
 /// Lines side by side.
 #[derive(Clone, Copy)]
@@ -86,14 +88,26 @@ impl<T: Element, U: Element> Lines<T, U> {
 
     /// Where some places are and their values go, if they are a row of a narrow table, elements are their
     /// own accumulators, and other places follow.
-    fn narrow<A: Element>(&self, places: &Range<usize>) -> Option<(*const A, *mut A)> {
+    fn narrow<A: Element<Accumulator = A>, O: Operator<A>>(
+        &self,
+        places: &Range<usize>,
+        level: Level,
+    ) -> Option<(*const A, *mut A)>
+    where
+        T: Accumulate<A>,
+        U: Accumulate<A>,
+    {
         let row = const { Order::of::<T>().row() };
         let narrow = self.count <= LANES && self.strides == [self.count as isize; 2];
         // What a vector has too many lanes of must be there, and written by nobody.
         let fits = (self.count * size_of::<T>()).is_multiple_of(32);
         let follows = (self.len - places.end) * self.count >= LANES;
         let inside = fits || follows && self.from.addr() != self.to.addr();
-        (narrow && places.len() == row && inside && same::<T, U, A>()).then(|| {
+        let narrow = narrow && places.len() == row && inside && same::<T, U, A>();
+        // A vector that is a whole place needs no stage.
+        let alone =
+            || self.stream && self.count == LANES && self.by_lines::<A, O>(level, self.to) == 1;
+        (narrow && !alone()).then(|| {
             let first = places.start * self.count;
             (self.from.wrapping_add(first).cast(), self.to.wrapping_add(first).cast())
         })
@@ -135,19 +149,51 @@ impl<T: Element, U: Element> Lines<T, U> {
     }
 
     /// Where the values of some places go.
-    fn sink<A: Element<Accumulator = A>>(
+    fn sink<A: Element<Accumulator = A>, O: Operator<A>>(
         &self,
         places: &Range<usize>,
+        request: &Request<'_, O, A>,
         descent: &mut Descent<A>,
-    ) -> Sink<U> {
+    ) -> Sink<U>
+    where
+        T: Accumulate<A>,
+        U: Accumulate<A>,
+    {
         let order = const { Order::of::<T>() };
-        let chunks = STAGE / (order.chunk() * self.count * size_of::<U>().max(1));
-        let room = chunks.clamp(1, Order::CHUNKS_PER_ROW) * order.chunk();
-        let stage = descent.stage.of::<U>(2 * Sink::<U>::values(room, self.count));
         let [_, stride] = self.strides;
         let first = self.to.wrapping_offset(places.start as isize * stride);
+        let lines = self.count;
+        if places.len() == order.row() && self.by_lines::<A, O>(request.level, first) > 0 {
+            // They are put where they belong.
+            let (pitch, room, stream) = (stride, places.len(), self.stream);
+            return Sink { stage: first, pitch, stream, lines, room, target: None };
+        }
+        let chunks = STAGE / (order.chunk() * lines * size_of::<U>().max(1));
+        let room = chunks.clamp(1, Order::CHUNKS_PER_ROW) * order.chunk();
+        let stage = descent.stage.of::<U>(2 * Sink::<U>::values(room, lines));
         let target = Some(Target { first, stride, stream: self.stream });
-        Sink { stage, lines: self.count, room, target }
+        Sink { stage, pitch: lines as isize, stream: false, lines, room, target }
+    }
+
+    /// How many vectors the lanes of a group are, if all groups have whole lines of the cache for lanes,
+    /// and values are stored by such lines, which also lie so in the output where they go past the
+    /// caches; else 0.
+    fn by_lines<A: Element<Accumulator = A>, O: Operator<A>>(
+        &self,
+        level: Level,
+        first: *const U,
+    ) -> usize
+    where
+        T: Accumulate<A>,
+        U: Accumulate<A>,
+    {
+        let apart = self.strides[1].unsigned_abs() * size_of::<U>();
+        let lies_so = (first.addr() | apart).is_multiple_of(LINE);
+        if self.count.is_multiple_of(LANES) && (lies_so || !self.stream) {
+            level.run(ByLines::<T, U, A, O>::new())
+        } else {
+            0
+        }
     }
 }
 
@@ -196,7 +242,8 @@ impl Cut {
         let each = (lines + missing).div_ceil(LANES);
         let groups = each.saturating_mul(outer);
         let (most, least) = (groups / narrow, groups.div_ceil(GROUPS));
-        let strips = if most < threads {
+        // A thread alone has nothing to share out: it visits the fewest pages by the widest strips.
+        let strips = if most < threads || threads == 1 {
             least
         } else {
             // As many for each thread, and all alike.
@@ -274,7 +321,7 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
         let places = lines.places(row);
         // SAFETY: passed on.
         unsafe {
-            if let Some((from, to)) = lines.narrow::<A>(&places)
+            if let Some((from, to)) = lines.narrow::<A, O>(&places, self.request.level)
                 && descent.narrow::<O, true>(
                     self.request,
                     from,
@@ -286,7 +333,7 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
             {
                 return;
             }
-            let to = lines.sink(&places, descent);
+            let to = lines.sink(&places, self.request, descent);
             let from = lines.source(&places, descent);
             descent.scan(self.request, from, to, places.len(), ahead);
         }
@@ -297,7 +344,7 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
     /// # Safety
     ///
     /// The lines must exist, and nobody write the row.
-    pub(crate) unsafe fn fold_row<T: Accumulate<A>, U: Element>(
+    pub(crate) unsafe fn fold_row<T: Accumulate<A>, U: Accumulate<A>>(
         &self,
         lines: &Lines<T, U>,
         row: usize,
@@ -306,7 +353,7 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
         let places = lines.places(row);
         // SAFETY: passed on.
         unsafe {
-            let narrow = match lines.narrow::<A>(&places) {
+            let narrow = match lines.narrow::<A, O>(&places, self.request.level) {
                 Some((from, to)) => {
                     descent.narrow::<O, false>(self.request, from, to, lines.count, false, 0)
                 }

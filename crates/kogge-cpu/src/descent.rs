@@ -7,7 +7,6 @@ use crate::algorithm::strip::{Group, LANES, Lanes, Row};
 use crate::engine::Request;
 use bytemuck::Zeroable;
 use kogge_core::{Accumulate, Element, Operator};
-use std::ptr::null_mut;
 
 /// Bytes, at least, from the places of a narrow table to those that are asked for meanwhile.
 const AHEAD: usize = 4 << 10;
@@ -101,7 +100,7 @@ impl<A: Element<Accumulator = A>> Descent<A> {
         T: Accumulate<A>,
         O: Operator<A>,
     {
-        let to = Sink::<A> { stage: null_mut(), lines: 0, room: 0, target: None };
+        let to = Sink::<A>::NOTHING;
         // SAFETY: passed on; nothing is stored.
         unsafe { self.row::<T, A, O, false>(request, from, to, len, false, ahead) };
     }

@@ -52,7 +52,8 @@ impl<T: Element, U: Element> Scattered<T, U> {
             let stage = descent.stage.of::<U>(Sink::<U>::values(row, LANES));
             let lanes = Abreast { first: brought.cast_const(), stride: LANES as isize };
             let from = Source { lines: lanes, whole: 0, last: lanes };
-            let to = Sink { stage, lines: LANES, room: row, target: None };
+            let pitch = LANES as isize;
+            let to = Sink { stage, pitch, stream: false, lines: LANES, room: row, target: None };
             // SAFETY: there is room for a row; the places by contract.
             unsafe {
                 self.bring(start, len, brought);

@@ -3,10 +3,9 @@
 //! Groups of sixteen lines are read where they lie. The last group of a strip may have fewer lines,
 //! and lines may lie apart: those are brought together first, sixteen abreast.
 //!
-//! Values go through a stage of some chunks, which leaves row of memory by row of memory. A group's
-//! values are a line of the cache at each place, and such lines, stored past the caches one here, one
-//! in the next row of memory, reach a quarter of the speed of whole runs. In a stage lines need no
-//! alignment either, and a group may have lanes too many.
+//! Values are put where they belong if those of a group are whole lines of the cache there. Else they go
+//! through a stage of some chunks, which leaves row of memory by row of memory: in a stage lines need
+//! no alignment, and a group may have lanes too many.
 
 use super::strip::LANES;
 use crate::arch::Words;
@@ -26,6 +25,18 @@ impl<T> Abreast<T> {
     #[inline(always)]
     pub(crate) fn at(&self, place: usize) -> *const T {
         self.first.wrapping_offset(place as isize * self.stride)
+    }
+
+    /// The lanes from a place on.
+    #[inline(always)]
+    pub(super) fn on(&self, place: usize) -> Self {
+        Self { first: self.at(place), ..*self }
+    }
+
+    /// The same lanes, of another type of the same size.
+    #[inline(always)]
+    pub(super) fn cast<A>(self) -> Abreast<A> {
+        Abreast { first: self.first.cast(), stride: self.stride }
     }
 
     /// Asks for the lanes at some places to be brought nearer.
@@ -65,13 +76,18 @@ impl<T: Copy> Source<T> {
 /// Where values go.
 #[derive(Clone, Copy)]
 pub(crate) struct Sink<U> {
-    /// The stage: for each place a value of each line, and room for a place and a group more.
+    /// Where those of the first place are put: a stage, which has for each place a value of each line,
+    /// and room for a place and a group more; or where they belong.
     pub(crate) stage: *mut U,
+    /// From a place to the next.
+    pub(crate) pitch: isize,
+    /// Whether they go past the caches at once, in whole lines.
+    pub(crate) stream: bool,
     /// Lines.
     pub(crate) lines: usize,
-    /// Places that the stage has room for: whole chunks, or all.
+    /// Places that there is room for: whole chunks, or all.
     pub(crate) room: usize,
-    /// Where they go from there, while others come to a second stage behind the first; they stay if
+    /// Where they go from a stage, while others come to a second one behind the first; they stay if
     /// there is no such place.
     pub(crate) target: Option<Target<U>>,
 }
@@ -88,6 +104,10 @@ pub(crate) struct Target<U> {
 }
 
 impl<U> Sink<U> {
+    /// Where nothing is stored.
+    pub(crate) const NOTHING: Self =
+        Self { stage: null_mut(), pitch: 0, stream: false, lines: 0, room: 0, target: None };
+
     /// Values that a stage has room for.
     pub(crate) fn values(room: usize, lines: usize) -> usize {
         (room + 1) * lines + LANES
@@ -97,7 +117,7 @@ impl<U> Sink<U> {
     #[inline(always)]
     pub(super) fn at(&self, stage: usize, group: usize, place: usize) -> *mut U {
         let stage = self.stage.wrapping_add(stage * Self::values(self.room, self.lines));
-        stage.wrapping_add(place * self.lines + group * LANES)
+        stage.wrapping_offset(place as isize * self.pitch).wrapping_add(group * LANES)
     }
 
     /// Sends what a stage has, the values of some places.

@@ -10,8 +10,8 @@
 use super::exact;
 use super::format::Format;
 use super::rows::PREFETCH;
-use crate::arch::Ordered;
 use crate::arch::stream::{LINE, ROW, prefetch_row};
+use crate::arch::{Ordered, Vectors};
 use kogge_core::{Element, Kind, Operator};
 use std::mem::MaybeUninit;
 
@@ -397,7 +397,7 @@ unsafe fn scan_vector<P: Ordered, A: Element, O: Operator<A>, const S: usize>(
 ///
 /// The CPU features of `P` must be present, and `A` be a divisor of a vector in size.
 #[inline(always)]
-pub(super) unsafe fn combine<P: Ordered, A: Element, O: Operator<A>>(
+pub(super) unsafe fn combine<P: Vectors, A: Element, O: Operator<A>>(
     operator: &O,
     left: P::Vector,
     right: P::Vector,
@@ -418,7 +418,7 @@ pub(super) unsafe fn combine<P: Ordered, A: Element, O: Operator<A>>(
 
 /// The accumulator in every lane.
 #[inline(always)]
-pub(super) fn splat<P: Ordered, A: Element>(value: A) -> P::Vector {
+pub(super) fn splat<P: Vectors, A: Element>(value: A) -> P::Vector {
     let mut vector = MaybeUninit::<P::Vector>::uninit();
     for lane in 0..P::BYTES / size_of::<A>() {
         // SAFETY: a lane of the vector.

@@ -9,7 +9,7 @@
 //! value, or the identity, which nothing may take in.
 
 use super::free::{combine, splat};
-use crate::arch::stream::{LINE, prefetch};
+use crate::arch::stream::{LINE, prefetch_part};
 use crate::arch::{Ordered, OrderedOf, Words, Work};
 use kogge_core::{Element, Kind, Operator};
 
@@ -173,7 +173,9 @@ impl<A: Element, O: Operator<A>> Headed<'_, A, O> {
         for w in 0..words {
             let place = w * WORD;
             for line in (0..WORD * S).step_by(LINE) {
-                prefetch(self.from.wrapping_add(place).cast::<u8>().wrapping_add(AHEAD + line));
+                prefetch_part::<LINE>(
+                    self.from.wrapping_add(place).cast::<u8>().wrapping_add(AHEAD + line),
+                );
             }
             // SAFETY: the word's places exist.
             unsafe {

@@ -10,7 +10,7 @@
 
 use super::free::{combine, splat};
 use super::strip::{LANES, fills};
-use crate::arch::stream::{LINE, prefetch, stream_run};
+use crate::arch::stream::{LINE, prefetch_part, stream_run};
 use crate::arch::{CHUNKS, Ordered, OrderedOf, Words, Work};
 use kogge_core::{Element, Kind, Operator, Order};
 use std::mem::MaybeUninit;
@@ -102,8 +102,7 @@ impl<A: Element, O: Operator<A>, const STORE: bool> Narrow<'_, A, O, STORE> {
     #[inline(always)]
     unsafe fn vector<P: Ordered>(&mut self, v: usize) {
         let (operator, pitch) = (self.operator, self.lines * size_of::<A>());
-        let from = self.from.cast::<u8>().wrapping_add(v * P::BYTES);
-        let place = |i: usize| from.wrapping_add(i * pitch);
+        let mut from = self.from.cast::<u8>().wrapping_add(v * P::BYTES);
         let chunk = const { Order::of::<A>().chunk() };
         // SAFETY: places of the row; features by contract.
         unsafe {
@@ -111,13 +110,14 @@ impl<A: Element, O: Operator<A>, const STORE: bool> Narrow<'_, A, O, STORE> {
             let chunks = chunks.as_mut_ptr().cast::<P::Vector>();
             for c in 0..CHUNKS {
                 for line in (0..chunk * pitch).step_by(LINE) {
-                    prefetch(place(c * chunk).wrapping_add(self.ahead + line));
+                    prefetch_part::<LINE>(from.wrapping_add(self.ahead + line));
                 }
-                let mut total = P::load(place(c * chunk));
-                for e in 1..chunk {
-                    let element = P::load(place(c * chunk + e));
-                    total = combine::<P, A, O>(operator, total, element);
+                let mut total = P::load(from);
+                for _ in 1..chunk {
+                    from = from.wrapping_add(pitch);
+                    total = combine::<P, A, O>(operator, total, P::load(from));
                 }
+                from = from.wrapping_add(pitch);
                 chunks.add(c).write(total);
             }
             let chunks = std::slice::from_raw_parts_mut(chunks, CHUNKS);
@@ -140,8 +140,8 @@ impl<A: Element, O: Operator<A>, const STORE: bool> Narrow<'_, A, O, STORE> {
     #[inline(always)]
     unsafe fn finish<P: Ordered>(&self, v: usize, chunks: &[P::Vector]) {
         let (operator, pitch) = (self.operator, self.lines * size_of::<A>());
-        let from = self.from.cast::<u8>().wrapping_add(v * P::BYTES);
-        let to = self.staged().wrapping_add(v * P::BYTES);
+        let mut from = self.from.cast::<u8>().wrapping_add(v * P::BYTES);
+        let mut to = self.staged().wrapping_add(v * P::BYTES);
         let chunk = const { Order::of::<A>().chunk() };
         // SAFETY: places of the row, and of the stage; features by contract.
         unsafe {
@@ -156,9 +156,8 @@ impl<A: Element, O: Operator<A>, const STORE: bool> Narrow<'_, A, O, STORE> {
                     (None, Some(c)) => Some(chunks[c]),
                     (before, None) => before,
                 };
-                for e in 0..chunk {
-                    let offset = (c * chunk + e) * pitch;
-                    let element = P::load(from.wrapping_add(offset));
+                for _ in 0..chunk {
+                    let element = P::load(from);
                     let through = match value {
                         Some(value) => combine::<P, A, O>(operator, value, element),
                         None => element,
@@ -170,8 +169,9 @@ impl<A: Element, O: Operator<A>, const STORE: bool> Narrow<'_, A, O, STORE> {
                         }
                     };
                     // What of the lanes are another vector's or place's is overwritten with that.
-                    P::store(out, to.wrapping_add(offset));
+                    P::store(out, to);
                     value = Some(through);
+                    (from, to) = (from.wrapping_add(pitch), to.wrapping_add(pitch));
                 }
             }
         }

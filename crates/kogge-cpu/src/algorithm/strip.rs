@@ -7,12 +7,14 @@
 //! lanes.
 //!
 //! Here is what is compiled for each operator and SIMD level, a row of the order:
-//! [`abreast`](super::abreast) says where its lanes come from and where its values go, and
-//! [`levels`](super::levels) what precedes it.
+//! [`abreast`](super::abreast) says where its lanes come from and where its values go,
+//! [`levels`](super::levels) what precedes it, and [`line`] goes through a chunk where lanes are whole
+//! lines of the cache.
 
 use super::abreast::{Sending, Sink, Source};
 use super::free;
-use crate::arch::{Ordered, OrderedOf, Words, Work};
+use super::line::{self, fills_lines};
+use crate::arch::{Vectors, WideOf, Words, Work};
 use crate::array::map;
 use kogge_core::{Accumulate, Element, Kind, Operator, Order};
 use std::ops::Range;
@@ -21,7 +23,7 @@ use std::ops::Range;
 pub(crate) const LANES: usize = 16;
 
 /// Kogge–Stone steps of a row.
-const LEVELS: usize = Order::CHUNKS_PER_ROW.ilog2() as usize;
+pub(super) const LEVELS: usize = Order::CHUNKS_PER_ROW.ilog2() as usize;
 
 /// An accumulator of each line of a group.
 #[derive(Clone, Copy)]
@@ -72,7 +74,7 @@ impl<A: Element> Lanes<A> {
     ///
     /// The CPU features of `P` must be present.
     #[inline(always)]
-    unsafe fn combine<P: Ordered, O: Operator<A>>(operator: &O, left: &Self, right: &Self) -> Self {
+    unsafe fn combine<P: Vectors, O: Operator<A>>(operator: &O, left: &Self, right: &Self) -> Self {
         if const { O::COMPACT } {
             let mut combined = *right;
             operator.combine_each(&left.0, &mut combined.0);
@@ -99,7 +101,7 @@ impl<A: Element> Lanes<A> {
 }
 
 /// Whether the lanes of a group are whole vectors, and so are their elements.
-pub(super) const fn fills<P: Ordered, A>() -> bool {
+pub(super) const fn fills<P: Vectors, A>() -> bool {
     let (vector, size) = (P::BYTES, size_of::<A>());
     vector > 0 && size > 0 && vector.is_multiple_of(size) && (LANES * size).is_multiple_of(vector)
 }
@@ -112,7 +114,7 @@ pub(crate) struct Group<A> {
     /// The Kogge–Stone value of the last chunk; in the end the fold of the row, the result.
     pub(crate) chunks: Lanes<A>,
     /// Before step k, the values of the last 2ᵏ chunks: that of chunk `c` at `2ᵏ - 1 + c % 2ᵏ`.
-    levels: [Lanes<A>; (1 << LEVELS) - 1],
+    pub(super) levels: [Lanes<A>; (1 << LEVELS) - 1],
 }
 
 impl<A: Element> Group<A> {
@@ -127,7 +129,7 @@ impl<A: Element> Group<A> {
     ///
     /// The CPU features of `P` must be present.
     #[inline(always)]
-    unsafe fn before<P: Ordered, O: Operator<A>>(
+    unsafe fn before<P: Vectors, O: Operator<A>>(
         &self,
         operator: &O,
         c: usize,
@@ -147,7 +149,12 @@ impl<A: Element> Group<A> {
     ///
     /// The CPU features of `P` must be present.
     #[inline(always)]
-    unsafe fn push<P: Ordered, O: Operator<A>>(&mut self, operator: &O, c: usize, total: Lanes<A>) {
+    pub(super) unsafe fn push<P: Vectors, O: Operator<A>>(
+        &mut self,
+        operator: &O,
+        c: usize,
+        total: Lanes<A>,
+    ) {
         let mut value = total;
         // SAFETY: by contract.
         unsafe {
@@ -178,7 +185,12 @@ impl<A: Element> Group<A> {
     ///
     /// The CPU features of `P` must be present.
     #[inline(always)]
-    unsafe fn fold<P: Ordered, O: Operator<A>>(&mut self, operator: &O, c: usize, total: Lanes<A>) {
+    pub(super) unsafe fn fold<P: Vectors, O: Operator<A>>(
+        &mut self,
+        operator: &O,
+        c: usize,
+        total: Lanes<A>,
+    ) {
         let (mut value, mut k) = (total, 0);
         while (c >> k) & 1 == 1 {
             // SAFETY: by contract.
@@ -226,17 +238,13 @@ where
         let (mut stage, mut sent, mut sending) = (0, 0, Sending::NOTHING);
         for (c, start) in (0..self.len).step_by(chunk).enumerate() {
             let end = self.len.min(start + chunk);
-            // What the last group has too many lanes of, the first one overwrites.
-            for g in 0..self.groups.len() {
-                let g = g.checked_sub(1).unwrap_or(self.groups.len() - 1);
-                // SAFETY: passed on by whoever made the value.
-                unsafe {
-                    let to = self.to.at(stage, g, start - sent);
-                    self.chunk::<OrderedOf<W32>>(c, g, start..end, to);
-                    sending.some::<W32>(LANES * chunk * size_of::<U>());
-                }
+            // SAFETY: passed on by whoever made the value.
+            unsafe {
+                let to = self.to.at(stage, 0, start - sent);
+                self.chunk::<WideOf<W32>, W32>(c, start..end, to, &mut sending);
             }
-            if STORE && (end == self.len || end - sent == self.to.room) {
+            if STORE && self.to.target.is_some() && (end == self.len || end - sent == self.to.room)
+            {
                 // SAFETY: as above.
                 unsafe { sending.all::<W32>() };
                 sending = self.to.send(stage, sent..end);
@@ -255,14 +263,63 @@ where
     A: Element,
     O: Operator<A>,
 {
-    /// Scans chunk `c` of a group, which is at these places, and puts its values in the stage.
+    /// Scans chunk `c`, which is at these places, and puts its values at `to`. Meanwhile others leave.
     ///
     /// # Safety
     ///
     /// The places must exist, and be this call's alone, and there be room at `to`; the CPU features
-    /// of `P` must be present.
+    /// of `P` and `H` must be present.
     #[inline(always)]
-    unsafe fn chunk<P: Ordered>(&mut self, c: usize, g: usize, places: Range<usize>, to: *mut U) {
+    unsafe fn chunk<P: Vectors, H: Words>(
+        &mut self,
+        c: usize,
+        places: Range<usize>,
+        to: *mut U,
+        sending: &mut Sending,
+    ) {
+        let by_lines = const { !O::COMPACT && fills_lines::<P, T, U, A>() };
+        let whole = places.len() == const { Order::of::<T>().chunk() };
+        // A row that isn't full is folded by other steps.
+        let by_lines = by_lines && whole && (STORE || self.len == const { Order::of::<T>().row() });
+        // What is the same as `A` may be said to be.
+        let lines = line::Chunk::new::<A>(
+            c,
+            self.from.lines.on(places.start).cast(),
+            self.ahead,
+            (to.cast(), self.to.pitch),
+            (self.to.stream, self.kind == Kind::Exclusive, self.preceded),
+        );
+        // What the last group has too many lanes of, the first one overwrites.
+        for g in 0..self.groups.len() {
+            let g = g.checked_sub(1).unwrap_or(self.groups.len() - 1);
+            // SAFETY: passed on.
+            unsafe {
+                if by_lines && g < self.from.whole {
+                    lines.scan::<P, A, O, STORE>(self.operator, &mut self.groups[g], g);
+                } else {
+                    let to = to.wrapping_add(g * LANES);
+                    self.by_lanes::<P>(c, g, places.clone(), to);
+                }
+                if self.to.target.is_some() {
+                    sending.some::<H>(LANES * places.len() * size_of::<U>());
+                }
+            }
+        }
+    }
+
+    /// [`chunk`](Self::chunk) for a group, lane by lane, of any elements.
+    ///
+    /// # Safety
+    ///
+    /// As for it.
+    #[inline(always)]
+    unsafe fn by_lanes<P: Vectors>(
+        &mut self,
+        c: usize,
+        g: usize,
+        places: Range<usize>,
+        to: *mut U,
+    ) {
         let (operator, preceded, group) = (self.operator, self.preceded, &mut self.groups[g]);
         let (lanes, len) = (self.from.lanes(g), places.len());
         // Group by group: a burst for all of them would fill the CPU's miss buffers.
@@ -275,7 +332,7 @@ where
                 before: group.before::<P, O>(operator, c, preceded),
                 preceded: preceded || c > 0,
                 to,
-                lines: self.to.lines,
+                pitch: self.to.pitch,
                 exclusive: self.kind == Kind::Exclusive,
             };
             let whole = const { Order::of::<T>().chunk() };
@@ -304,7 +361,7 @@ struct Chunk<T, U, A> {
     /// Where the values of the first place are put, and from a place to the next. There is room for
     /// one place more.
     to: *mut U,
-    lines: usize,
+    pitch: isize,
     exclusive: bool,
 }
 
@@ -315,7 +372,7 @@ impl<T: Accumulate<A>, U: Accumulate<A>, A: Element> Chunk<T, U, A> {
     ///
     /// The places must exist, and be this call's alone; the CPU features of `P` must be present.
     #[inline(always)]
-    unsafe fn scan<P: Ordered, O: Operator<A>, const STORE: bool>(
+    unsafe fn scan<P: Vectors, O: Operator<A>, const STORE: bool>(
         self,
         operator: &O,
         len: usize,
@@ -334,13 +391,13 @@ impl<T: Accumulate<A>, U: Accumulate<A>, A: Element> Chunk<T, U, A> {
                     let first = if self.preceded { self.before } else { identity() };
                     first.write(to);
                     // An exclusive scan is an inclusive one, a place further on.
-                    to = to.wrapping_add(self.lines);
+                    to = to.wrapping_offset(self.pitch);
                 }
                 through.write(to);
             }
             for _ in 1..len {
                 from = from.wrapping_offset(self.stride);
-                to = to.wrapping_add(self.lines);
+                to = to.wrapping_offset(self.pitch);
                 let element = Lanes::read(from);
                 total = Lanes::combine::<P, O>(operator, &total, &element);
                 if STORE {

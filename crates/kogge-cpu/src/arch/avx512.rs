@@ -114,7 +114,7 @@ unsafe fn stream<T>(row: *mut T, i: usize, vector: __m512i) {
 
 #[target_feature(enable = "avx512f")]
 #[inline]
-fn opaque(mut vector: __m512i) -> __m512i {
+pub(super) fn opaque(mut vector: __m512i) -> __m512i {
     // SAFETY: no instruction at all; the register comes back as it was.
     unsafe {
         asm!("/* {0} */", inout(zmm_reg) vector, options(pure, nomem, nostack, preserves_flags))
@@ -159,6 +159,7 @@ pub(crate) struct Simd;
 // SAFETY: the methods do what the trait says.
 unsafe impl super::Simd for Simd {
     type Ordered = super::ordered::avx512::V;
+    type Wide = super::ordered::avx512::Wide;
 
     #[inline(always)]
     unsafe fn stream_line(from: *const u8, to: *mut u8) {

@@ -16,14 +16,16 @@ pub(crate) mod ordered;
 mod portable;
 mod simd;
 pub(crate) mod stream;
+mod vectors;
 
 use crate::array::array;
 use bytemuck::Pod;
 use kogge_core::f16;
 pub(crate) use ordered::Ordered;
-pub(crate) use simd::{OrderedOf, Simd};
+pub(crate) use simd::{OrderedOf, Simd, WideOf};
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;
+pub(crate) use vectors::Vectors;
 
 /// Chunks of a row.
 pub(crate) const CHUNKS: usize = 32;

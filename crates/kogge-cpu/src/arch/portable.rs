@@ -26,6 +26,7 @@ pub(crate) struct Simd;
 // SAFETY: the methods do what the trait says.
 unsafe impl super::Simd for Simd {
     type Ordered = super::ordered::None;
+    type Wide = super::ordered::None;
 
     #[inline(always)]
     unsafe fn stream_line(from: *const u8, to: *mut u8) {

@@ -1,6 +1,6 @@
 //! What a SIMD level does whatever the width of words.
 
-use super::{Ordered, Words};
+use super::{Ordered, Vectors, Words};
 
 /// The places of the set bits of a byte, and zeros.
 pub(super) static SET: [[u8; 8]; 256] = {
@@ -28,6 +28,9 @@ pub(super) static SET: [[u8; 8]; 256] = {
 pub(crate) unsafe trait Simd: Copy {
     /// The level's vectors of elements in the order of memory.
     type Ordered: Ordered;
+
+    /// Its widest vectors.
+    type Wide: Vectors;
 
     /// Copies a line of 64 bytes past the caches, where the CPU can.
     ///
@@ -85,3 +88,6 @@ pub(crate) unsafe trait Simd: Copy {
 
 /// Vectors of elements in the order of memory, of the level of some words.
 pub(crate) type OrderedOf<W> = <<W as Words>::Simd as Simd>::Ordered;
+
+/// The widest vectors of the level of some words.
+pub(crate) type WideOf<W> = <<W as Words>::Simd as Simd>::Wide;

@@ -5,7 +5,7 @@ use super::*;
 use crate::Level;
 use crate::parts::PerPart;
 use crate::together::Together;
-use kogge_core::{Direction, Kind, bytemuck, from_fn, reference};
+use kogge_core::{Direction, Kind, bytemuck, from_fn, ops::Sum, reference};
 use std::fmt::Debug;
 
 /// Lines side by side, with what else lies between two places.
@@ -33,12 +33,12 @@ where
                 let to = values.as_mut_ptr();
                 let totals = self.scan::<T>(level, to, to, threads, false);
                 self.same(&values, self.input, &totals, "in place");
-                for stream in [false, true] {
+                for (stream, apart) in [(false, 0), (true, 0), (true, 1)] {
                     let blank = vec![U::zeroed(); self.input.len()];
-                    let mut values = blank.clone().into_boxed_slice();
-                    let to = values.as_mut_ptr();
+                    let mut values = Values::new(&blank, apart);
+                    let to = values.places().as_mut_ptr();
                     let totals = self.scan::<U>(level, self.input.as_ptr(), to, threads, stream);
-                    self.same(&values, &blank, &totals, "out of place");
+                    self.same(values.places(), &blank, &totals, "out of place");
                 }
             }
         }
@@ -95,6 +95,29 @@ where
     }
 }
 
+/// Values that begin on a line of the cache, or so many elements behind. Interpreted, they end where the
+/// memory does.
+struct Values<U> {
+    room: Box<[U]>,
+    first: usize,
+    len: usize,
+}
+
+impl<U: Element> Values<U> {
+    fn new(values: &[U], apart: usize) -> Self {
+        let len = values.len();
+        let mut room = vec![U::zeroed(); len + LINE / size_of::<U>() + apart].into_boxed_slice();
+        let line = room.as_ptr().align_offset(LINE) + apart;
+        let first = if cfg!(miri) { room.len() - len } else { line };
+        room[first..first + len].copy_from_slice(values);
+        Self { room, first, len }
+    }
+
+    fn places(&mut self) -> &mut [U] {
+        &mut self.room[self.first..self.first + self.len]
+    }
+}
+
 /// Tables of some rows of the order, of groups that are whole and not, and narrow ones.
 fn every_table<T, U, A, O>(operator: &O, make: impl Fn(u64) -> T)
 where
@@ -105,15 +128,17 @@ where
 {
     let bits = |i: usize| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     let row = Order::of::<T>().row();
-    let tables = [(3, 0), (LANES + 5, 0), (3, 3), (2 * LANES, 3), (8, 0)];
+    let whole = [(LANES, 0), (3 * LANES, 0), (2 * LANES, LANES), (2 * LANES, 3)];
+    let tables = [(3, 0), (LANES + 5, 0), (3, 3), (8, 0), whole[0], whole[1], whole[2], whole[3]];
     // Interpreted, the first takes long enough; whole groups are among the lines of `tests/lines.rs`.
     for &(count, gap) in &tables[..if cfg!(miri) { 1 } else { tables.len() }] {
         let len = if cfg!(miri) { row + 3 } else { 2 * row + 3 };
         let input: Box<[T]> =
             (0..(len - 1) * (count + gap) + count).map(|i| make(bits(i))).collect();
         let inits: Vec<A> = (0..count).map(|line| make(bits(line ^ 77)).widen()).collect();
-        let kind = if gap > 0 { Kind::Exclusive } else { Kind::Inclusive };
-        Table { operator, kind, len, count, gap, input: &input, inits: &inits }.check::<U>();
+        for kind in [Kind::Inclusive, Kind::Exclusive] {
+            Table { operator, kind, len, count, gap, input: &input, inits: &inits }.check::<U>();
+        }
     }
 }
 
@@ -121,6 +146,28 @@ where
 fn brackets_side_by_side() {
     let operator = from_fn(0u64, |x: u64, y: u64| x.wrapping_mul(3).wrapping_add(y));
     every_table::<u64, u64, u64, _>(&operator, |bits| bits);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "the same unsafe code as for other operators")]
+fn brackets_of_other_sizes_side_by_side() {
+    let operator = from_fn(0u32, |x: u32, y: u32| x.wrapping_mul(3).wrapping_add(y));
+    every_table::<u32, u32, u32, _>(&operator, |bits| bits as u32);
+    let operator = from_fn(0u16, |x: u16, y: u16| x.wrapping_mul(3).wrapping_add(y));
+    every_table::<u16, u16, u16, _>(&operator, |bits| bits as u16);
+    let operator = from_fn([0; 4], |x: [u32; 4], y: [u32; 4]| {
+        [x[1] ^ y[0], x[0].wrapping_mul(3).wrapping_add(y[1]), x[3] ^ y[3], x[2] ^ y[2]]
+    });
+    every_table::<[u32; 4], [u32; 4], [u32; 4], _>(&operator, |bits| {
+        [bits as u32, (bits >> 32) as u32, (bits >> 16) as u32, 7]
+    });
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "the same unsafe code as for other operators")]
+fn sums_side_by_side() {
+    every_table::<i64, i64, i64, _>(&Sum, |bits| bits as i64);
+    every_table::<f32, f32, f32, _>(&Sum, |bits| (bits >> 40) as f32 * 0.1 - 3e5);
 }
 
 #[test]

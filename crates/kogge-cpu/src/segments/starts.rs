@@ -4,7 +4,7 @@
 //! or written down before the scan. Flags and keys are looked at 64 at a time and kept as a bit
 //! mask: neither short segments nor long ones cost a branch an element.
 
-use crate::arch::stream::{LINE, prefetch};
+use crate::arch::stream::{LINE, prefetch_part};
 use crate::arch::{Simd, Words};
 use kogge_core::{Error, bf16, f16};
 use std::hint::black_box;
@@ -376,7 +376,7 @@ impl<K: Key> Flags for Keys<'_, K> {
             )
         {
             for line in keys.chunks_exact(LINE / size_of::<u32>()) {
-                prefetch(line.as_ptr().cast::<u8>().wrapping_add(AHEAD));
+                prefetch_part::<LINE>(line.as_ptr().cast::<u8>().wrapping_add(AHEAD));
             }
             // SAFETY: passed on.
             return unsafe { H::Simd::differ(keys, before) };

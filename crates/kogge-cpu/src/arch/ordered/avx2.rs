@@ -2,6 +2,7 @@
 
 use super::Ordered;
 use crate::arch::avx2::opaque;
+use crate::arch::vectors::Vectors;
 use core::arch::asm;
 use core::arch::x86_64::*;
 
@@ -121,7 +122,7 @@ fn last_lane<const S: usize>(bits: __m256i, g: usize) -> __m256i {
 }
 
 // SAFETY: `__m256i` is 32 plain bytes.
-unsafe impl Ordered for V {
+unsafe impl Vectors for V {
     type Vector = __m256i;
     const BYTES: usize = 32;
 
@@ -143,6 +144,15 @@ unsafe impl Ordered for V {
         unsafe { _mm256_stream_si256(to.cast(), vector) }
     }
 
+    #[inline(always)]
+    unsafe fn opaque(vector: __m256i) -> __m256i {
+        // SAFETY: the caller vouches for AVX2.
+        unsafe { opaque(vector) }
+    }
+}
+
+// SAFETY: as above.
+unsafe impl Ordered for V {
     #[inline(always)]
     unsafe fn up<const S: usize>(fill: __m256i, vector: __m256i) -> __m256i {
         // SAFETY: the caller vouches for AVX2.
@@ -216,11 +226,5 @@ unsafe impl Ordered for V {
                 _ => _mm256_blendv_epi8(zeros, ones, mask),
             }
         }
-    }
-
-    #[inline(always)]
-    unsafe fn opaque(vector: __m256i) -> __m256i {
-        // SAFETY: the caller vouches for AVX2.
-        unsafe { opaque(vector) }
     }
 }

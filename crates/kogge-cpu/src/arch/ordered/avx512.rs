@@ -5,12 +5,48 @@
 
 use super::Ordered;
 use super::avx2::V as Narrower;
+use crate::arch::avx512::opaque;
+use crate::arch::vectors::Vectors;
 use core::arch::asm;
 use core::arch::x86_64::*;
 
 /// Vectors of AVX-512.
 #[derive(Clone, Copy)]
 pub(crate) struct V;
+
+/// The widest vectors, for what moves no elements.
+#[derive(Clone, Copy)]
+pub(crate) struct Wide;
+
+// SAFETY: `__m512i` is 64 plain bytes.
+unsafe impl Vectors for Wide {
+    type Vector = __m512i;
+    const BYTES: usize = 64;
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> __m512i {
+        // SAFETY: readable by contract, at any alignment; the caller vouches for AVX-512.
+        unsafe { _mm512_loadu_si512(from.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(vector: __m512i, to: *mut u8) {
+        // SAFETY: writable by contract, at any alignment; the caller vouches for AVX-512.
+        unsafe { _mm512_storeu_si512(to.cast(), vector) }
+    }
+
+    #[inline(always)]
+    unsafe fn stream(vector: __m512i, to: *mut u8) {
+        // SAFETY: writable and aligned by contract; the caller vouches for AVX-512.
+        unsafe { _mm512_stream_si512(to.cast(), vector) }
+    }
+
+    #[inline(always)]
+    unsafe fn opaque(vector: __m512i) -> __m512i {
+        // SAFETY: the caller vouches for AVX-512.
+        unsafe { opaque(vector) }
+    }
+}
 
 /// `$name(fill, mask, …, vector)`: the vector permuted where the mask is set, `fill` elsewhere.
 macro_rules! masked {
@@ -66,7 +102,7 @@ permuted!(permuted32, "vpermd");
 permuted!(permuted64, "vpermq");
 
 // SAFETY: `__m256i` is 32 plain bytes.
-unsafe impl Ordered for V {
+unsafe impl Vectors for V {
     type Vector = __m256i;
     const BYTES: usize = 32;
 
@@ -88,6 +124,15 @@ unsafe impl Ordered for V {
         unsafe { Narrower::stream(vector, to) }
     }
 
+    #[inline(always)]
+    unsafe fn opaque(vector: __m256i) -> __m256i {
+        // SAFETY: passed on.
+        unsafe { Narrower::opaque(vector) }
+    }
+}
+
+// SAFETY: as above.
+unsafe impl Ordered for V {
     #[inline(always)]
     unsafe fn up<const S: usize>(fill: __m256i, vector: __m256i) -> __m256i {
         // SAFETY: passed on.
@@ -148,11 +193,5 @@ unsafe impl Ordered for V {
     unsafe fn select<const S: usize>(mask: __m256i, ones: __m256i, zeros: __m256i) -> __m256i {
         // SAFETY: passed on.
         unsafe { Narrower::select::<S>(mask, ones, zeros) }
-    }
-
-    #[inline(always)]
-    unsafe fn opaque(vector: __m256i) -> __m256i {
-        // SAFETY: passed on.
-        unsafe { Narrower::opaque(vector) }
     }
 }

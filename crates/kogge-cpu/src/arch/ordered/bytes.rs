@@ -2,6 +2,7 @@
 //! interpret intrinsics.
 
 use super::Ordered;
+use crate::arch::vectors::Vectors;
 use crate::array::array;
 
 /// Vectors of `N` bytes: a lane or two.
@@ -12,7 +13,7 @@ pub(crate) struct V<const N: usize>;
 const LANE: usize = 16;
 
 // SAFETY: the vector is the array.
-unsafe impl<const N: usize> Ordered for V<N> {
+unsafe impl<const N: usize> Vectors for V<N> {
     type Vector = [u8; N];
     const BYTES: usize = N;
 
@@ -32,6 +33,13 @@ unsafe impl<const N: usize> Ordered for V<N> {
         unsafe { Self::store(vector, to) }
     }
 
+    unsafe fn opaque(vector: [u8; N]) -> [u8; N] {
+        vector
+    }
+}
+
+// SAFETY: as above.
+unsafe impl<const N: usize> Ordered for V<N> {
     unsafe fn up<const S: usize>(fill: [u8; N], vector: [u8; N]) -> [u8; N] {
         array(|i| if i % LANE < S { fill[i + LANE - S] } else { vector[i - S] })
     }
@@ -60,9 +68,5 @@ unsafe impl<const N: usize> Ordered for V<N> {
 
     unsafe fn select<const S: usize>(mask: [u8; N], ones: [u8; N], zeros: [u8; N]) -> [u8; N] {
         array(|i| if mask[i] == 0xff { ones[i] } else { zeros[i] })
-    }
-
-    unsafe fn opaque(vector: [u8; N]) -> [u8; N] {
-        vector
     }
 }

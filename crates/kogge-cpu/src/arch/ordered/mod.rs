@@ -5,7 +5,8 @@
 //! 4 and 8 bytes have them in common.
 //!
 //! Vectors are of 32 bytes where the CPU has 64 as well: scanning one takes a step less than
-//! scanning twice as many elements, and a Zen 4 does two of them at a time.
+//! scanning twice as many elements, and a Zen 4 does two of them at a time. What moves no elements takes
+//! the [widest](super::Simd::Wide).
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(crate) mod avx2;
@@ -16,41 +17,15 @@ pub(crate) mod bytes;
 #[cfg(all(target_arch = "aarch64", not(miri)))]
 pub(crate) mod neon;
 
-/// Vectors of bytes and how elements move in them. `S` is the size of an element, 1, 2, 4 or 8
-/// bytes, unless said otherwise.
+use super::Vectors;
+
+/// Vectors, of one 16-byte lane or two, and how elements move in them. `S` is the size of an element,
+/// 1, 2, 4 or 8 bytes, unless said otherwise.
 ///
 /// # Safety
 ///
-/// `Vector` must be a plain array of `BYTES` bytes.
-pub(crate) unsafe trait Ordered: Copy {
-    /// A register.
-    type Vector: Copy;
-
-    /// Bytes of a vector: one 16-byte lane or two; 0 where the level has no such vectors, and no
-    /// method may be called.
-    const BYTES: usize;
-
-    /// The vector at this address.
-    ///
-    /// # Safety
-    ///
-    /// `BYTES` bytes must be readable, and the level's CPU features present.
-    unsafe fn load(from: *const u8) -> Self::Vector;
-
-    /// Stores a vector.
-    ///
-    /// # Safety
-    ///
-    /// `BYTES` bytes must be writable, and the level's CPU features present.
-    unsafe fn store(vector: Self::Vector, to: *mut u8);
-
-    /// Stores a vector past the caches, where the CPU can.
-    ///
-    /// # Safety
-    ///
-    /// As for [`store`](Self::store), and `to` aligned to `BYTES`.
-    unsafe fn stream(vector: Self::Vector, to: *mut u8);
-
+/// The methods must read and write what they say and nothing else.
+pub(crate) unsafe trait Ordered: Vectors {
     /// Each lane moved up by `S` bytes, the last `S` bytes of that lane of `fill` coming in.
     ///
     /// # Safety
@@ -116,13 +91,6 @@ pub(crate) unsafe trait Ordered: Copy {
         ones: Self::Vector,
         zeros: Self::Vector,
     ) -> Self::Vector;
-
-    /// The vector itself, as something the optimiser can't look into.
-    ///
-    /// # Safety
-    ///
-    /// The level's CPU features must be present.
-    unsafe fn opaque(vector: Self::Vector) -> Self::Vector;
 }
 
 /// A level without such vectors.
@@ -130,7 +98,7 @@ pub(crate) unsafe trait Ordered: Copy {
 pub(crate) struct None;
 
 // SAFETY: an array of no bytes.
-unsafe impl Ordered for None {
+unsafe impl Vectors for None {
     type Vector = [u8; 0];
     const BYTES: usize = 0;
 
@@ -139,6 +107,13 @@ unsafe impl Ordered for None {
     }
     unsafe fn store(_: [u8; 0], _: *mut u8) {}
     unsafe fn stream(_: [u8; 0], _: *mut u8) {}
+    unsafe fn opaque(_: [u8; 0]) -> [u8; 0] {
+        []
+    }
+}
+
+// SAFETY: as above.
+unsafe impl Ordered for None {
     unsafe fn up<const S: usize>(_: [u8; 0], _: [u8; 0]) -> [u8; 0] {
         []
     }
@@ -158,9 +133,6 @@ unsafe impl Ordered for None {
         []
     }
     unsafe fn select<const S: usize>(_: [u8; 0], _: [u8; 0], _: [u8; 0]) -> [u8; 0] {
-        []
-    }
-    unsafe fn opaque(_: [u8; 0]) -> [u8; 0] {
         []
     }
 }

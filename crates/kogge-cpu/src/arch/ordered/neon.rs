@@ -1,6 +1,7 @@
 //! NEON: one lane of 16 bytes.
 
 use super::Ordered;
+use crate::arch::vectors::Vectors;
 use crate::array::array;
 use core::arch::aarch64::*;
 use core::arch::asm;
@@ -10,7 +11,7 @@ use core::arch::asm;
 pub(crate) struct V;
 
 // SAFETY: `uint8x16_t` is 16 plain bytes.
-unsafe impl Ordered for V {
+unsafe impl Vectors for V {
     type Vector = uint8x16_t;
     const BYTES: usize = 16;
 
@@ -32,6 +33,18 @@ unsafe impl Ordered for V {
         unsafe { Self::store(vector, to) }
     }
 
+    #[inline(always)]
+    unsafe fn opaque(mut vector: uint8x16_t) -> uint8x16_t {
+        // SAFETY: no instruction at all; the register comes back as it was.
+        unsafe {
+            asm!("/* {0:v} */", inout(vreg) vector, options(pure, nomem, nostack, preserves_flags))
+        }
+        vector
+    }
+}
+
+// SAFETY: as above.
+unsafe impl Ordered for V {
     #[inline(always)]
     unsafe fn up<const S: usize>(fill: uint8x16_t, vector: uint8x16_t) -> uint8x16_t {
         // SAFETY: the caller vouches for NEON.
@@ -117,14 +130,5 @@ unsafe impl Ordered for V {
     ) -> uint8x16_t {
         // SAFETY: the caller vouches for NEON.
         unsafe { vbslq_u8(mask, ones, zeros) }
-    }
-
-    #[inline(always)]
-    unsafe fn opaque(mut vector: uint8x16_t) -> uint8x16_t {
-        // SAFETY: no instruction at all; the register comes back as it was.
-        unsafe {
-            asm!("/* {0:v} */", inout(vreg) vector, options(pure, nomem, nostack, preserves_flags))
-        }
-        vector
     }
 }
