@@ -254,7 +254,8 @@ void pause(const void* slot) {
     Launch& launch = *current().launch;
     Fiber& self = *current().running;
     self.polls = true;
-    if (looks_in_vain(self, slot, launch.news)) self.ready = has_news, self.ready_of = &launch, self.ready_than = self.news;
+    if (looks_in_vain(self, slot, launch.news))
+        self.ready = has_news, self.ready_of = &launch, self.ready_than = self.news;
     yield();
     self.polls = false;
 }
