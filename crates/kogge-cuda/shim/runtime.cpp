@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -50,9 +51,11 @@ namespace {
 enum : u32 { WARP = 32, AGENTS = 4 };
 // Not a power of two: else all stacks would want the same few lines of the cache.
 enum : u64 { STACK_BYTES = (128 << 10) + 576 };
-// Turns in which a block sees nothing go on anywhere before it counts as standing still. In each of them a
-// thread that polls looks at a slot, so it has seen many more than it would look at between two steps.
+// Turns in which a block sees nothing go on anywhere before it counts as standing still.
 enum : u64 { PATIENCE = 1 << 13 };
+// Turns without news after which threads that looked in vain may look again: one may come back to a slot without
+// waiting for it. Much fewer than a block has patience for.
+enum : u64 { TRUST = 1 << 6 };
 
 // A CUDA thread.
 struct Fiber {
@@ -60,6 +63,9 @@ struct Fiber {
     u32 thread = 0;
     bool done = false;
     bool polls = false;  // waits for nothing that this block could do
+    // Looks at slots since there were so many news, and one of these slots.
+    u64 news = 0, looks = 0;
+    const void* seen = nullptr;
     bool (*ready)(const void*, u64) = nullptr;
     const void* ready_of = nullptr;
     u64 ready_than = 0;
@@ -86,15 +92,16 @@ struct Copy {
 // look like a race of the kernel's.
 struct Queue {
     enum : u32 { ROOM = 1 << 16, WINDOW = 64 };
-    std::vector<Copy> copies = std::vector<Copy>(ROOM);
-    std::vector<u64> orders = std::vector<u64>(2 * ROOM);
+    // Not initialised: most programs need but a few pages of it.
+    std::unique_ptr<Copy[]> copies{new Copy[ROOM]};
+    std::unique_ptr<u64[]> orders{new u64[2 * ROOM]};
     u64 first = 0, end = 0;  // never reset: an index modulo the room is a place
 
     bool empty() const { return first == end; }
     Copy& at(u64 i) { return copies[(first + i) % ROOM]; }
     void push(Copy copy) {
         if (end - first == ROOM) fail("more copies at once than the shim keeps");
-        copy.order = &orders[end % orders.size()];
+        copy.order = &orders[end % (2 * ROOM)];
         order::release(copy.order);
         copies[end++ % ROOM] = copy;
     }
@@ -183,6 +190,7 @@ struct Launch {
     const std::unique_ptr<Room>* rooms;
     u32 cluster;                   // blocks of a cluster
     std::atomic<u64> progress{0};  // steps of all blocks
+    std::atomic<u64> news{0};      // how often a block told others something
     std::vector<Cluster> clusters = std::vector<Cluster>(blocks / cluster);
     // Of each block the progress at which it stands still, if it does.
     enum : u64 { GOES_ON = ~0ull, ENDED = GOES_ON - 1 };
@@ -211,7 +219,8 @@ struct Block {
     void* scheduler_stack = nullptr;
     Fiber* running = nullptr;
     std::mt19937 random;
-    u64 steps = 0;  // of this block alone
+    u64 steps = 0;           // of this block alone
+    bool distrusts = false;  // threads that looked in vain may look again
 
     Block(Launch* launch, u32 index, Room& room) : launch(launch), index(index), room(room), copies(room.copies) {}
     void progress() {
@@ -239,11 +248,24 @@ void wait_for(bool (*ready)(const void*, u64), const void* of, u64 than) {
     self.ready = ready, self.ready_of = of, self.ready_than = than;
     yield();
 }
-// Gives others a turn while polling what other blocks write.
-void pause() {
-    current().running->polls = true;
+// Whether a thread comes back to a slot with no news since. A slot is kept until as many more have been seen, as in
+// Brent's search for a cycle, so that it doesn't matter how many are polled in turn.
+bool looks_in_vain(Fiber& f, const void* slot, u64 news) {
+    if (f.news != news) f.news = news, f.looks = 0, f.seen = nullptr;
+    if (f.seen == slot) return true;
+    if (std::has_single_bit(++f.looks)) f.seen = slot;
+    return false;
+}
+bool has_news(const void* launch, u64 than) { return ((const Launch*)launch)->news != than || current().distrusts; }
+// Gives others a turn before a look at what other blocks write; as many as it takes, if it would be in vain.
+void pause(const void* slot) {
+    Launch& launch = *current().launch;
+    Fiber& self = *current().running;
+    self.polls = true;
+    if (looks_in_vain(self, slot, launch.news))
+        self.ready = has_news, self.ready_of = &launch, self.ready_than = self.news;
     yield();
-    current().running->polls = false;
+    self.polls = false;
 }
 
 bool past(const void* group, u64 generation) { return ((const Group*)group)->generation != generation; }
@@ -319,6 +341,7 @@ void make_a_copy(Block& b) {
         order::release(made);
     }
     if (copy.barrier) update(copy.barrier, copy.to ? 0 : 1, copy.to ? -(std::int32_t)copy.bytes : 0);
+    b.progress();
     order::run_as(b.scheduler);
 }
 
@@ -379,13 +402,26 @@ struct Watch {
     }
 };
 
+// The core is for the blocks that this one waits for: for a turn, or if it `stands`, until they tell it something.
+void let_others(Block& b, Watch& watch, bool stands, u64 news) {
+    for (u64 turns = 0; turns < TRUST; turns++) {
+        sched_yield();
+        watch.look(*b.launch, b.index);
+        if (!stands || b.launch->news != news) return;
+    }
+    b.distrusts = true;
+}
+
 void schedule(Block& b) {
     u32 threads = b.launch->threads, left = threads;
     Watch watch;
+    bool resumed = true;
     while (left > 0) {
-        u64 before = b.steps;
-        // Threads up or down from a random one on, some warps left out.
-        u32 start = b.random() % threads, step = b.random() % 2 ? 1 : threads - 1, skip = b.random() & b.random();
+        u64 before = b.steps, news = b.launch->news;
+        // Threads up or down from a random one on, some warps left out if last time somebody went on.
+        u32 start = b.random() % threads, step = b.random() % 2 ? 1 : threads - 1;
+        u32 skip = resumed ? b.random() & b.random() : 0;
+        resumed = false;
         for (u32 n = 0, i = start; n < threads; n++, i += step) {
             if (i >= threads) i -= threads;
             Fiber& f = b.fibers[i];
@@ -395,15 +431,16 @@ void schedule(Block& b) {
                 f.ready = nullptr;
             }
             resume(b, f);
+            resumed = true;
             if (f.done) left--;
         }
-        while (!b.copies.empty() && b.random() % 4) make_a_copy(b);
-        while (own_cluster().arrived > 0 && b.random() % 4 && take_mail(b)) {
+        // Many, if nobody went on: they are what is waited for.
+        u32 odds = resumed ? 4 : 64;
+        while (!b.copies.empty() && b.random() % odds) make_a_copy(b);
+        while (own_cluster().arrived > 0 && b.random() % odds && take_mail(b)) {
         }
-        if (b.steps != before) continue;
-        // The core is for the blocks that this one waits for.
-        sched_yield();
-        watch.look(*b.launch, b.index);
+        b.distrusts = false;
+        if (b.steps == before) let_others(b, watch, !resumed && skip == 0 && b.copies.empty(), news);
     }
     b.launch->stands[b.index] = Launch::ENDED;
     if (!b.copies.empty()) fail("a block ended before its copies were made");
@@ -496,6 +533,7 @@ bool all_arrived(const void* cluster, u64 threads) { return ((const Cluster*)clu
 u64 threads_of_a_cluster() { return (u64)current().launch->cluster * current().launch->threads; }
 void cluster_arrive() {
     if (own_cluster().arrived.fetch_add(1) >= threads_of_a_cluster()) fail("the cluster's barrier serves once");
+    current().launch->news++;
     current().progress();
 }
 void cluster_wait() {
@@ -518,6 +556,7 @@ void send(u32 block, const void* to, u32 word, Barrier* barrier) {
         return mail.open;
     });
     if (!sent) fail("a store to a block that has ended");
+    b.launch->news++;
     b.progress();
 }
 void store_remote(u32* to, u32 block, u32 word, Barrier* barrier) { send(block, to, word, barrier); }
@@ -534,10 +573,11 @@ void store_slot(void* to, u64 low, u64 high) {
     auto* slot = (unsigned __int128*)to;
     unsigned __int128 value = (unsigned __int128)high << 64 | low, seen = *slot, before;
     while ((before = __sync_val_compare_and_swap(slot, seen, value)) != seen) seen = before;
+    current().launch->news++;
     current().progress();
 }
 void load_slot(const void* from, u64& low, u64& high) {
-    pause();
+    pause(from);
     unsigned __int128 value = __sync_val_compare_and_swap((unsigned __int128*)from, 0, 0);
     low = (u64)value, high = (u64)(value >> 64);
 }
