@@ -10,16 +10,20 @@ use kogge_core::ops::{Affine, Compose, MatMul, Matrix2, Max, Sum};
 use kogge_core::{Accumulate, Direction, Element, Kind, Order, bytemuck, f16};
 use kogge_cuda::{Axis, Capability, Device, Inits, LineShape, Tuning, Workspace, cudarc};
 
-/// The device as it is, as if it were older and smaller, without teams, and with every line whole.
-fn devices() -> [Device; 4] {
+/// The device as it is, as if it were older and smaller, with small clusters and with none, without teams, and with
+/// every line whole.
+fn devices() -> [Device; 6] {
     let device = Device::open(0).expect("a GPU");
     let capability = device.capability();
     let older = Capability { compute: (8, 0), shared_bytes: 101_376, multiprocessors: 7 };
     assert!(capability.shared_bytes >= older.shared_bytes && capability.multiprocessors >= 7);
     let cut = Tuning { strip_blocks: 0, ..Tuning::default() };
     let whole = Tuning { column_warps: 0, ..cut };
-    let [older, cut] = [device.clone().with_capability(older), device.clone().with_tuning(cut)];
-    [device.clone(), older, cut, device.with_tuning(whole)]
+    let clusters = |strip_cluster| Tuning { strip_cluster, ..Tuning::default() };
+    let tuned = |tuning| device.clone().with_tuning(tuning);
+    let older = device.clone().with_capability(older);
+    let [four, none] = [4, 1].map(|most| tuned(clusters(most)));
+    [device.clone(), older, four, none, tuned(cut), tuned(whole)]
 }
 
 /// Arrays scanned along an axis that isn't contiguous.
@@ -38,6 +42,7 @@ fn shapes(order: Order) -> Vec<LineShape> {
         dense(&[row, 1000], 0),
         dense(&[3, segment + 1, 128], 1),
         dense(&[tile * 2 + 7, 96], 0),
+        dense(&[row * 70 - 3, 256], 0),
         dense(&[tile * 35 - 3, 3], 0),
         dense(&[40, 16, 48], 1),
         dense(&[300, 5, 3], 1),
