@@ -63,7 +63,7 @@ impl fmt::Display for LinePlan {
 /// let plan = plan_lines(&shape, &problem, h100, &Tuning::default())?;
 /// assert_eq!(
 ///     plan.to_string(),
-///     "columns in rounds, 128 lines by 1 rows, 132 blocks of 384 threads",
+///     "columns by teams, strips of 64 lines, 6 stages, clusters of 8, 96 blocks of 448 threads",
 /// );
 /// # Ok::<_, kogge_cuda::Error>(())
 /// ```
