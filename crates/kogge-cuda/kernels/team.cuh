@@ -40,7 +40,9 @@ struct TeamShare {
         u64 segments = (rows + ROWS_PER_SEGMENT - 1) / ROWS_PER_SEGMENT;
         return turns(segments, member / S::CLUSTER, team / S::CLUSTER) * MINE;
     }
-    static __device__ __forceinline__ u64 turns(u64 all, u64 first, u64 step) { return first < all ? (all - first + step - 1) / step : 0; }
+    static __device__ __forceinline__ u64 turns(u64 all, u64 first, u64 step) {
+        return first < all ? (all - first + step - 1) / step : 0;
+    }
 };
 
 // The totals of every segment of the strip and, without clusters, of every row. Neighbouring lines share a slot if their
@@ -57,14 +59,16 @@ struct TeamSlots {
     u64 epoch, rows, segments;
 
     __device__ __forceinline__ TeamSlots(const ColumnArguments<S>& arguments, const TeamShare<S>& share)
-        : workspace(arguments.workspace), epoch(share.team > 1 ? load_epoch(&workspace->epoch) + 1 : 0), rows(S::CLUSTER > 1 ? 0 : share.rows),
-          segments((share.rows + ROWS_PER_SEGMENT - 1) / ROWS_PER_SEGMENT) {}
+        : workspace(arguments.workspace), epoch(share.team > 1 ? load_epoch(&workspace->epoch) + 1 : 0),
+          rows(S::CLUSTER > 1 ? 0 : share.rows), segments((share.rows + ROWS_PER_SEGMENT - 1) / ROWS_PER_SEGMENT) {}
 
     // The slot of a row, or of a segment, of a line.
     __device__ __forceinline__ u64 row(u64 strip, u64 row, u32 column) const {
         return block_count() + (strip * (rows + segments) + row) * ACROSS + column / SHARED;
     }
-    __device__ __forceinline__ u64 segment(u64 strip, u64 segment, u32 column) const { return row(strip, rows + segment, column); }
+    __device__ __forceinline__ u64 segment(u64 strip, u64 segment, u32 column) const {
+        return row(strip, rows + segment, column);
+    }
 
     // All lanes of a warp take part.
     __device__ __forceinline__ void publish(u64 slot, u32 column, const A& total) const {
