@@ -136,8 +136,8 @@ struct Nowhere {
     __device__ __forceinline__ void put(u32, const A&, bool) {}
 };
 
-// The places of a line, `index` of an octet after the one before. Four pointers take turns: one alone would have to wait
-// till each store has read it.
+// The places of a line, `index` of an octet after the one before. Four pointers take turns, so that an address doesn't depend
+// on the last three.
 template <class U, u32 ALIGNMENT>
 struct Places {
     enum : u32 { TURNS = 4 };
