@@ -80,7 +80,8 @@ struct Group {
 
 // A copy that an agent has yet to make, or an arrival after those of the same thread.
 struct Copy {
-    u32 thread;
+    u32 thread, agent;
+    u32* unmade;  // copies of the same batch that its agent has yet to make
     u8* to;
     const u8* from;
     u32 bytes;
@@ -91,17 +92,21 @@ struct Copy {
 // The copies not yet made, as issued. Allocates nothing: what one fiber allocates and another frees would
 // look like a race of the kernel's.
 struct Queue {
-    enum : u32 { ROOM = 1 << 16, WINDOW = 64 };
+    enum : u32 { ROOM = 1 << 16, WINDOW = 64, PIECE = 1 << 10 };
     // Not initialised: most programs need but a few pages of it.
     std::unique_ptr<Copy[]> copies{new Copy[ROOM]};
-    std::unique_ptr<u64[]> orders{new u64[2 * ROOM]};
+    // What orders each copy, fresh places each time round. The detector lets fresh places that a thread releases one after
+    // another share a clock, which an agent acquires once; into others it copies all that the thread knows.
+    std::unique_ptr<u64[]> orders[2 * ROOM / PIECE];
     u64 first = 0, end = 0;  // never reset: an index modulo the room is a place
 
     bool empty() const { return first == end; }
     Copy& at(u64 i) { return copies[(first + i) % ROOM]; }
+    bool wants_places() const { return end % PIECE == 0; }
+    void renew_places() { orders[end % (2 * ROOM) / PIECE].reset(new u64[PIECE]); }
     void push(Copy copy) {
         if (end - first == ROOM) fail("more copies at once than the shim keeps");
-        copy.order = &orders[end % (2 * ROOM)];
+        copy.order = &orders[end % (2 * ROOM) / PIECE][end % PIECE];
         order::release(copy.order);
         copies[end++ % ROOM] = copy;
     }
@@ -145,6 +150,19 @@ struct Mail {
     }
 };
 
+// The copies of a thread between two of its arrivals are a batch.
+struct Batches {
+    enum : u32 { MOST = 64 };  // at once
+    u32 unmade[MOST][AGENTS] = {};
+    u32 current = 0;
+
+    void next() {
+        current = (current + 1) % MOST;
+        for (u32 left : unmade[current])
+            if (left) fail("more batches of copies at once than the shim keeps");
+    }
+};
+
 struct Warp {
     Group group;
     u32 exchange[2][WARP];
@@ -157,6 +175,7 @@ struct Room {
     std::unique_ptr<u8[]> stacks, memory;
     std::vector<u64> barrier_order;  // two for every eight bytes of shared memory
     std::vector<u64> made_order;     // of the copies of each thread
+    std::vector<Batches> batches;    // of each thread
     std::vector<order::Thread> known_as;
     order::Thread agents[AGENTS];
     Queue copies;
@@ -169,6 +188,7 @@ struct Room {
         if (threads > made_order.size()) {
             stacks.reset(new u8[threads * STACK_BYTES]);
             made_order.resize(threads);
+            batches.resize(threads);
             while (known_as.size() < threads) known_as.push_back(order::create());
         }
         if (shared_bytes / 8 * 2 + 2 > barrier_order.size()) {
@@ -326,11 +346,23 @@ void update(Barrier* barrier, u32 arrivals, std::int32_t bytes) {
 bool phase_over(const void* barrier, u64 parity) { return (unpack(*(const Barrier*)barrier).phase & 1) != parity; }
 
 void issue(u8* to, const u8* from, u32 bytes, Barrier* barrier) {
-    current().copies.push({current().running->thread, to, from, bytes, barrier, nullptr});
+    Block& b = current();
+    u32 thread = b.running->thread, agent = b.random() % AGENTS;
+    if (b.copies.wants_places()) {
+        // Who frees them must be who allocated them, or it would look like a race.
+        order::run_as(b.scheduler);
+        b.copies.renew_places();
+        order::run_as(b.room.known_as[thread]);
+    }
+    Batches& batches = b.room.batches[thread];
+    u32* unmade = &batches.unmade[batches.current][agent];
+    b.copies.push({thread, agent, unmade, to, from, bytes, barrier, nullptr});
+    if (to) ++*unmade;
+    else batches.next();
 }
 void make_a_copy(Block& b) {
     Copy copy = b.copies.take(b.random());
-    order::run_as(b.room.agents[b.random() % AGENTS]);
+    order::run_as(b.room.agents[copy.agent]);
     order::acquire(copy.order);
     u64* made = &b.room.made_order[copy.thread];
     if (copy.to == nullptr) order::acquire(made);
@@ -338,7 +370,8 @@ void make_a_copy(Block& b) {
         order::reads(copy.from, copy.bytes);
         order::writes(copy.to, copy.bytes);
         std::memcpy(copy.to, copy.from, copy.bytes);
-        order::release(made);
+        // An arrival comes after all of its batch: after the last that each agent makes.
+        if (--*copy.unmade == 0) order::release(made);
     }
     if (copy.barrier) update(copy.barrier, copy.to ? 0 : 1, copy.to ? -(std::int32_t)copy.bytes : 0);
     b.progress();
