@@ -112,6 +112,11 @@ void run(const Request& q, const Common& common, u64 init_kind, u8* totals) {
     }
 }
 
+template <>
+void run<Absent>(const Request&, const Common&, u64, u8*) {
+    shim::fail("a specimen that the program hasn't got");
+}
+
 struct Entry {
     u32 accumulator, slot, columns, row;
     void (*run[2])(const Request&, const Common&, u64, u8*);
@@ -119,7 +124,7 @@ struct Entry {
 #define ENTRY(name, O, I, U, A, COLUMNS, ROWS, BLOCKS)                         \
     {#name,                                                               \
      {sizeof(A), Slot<O::Element>::PARTS * 16, COLUMNS, LANES * Order<I>::CHUNK, \
-      {run<Specimen<O, I, U, A, false, COLUMNS, ROWS, BLOCKS>>, run<Specimen<O, I, U, A, true, COLUMNS, ROWS, BLOCKS>>}}},
+      {run<IF_HAS(name, Specimen<O, I, U, A, false, COLUMNS, ROWS, BLOCKS>)>, run<IF_HAS(name, Specimen<O, I, U, A, true, COLUMNS, ROWS, BLOCKS>)>}}},
 Named<Entry> entries[] = {SPECIMENS(ENTRY)};
 
 constexpr u64 SLOTS = 1 << 20;

@@ -36,11 +36,16 @@ void run(const Request& q) {
                  [](const void* a) { exact_run_scan<S>(*(const SegmentedArguments<S>*)a); }, &a);
 }
 
+template <>
+void run<Absent>(const Request&) {
+    shim::fail("a specimen that the program hasn't got");
+}
+
 #define ENTRY(name, O, I, U, A, PACKED, RING) \
     {#name, \
      {sizeof(I), sizeof(U), sizeof(A), Slot<Tail<O::Element>>::PARTS * 16, \
-      {run<Specimen<O, I, U, A, false, false, PACKED, RING>>, UNLESS_FEW(run<Specimen<O, I, U, A, true, false, PACKED, RING>>), \
-       UNLESS_FEW(run<Specimen<O, I, U, A, false, true, PACKED, RING>>), run<Specimen<O, I, U, A, true, true, PACKED, RING>>}}},
+      {run<IF_HAS(name, Specimen<O, I, U, A, false, false, PACKED, RING>)>, UNLESS_FEW(run<IF_HAS(name, Specimen<O, I, U, A, true, false, PACKED, RING>)>), \
+       UNLESS_FEW(run<IF_HAS(name, Specimen<O, I, U, A, false, true, PACKED, RING>)>), run<IF_HAS(name, Specimen<O, I, U, A, true, true, PACKED, RING>)>}}},
 // name, operator, input, output, accumulator, packed, stages
 #ifdef KOGGE_FEW
 // Those in which faults are planted: quick to compile, and small for a race detector.

@@ -85,19 +85,24 @@ void run_lines(const LineRequest& q) {
     }
 }
 
+template <>
+void run_lines<Absent>(const LineRequest&) {
+    shim::fail("a specimen that the program hasn't got");
+}
+
 struct Entry {
     u32 accumulator;
     void (*run[4])(const LineRequest&);
     u32 slot;
 };
 
-#define ENTRY(name, O, I, U, A, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED)                                  \
-    {#name,                                                                                                     \
-     {sizeof(A),                                                                                                \
-      {run_lines<Specimen<O, I, U, A, false, false, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>,            \
-       UNLESS_FEW(run_lines<Specimen<O, I, U, A, true, false, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>), \
-       UNLESS_FEW(run_lines<Specimen<O, I, U, A, false, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>), \
-       run_lines<Specimen<O, I, U, A, true, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>},             \
+#define ENTRY(name, O, I, U, A, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED)                                                \
+    {#name,                                                                                                                   \
+     {sizeof(A),                                                                                                              \
+      {run_lines<IF_HAS(name, Specimen<O, I, U, A, false, false, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>)>,            \
+       UNLESS_FEW(run_lines<IF_HAS(name, Specimen<O, I, U, A, true, false, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>)>), \
+       UNLESS_FEW(run_lines<IF_HAS(name, Specimen<O, I, U, A, false, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>)>), \
+       run_lines<IF_HAS(name, Specimen<O, I, U, A, true, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>)>},             \
       Slot<O::Element>::PARTS * 16}},
 Named<Entry> entries[] = {LINE_SPECIMENS(ENTRY)};
 

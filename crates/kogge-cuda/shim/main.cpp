@@ -17,13 +17,13 @@ struct Entry {
     u32 slot, segment, tile;
 };
 
-#define ENTRY(name, O, I, U, A, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED)                            \
-    {#name,                                                                                               \
-     {sizeof(I), sizeof(U), sizeof(A),                                                                    \
-      {run<Specimen<O, I, U, A, false, false, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>,            \
-       UNLESS_FEW(run<Specimen<O, I, U, A, true, false, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>), \
-       UNLESS_FEW(run<Specimen<O, I, U, A, false, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>), \
-       run<Specimen<O, I, U, A, true, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>>},             \
+#define ENTRY(name, O, I, U, A, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED)                                          \
+    {#name,                                                                                                             \
+     {sizeof(I), sizeof(U), sizeof(A),                                                                                  \
+      {run<IF_HAS(name, Specimen<O, I, U, A, false, false, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>)>,            \
+       UNLESS_FEW(run<IF_HAS(name, Specimen<O, I, U, A, true, false, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>)>), \
+       UNLESS_FEW(run<IF_HAS(name, Specimen<O, I, U, A, false, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>)>), \
+       run<IF_HAS(name, Specimen<O, I, U, A, true, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>)>},             \
       Slot<O::Element>::PARTS * 16, Order<I>::SEGMENT, Order<I>::TILE}},
 Named<Entry> entries[] = {SPECIMENS(ENTRY)};
 

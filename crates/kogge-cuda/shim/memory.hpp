@@ -15,6 +15,27 @@
 #define UNLESS_FEW(...) __VA_ARGS__
 #endif
 
+// Whether the program has the specimen of this name: a fault is tried on one alone, since most of its time would go into
+// compiling the others.
+constexpr bool has([[maybe_unused]] const char* name) {
+#ifdef KOGGE_ONLY
+    return __builtin_strcmp(name, KOGGE_ONLY) == 0;
+#else
+    return true;
+#endif
+}
+// What stands for a specimen that the program hasn't got.
+struct Absent {};
+template <bool HAS, class S>
+struct Either {
+    typedef S Type;
+};
+template <class S>
+struct Either<false, S> {
+    typedef Absent Type;
+};
+#define IF_HAS(name, ...) typename Either<has(#name), __VA_ARGS__>::Type
+
 enum : u32 { GUARD = 256 };
 // Bytes at an offset from a multiple of 16, with a guard on both sides.
 struct Memory {

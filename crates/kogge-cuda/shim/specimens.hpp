@@ -2,6 +2,7 @@
 // brackets, on elements of every size, in every kind and direction, in rings of every shape.
 #pragma once
 #include "kernels.hpp"
+#include "memory.hpp"
 
 enum : u32 { TILE_COPIES = 4 };
 
@@ -127,4 +128,8 @@ void run(const Request& q) {
                      [](const void* a) { tile_scan<S>(*(const Arguments<S>*)a); }, &a);
     else
         shim::fail("elements that no warp can hold a segment of");
+}
+template <>
+inline void run<Absent>(const Request&) {
+    shim::fail("a specimen that the program hasn't got");
 }

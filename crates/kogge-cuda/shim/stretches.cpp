@@ -59,11 +59,16 @@ void run(const Request& q) {
     for (const Memory* m : {&list, &stretches}) m->check();
 }
 
+template <>
+void run<Absent>(const Request&) {
+    shim::fail("a specimen that the program hasn't got");
+}
+
 #define ENTRY(name, O, I, U, A, RING) \
     {#name, \
      {sizeof(I), sizeof(U), sizeof(A), Slot<O::Element>::PARTS * 16, \
-      {run<Specimen<O, I, U, A, false, false, RING>>, UNLESS_FEW(run<Specimen<O, I, U, A, true, false, RING>>), \
-       UNLESS_FEW(run<Specimen<O, I, U, A, false, true, RING>>), run<Specimen<O, I, U, A, true, true, RING>>}}},
+      {run<IF_HAS(name, Specimen<O, I, U, A, false, false, RING>)>, UNLESS_FEW(run<IF_HAS(name, Specimen<O, I, U, A, true, false, RING>)>), \
+       UNLESS_FEW(run<IF_HAS(name, Specimen<O, I, U, A, false, true, RING>)>), run<IF_HAS(name, Specimen<O, I, U, A, true, true, RING>)>}}},
 // name, operator, input, output, accumulator, stages
 #ifdef KOGGE_FEW
 // Those in which faults are planted: quick to compile, and small for a race detector.

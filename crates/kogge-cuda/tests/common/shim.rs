@@ -166,12 +166,25 @@ impl Build {
     /// Entries into functions aren't instrumented: the sanitizer would keep the stack of each of thousands
     /// of threads.
     pub fn program_of(self, main: &str, sources: &Path, folder: &Path) -> Result<PathBuf, String> {
+        self.program_of_one(None, main, sources, folder)
+    }
+
+    /// The same with the specimen of this name alone.
+    pub fn program_of_one(
+        self,
+        specimen: Option<&str>,
+        main: &str,
+        sources: &Path,
+        folder: &Path,
+    ) -> Result<PathBuf, String> {
         let text = operators().expect("the operators' text");
         std::fs::write(folder.join("operators.hpp"), text).map_err(|error| error.to_string())?;
         let program = folder.join("program");
         let include = format!("-I{}", folder.display());
         let mut flags = vec![include.as_str()];
         flags.extend(self.flags(main));
+        let only = specimen.map(|name| format!("-DKOGGE_ONLY=\"{name}\""));
+        flags.extend(only.as_deref());
         if self == Self::Sanitized {
             flags.extend(["-fsanitize=thread", "--param=tsan-instrument-func-entry-exit=0"]);
         }
@@ -211,16 +224,24 @@ pub struct Shim {
     child: Child,
     /// Whether it has but two of the four kinds and directions.
     few: bool,
+    /// The one specimen that it has, if it hasn't got all.
+    only: Option<String>,
 }
 
 impl Shim {
     pub fn start(program: &Path) -> Self {
-        Self::spawn(program, false)
+        Self::spawn(program, false, None)
     }
 
-    /// One of few specimens.
-    pub fn start_few(program: &Path) -> Self {
-        Self::spawn(program, true)
+    /// One of few specimens, or of a single one.
+    pub fn start_few(program: &Path, only: Option<&str>) -> Self {
+        Self::spawn(program, true, only)
+    }
+
+    /// Whether the program has this specimen. Requests for others are made up all the same, so that those for
+    /// it are the same whatever else there is.
+    pub fn has(&self, specimen: &str) -> bool {
+        self.only.as_deref().is_none_or(|only| only == specimen)
     }
 
     /// A kind and a direction that the program has.
@@ -234,14 +255,14 @@ impl Shim {
         (kind, direction)
     }
 
-    fn spawn(program: &Path, few: bool) -> Self {
+    fn spawn(program: &Path, few: bool, only: Option<&str>) -> Self {
         let child = Command::new(program)
             .env("TSAN_OPTIONS", "halt_on_error=1 exitcode=66 history_size=0")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn();
-        Self { child: child.expect("the shim starts"), few }
+        Self { child: child.expect("the shim starts"), few, only: only.map(str::to_owned) }
     }
 
     /// The answer to a request, or what the program said as it ended.
@@ -329,6 +350,9 @@ impl<O, A> Case<'_, O, A> {
             offsets[0],
             offsets[1],
         );
+        if !shim.has(self.name) {
+            return Ok(());
+        }
         let init = (init_kind > 0).then_some(self.init);
         let (values, total) = expected::<T, U, A, O>(&self.operator, input, kind, direction, init);
         let parts = [bytemuck::bytes_of(&self.init), bytemuck::cast_slice(input)];

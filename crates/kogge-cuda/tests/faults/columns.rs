@@ -6,21 +6,24 @@ use crate::common::columns::Kernel::{self, Clusters, Lanes, Rounds, Teams};
 use crate::common::faults::Trial;
 use crate::common::shim::{BracketsI32, BracketsI64, Build, Shim};
 use kogge_core::{Accumulate, Element, Operator, Order};
-use std::path::Path;
 
-const COLUMNS: Trial = Trial { faults: "faults/columns", program: "columns.cpp", run: trials };
+const COLUMNS: Trial = Trial {
+    faults: "faults/columns",
+    program: "columns.cpp",
+    specimen: "brackets_i64",
+    run: trials,
+};
 
 /// A few lines, whole and cut, of a few chunks and of several tiles; twice on each workspace at least.
 /// Says what the first that is wrong did.
-fn trials(build: Build, program: &Path) -> Result<(), String> {
-    let mut shim = Shim::start_few(program);
+fn trials(build: Build, shim: &mut Shim) -> Result<(), String> {
     let mut random = Random(11);
     let wide = Case { name: "brackets_i64", operator: BracketsI64, columns: 16, cluster: 2 };
     let deep = Case { name: "brackets_i32_deep", operator: BracketsI32, columns: 2, cluster: 4 };
     let turns = if build == Build::Sanitized { 3 } else { 5 };
     for turn in 0..turns {
-        tries(turn, &wide, &mut shim, &mut random, |r| r.next() as i64)?;
-        tries(turn, &deep, &mut shim, &mut random, |r| r.next() as i32)?;
+        tries(turn, &wide, shim, &mut random, |r| r.next() as i64)?;
+        tries(turn, &deep, shim, &mut random, |r| r.next() as i32)?;
     }
     Ok(())
 }

@@ -7,13 +7,13 @@ use crate::common::segments::lengths;
 use crate::common::shim::{Build, PackedU32, Shim};
 use kogge_core::Order;
 use kogge_core::ops::{Affine, Compose};
-use std::path::Path;
 
-const EXACT: Trial = Trial { faults: "faults/exact", program: "exact.cpp", run: trials };
+const EXACT: Trial =
+    Trial { faults: "faults/exact", program: "exact.cpp", specimen: "packed_u32", run: trials };
 
 /// Segments of all kinds in up to a dozen tiles; in plain builds also in more than a block of the order has.
-fn trials(build: Build, program: &Path) -> Result<(), String> {
-    let (mut shim, mut random) = (Shim::start_few(program), Random(19));
+fn trials(build: Build, shim: &mut Shim) -> Result<(), String> {
+    let mut random = Random(19);
     let turns = if build == Build::Sanitized { 6 } else { 24 };
     for turn in 0..turns {
         let offset_bytes = [0, 4, 8][turn % 3];
@@ -27,7 +27,7 @@ fn trials(build: Build, program: &Path) -> Result<(), String> {
         let input: Vec<u32> = (0..n).map(|_| random.next() as u32 | 1).collect();
         let inits = [7, 0x1_0003, 1];
         let case = Case { name: "packed_u32", operator: PackedU32, offset_bytes, inits };
-        case.check_numbered::<u32, u32>(&mut shim, &mut random, &parts, &input, numbered)?;
+        case.check_numbered::<u32, u32>(shim, &mut random, &parts, &input, numbered)?;
 
         let order = Order::of::<Affine<i32>>();
         let parts = lengths(&mut random, order, n / 2);
@@ -36,7 +36,7 @@ fn trials(build: Build, program: &Path) -> Result<(), String> {
         let case = Case { name: "compose_i32", operator: Compose, offset_bytes, inits };
         let maps = |_| map(random.next() as i32 | 1, random.next() as i32);
         let input: Vec<Affine<i32>> = (0..n / 2).map(maps).collect();
-        case.check_numbered::<_, Affine<i32>>(&mut shim, &mut random, &parts, &input, numbered)?;
+        case.check_numbered::<_, Affine<i32>>(shim, &mut random, &parts, &input, numbered)?;
     }
     Ok(())
 }

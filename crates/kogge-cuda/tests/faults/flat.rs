@@ -5,40 +5,39 @@ use crate::common::faults::Trial;
 use crate::common::shim::{BracketsI32, BracketsI64, Build, Case, Launch, OfTwins, Shim, Twins};
 use kogge_core::ops::Max;
 use kogge_core::{Accumulate, Element, Operator, Order};
-use std::path::Path;
 
-const FLAT: Trial = Trial { faults: "faults", program: "main.cpp", run: trials };
-const VALUES: Trial = Trial { faults: "faults/values", program: "values.cpp", run: values };
+const FLAT: Trial =
+    Trial { faults: "faults", program: "main.cpp", specimen: "brackets_i64", run: trials };
+const VALUES: Trial =
+    Trial { faults: "faults/values", program: "values.cpp", specimen: "twins", run: values };
 
 /// Scans of a few tiles by few blocks, and in plain builds by many; twice on each workspace at least.
 /// Says what the first that is wrong did.
-fn trials(build: Build, program: &Path) -> Result<(), String> {
-    let mut shim = Shim::start_few(program);
+fn trials(build: Build, shim: &mut Shim) -> Result<(), String> {
     let mut random = Random(7);
     let bulk = Case { name: "brackets_i64", operator: BracketsI64, init: 41i64 };
     let old = Case { name: "brackets_i32_old", operator: BracketsI32, init: -9i32 };
     let turns = if build == Build::Sanitized { 2 } else { 6 };
     for turn in 0..turns {
-        tries(build, turn, &bulk, &mut shim, &mut random, |r| r.next() as i64)?;
-        tries(build, turn, &old, &mut shim, &mut random, |r| r.next() as i32)?;
+        tries(build, turn, &bulk, shim, &mut random, |r| r.next() as i64)?;
+        tries(build, turn, &old, shim, &mut random, |r| r.next() as i32)?;
     }
     Ok(())
 }
 
 /// The same of wide values, and of extremes among which there are NaNs.
-fn values(build: Build, program: &Path) -> Result<(), String> {
-    let mut shim = Shim::start_few(program);
+fn values(build: Build, shim: &mut Shim) -> Result<(), String> {
     let mut random = Random(9);
     let wide = Case { name: "twins", operator: OfTwins, init: Twins { x: 1, y: 2 } };
     let plain = Case { name: "max_f32", operator: Max, init: 0.1f32 };
     let turns = if build == Build::Sanitized { 3 } else { 9 };
     for turn in 0..turns {
-        tries(build, turn, &wide, &mut shim, &mut random, |r| Twins {
+        tries(build, turn, &wide, shim, &mut random, |r| Twins {
             x: r.next() as i64,
             y: r.next() as i64,
         })?;
         // A NaN in one of a few tiles.
-        tries(build, turn, &plain, &mut shim, &mut random, |r| match r.below(30_000) {
+        tries(build, turn, &plain, shim, &mut random, |r| match r.below(30_000) {
             0 => f32::from_bits(0xffc0_0000 | r.below(1 << 22) as u32),
             _ => r.below(1 << 20) as f32,
         })?;

@@ -5,19 +5,18 @@ use crate::common::faults::Trial;
 use crate::common::lines::{Layout, Way, batch, check};
 use crate::common::shim::{BracketsI32, BracketsI64, Build, Shim};
 use kogge_core::{Accumulate, Element, Operator, Order};
-use std::path::Path;
 
-const LINES: Trial = Trial { faults: "faults/lines", program: "lines.cpp", run: trials };
+const LINES: Trial =
+    Trial { faults: "faults/lines", program: "lines.cpp", specimen: "brackets_i64", run: trials };
 
 /// A few batches of short lines and of teams' lines, and lines in rounds. Says what the first that is wrong
 /// did.
-fn trials(build: Build, program: &Path) -> Result<(), String> {
-    let mut shim = Shim::start_few(program);
+fn trials(build: Build, shim: &mut Shim) -> Result<(), String> {
     let mut random = Random(13);
     let turns = if build == Build::Sanitized { 2 } else { 6 };
     for turn in 0..turns {
-        tries("brackets_i64", BracketsI64, turn, &mut shim, &mut random, |r| r.next() as i64)?;
-        tries("brackets_i32_old", BracketsI32, turn, &mut shim, &mut random, |r| r.next() as i32)?;
+        tries("brackets_i64", BracketsI64, turn, shim, &mut random, |r| r.next() as i64)?;
+        tries("brackets_i32_old", BracketsI32, turn, shim, &mut random, |r| r.next() as i32)?;
     }
     Ok(())
 }

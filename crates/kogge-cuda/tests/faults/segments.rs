@@ -6,14 +6,17 @@ use crate::common::segmented::{Case, Numbered};
 use crate::common::segments::lengths;
 use crate::common::shim::{BracketsI32, BracketsI64, Build, Shim};
 use kogge_core::Order;
-use std::path::Path;
 
-const SEGMENTS: Trial = Trial { faults: "faults/segments", program: "segmented.cpp", run: trials };
+const SEGMENTS: Trial = Trial {
+    faults: "faults/segments",
+    program: "segmented.cpp",
+    specimen: "brackets_i64",
+    run: trials,
+};
 
 /// Segments of all kinds in a few windows, in lists that hold all of a window's chunks and in lists that
 /// don't; in plain builds also a segment of more than a block of tiles.
-fn trials(build: Build, program: &Path) -> Result<(), String> {
-    let mut shim = Shim::start_few(program);
+fn trials(build: Build, shim: &mut Shim) -> Result<(), String> {
     let mut random = Random(11);
     let inits = [41i64, -3, 1 << 35];
     let case = |name, offset_bytes| Case { name, operator: BracketsI64, offset_bytes, inits };
@@ -29,27 +32,21 @@ fn trials(build: Build, program: &Path) -> Result<(), String> {
             };
             let n = lengths.iter().sum();
             let input: Vec<i64> = (0..n).map(|_| random.next() as i64).collect();
-            case.check::<i64, i64>(&mut shim, &mut random, &lengths, &input)?;
+            case.check::<i64, i64>(shim, &mut random, &lengths, &input)?;
         }
     }
     for turn in 0..turns {
-        long_runs(&mut shim, &mut random, turn % 2 == 0)?;
+        long_runs(shim, &mut random, turn % 2 == 0)?;
     }
     if build == Build::Few {
         let lengths = [random.below(order.tile()), order.block() + order.tile() * 3, 5];
         let input: Vec<i64> = (0..lengths.iter().sum()).map(|_| random.next() as i64).collect();
-        parts.check::<i64, i64>(&mut shim, &mut random, &lengths, &input)?;
+        parts.check::<i64, i64>(shim, &mut random, &lengths, &input)?;
         // A long one whose chunks lie in two cells each; without totals it is scanned row by row.
         for case in [&parts, &whole, &parts, &whole] {
             let lengths = [random.below(order.row()) | 1, order.tile() * 2];
             let input: Vec<i64> = (0..lengths.iter().sum()).map(|_| random.next() as i64).collect();
-            case.check_numbered::<i64, i64>(
-                &mut shim,
-                &mut random,
-                &lengths,
-                &input,
-                Numbered::Inits,
-            )?;
+            case.check_numbered::<i64, i64>(shim, &mut random, &lengths, &input, Numbered::Inits)?;
         }
     }
     Ok(())

@@ -6,14 +6,17 @@ use crate::common::segmented::{Case, Numbered};
 use crate::common::segments::lengths;
 use crate::common::shim::{BracketsI32, Build, Shim};
 use kogge_core::Order;
-use std::path::Path;
 
-const STRETCHES: Trial =
-    Trial { faults: "faults/stretches", program: "stretches.cpp", run: trials };
+const STRETCHES: Trial = Trial {
+    faults: "faults/stretches",
+    program: "stretches.cpp",
+    specimen: "brackets_i32",
+    run: trials,
+};
 
 /// Segments of all kinds, in stretches enough for several warps.
-fn trials(build: Build, program: &Path) -> Result<(), String> {
-    let (mut shim, mut random) = (Shim::start_few(program), Random(37));
+fn trials(build: Build, shim: &mut Shim) -> Result<(), String> {
+    let mut random = Random(37);
     let order = Order::of::<i32>();
     let inits = [41i32, -3, 1 << 25];
     let case = Case { name: "brackets_i32", operator: BracketsI32, offset_bytes: 8, inits };
@@ -29,7 +32,7 @@ fn trials(build: Build, program: &Path) -> Result<(), String> {
         };
         let input: Vec<i32> = (0..parts.iter().sum()).map(|_| random.next() as i32).collect();
         let numbered = Numbered::Neither;
-        case.check_numbered::<i32, i32>(&mut shim, &mut random, &parts, &input, numbered)?;
+        case.check_numbered::<i32, i32>(shim, &mut random, &parts, &input, numbered)?;
     }
     Ok(())
 }
