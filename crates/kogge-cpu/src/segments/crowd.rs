@@ -6,6 +6,7 @@ use super::short::{BATCH, Batches};
 use super::starts::{Segments, Starts};
 use super::{Done, Job};
 use crate::algorithm::cut::{Chunks, Cut, PLACES, WORDS};
+use crate::algorithm::segmented::{self, Segmented};
 use crate::algorithm::windows::{self, Windows, stage_bytes};
 use crate::arch::{Words, Work, stream};
 use crate::descent::Room;
@@ -55,8 +56,7 @@ where
             // SAFETY: passed on; the segments follow one another.
             unsafe {
                 if short > at {
-                    crowd.cut(&mask, at..short);
-                    crowd.windows(&mask, at..short);
+                    crowd.short(&mask, at..short);
                     at = short;
                 } else if let Some(next) = mask.next(at).or_else(|| starts.next_below(end)) {
                     crowd.long(at..next);
@@ -101,15 +101,22 @@ where
         let mut crowd = Crowd::new(self);
         let mut mask = Mask::every(len);
         let (most, mut cut) = (PLACES / len * len, 0);
+        let in_place = const { segmented::longest::<T, A, O>().is_some() };
         while at + len <= known {
             let together = most.min((known - at) / len * len);
             mask.base = at;
-            if together != cut {
+            if together != cut && !in_place {
                 crowd.cut(&mask, at..at + together);
                 cut = together;
             }
             // SAFETY: passed on; they were cut, these or others that lie alike.
-            unsafe { crowd.windows(&mask, at..at + together) };
+            unsafe {
+                if in_place {
+                    crowd.segmented(&mask, at..at + together);
+                } else {
+                    crowd.windows(&mask, at..at + together);
+                }
+            }
             at += together;
         }
         for at in (at..end).step_by(len) {
@@ -253,6 +260,46 @@ where
         let (heads, element) = (&mask.heads, PhantomData::<T>);
         let chunks = &mut self.chunks;
         self.job.request.level.run(Cut { heads, places, chunks, element });
+    }
+
+    /// Scans the segments of these places, all short.
+    ///
+    /// # Safety
+    ///
+    /// As for [`windows`](Self::windows).
+    unsafe fn short(&mut self, mask: &Mask, places: Range<usize>) {
+        // SAFETY: passed on.
+        unsafe {
+            if const { segmented::longest::<T, A, O>().is_some() } {
+                self.segmented(mask, places);
+            } else {
+                self.cut(mask, places.clone());
+                self.windows(mask, places);
+            }
+        }
+    }
+
+    /// Scans the segments of these places, all short, where they lie.
+    ///
+    /// # Safety
+    ///
+    /// As for [`windows`](Self::windows), and words must go like this.
+    unsafe fn segmented(&mut self, mask: &Mask, places: Range<usize>) {
+        // SAFETY: passed on.
+        unsafe { self.finish() };
+        let (job, element) = (self.job, PhantomData::<T>);
+        job.request.level.run(Segmented {
+            operator: job.request.operator,
+            kind: job.request.kind,
+            init: job.parts.init(0),
+            from: job.from.cast::<A>().wrapping_add(mask.base),
+            to: job.to.cast::<A>().wrapping_add(mask.base),
+            heads: &mask.heads,
+            places: places.start - mask.base..places.end - mask.base,
+            stage: self.stage.of::<u8>(segmented::stage_bytes::<A>()),
+            stream: job.plan.stream,
+            element,
+        });
     }
 
     /// Scans the segments of these places, all short, and cut into chunks.
