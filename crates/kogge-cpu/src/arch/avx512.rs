@@ -174,6 +174,15 @@ unsafe impl super::Simd for Simd {
     }
 
     #[inline(always)]
+    unsafe fn flagged(flags: &[u8; 64]) -> u64 {
+        // SAFETY: readable; the caller vouches for AVX-512.
+        unsafe {
+            let flags = load(flags.as_ptr(), 0);
+            _mm512_test_epi8_mask(flags, flags)
+        }
+    }
+
+    #[inline(always)]
     unsafe fn list(places: u64, first: u32, scale: u32, to: *mut u32) -> usize {
         // SAFETY: the caller vouches for AVX2, which comes with AVX-512, and for the room.
         unsafe { Narrower::list(places, first, scale, to) }

@@ -51,6 +51,22 @@ pub(crate) unsafe trait Simd: Copy {
         pairs.fold(0, |bits, (i, (word, other))| bits | u64::from(word != other) << i)
     }
 
+    /// One bit for each of 64 bytes that isn't 0; they are 0 or 1.
+    ///
+    /// # Safety
+    ///
+    /// The level's CPU features must be present.
+    #[inline(always)]
+    unsafe fn flagged(flags: &[u8; 64]) -> u64 {
+        let mut mask = 0;
+        for (i, eight) in flags.chunks_exact(8).enumerate() {
+            let eight = u64::from_le_bytes(eight.try_into().expect("eight bytes"));
+            // Byte k moves bit k to bit 56 + k; no two products meet.
+            mask |= (eight.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * i);
+        }
+        mask
+    }
+
     /// Lists the places of the set bits, each on top of `first`, times 2^`scale`, and says how many.
     ///
     /// # Safety

@@ -224,10 +224,9 @@ impl<S: Starts> Work for See<'_, S> {
 
     #[inline(always)]
     unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) {
-        for (heads, place) in self.heads.iter_mut().zip((self.from..).step_by(64)) {
-            // SAFETY: features by contract.
-            *heads = unsafe { self.starts.mask::<W32>(place..self.end.min(place + 64)) };
-        }
+        let end = self.end.min(self.from + 64 * self.heads.len());
+        // SAFETY: features by contract.
+        unsafe { self.starts.masks::<W32>(self.from..end, self.heads) };
     }
 }
 
