@@ -3,10 +3,9 @@
 //! Chunks start where segments do, so a vector holds chunks that begin anywhere in it. Lanes are still
 //! all that the order needs: an element takes in the place before it unless it starts a chunk, and the
 //! chunk totals of Kogge–Stone, kept in the lane that starts the next chunk, take in the lane that is
-//! 1, 2, 4, … chunks before, unless the segment has fewer. Which lanes do is one [mask](places) a step,
-//! found for 128 places at a time; a step that no lane takes is left out. So nothing depends on where
-//! segments start but masks, there is no room lost in chunks that aren't full, and what is read and
-//! written is whole vectors, one after another.
+//! 1, 2, 4, … chunks before, unless the segment has fewer. Which lanes do is one [mask](places) a step;
+//! a step that no lane takes is left out. So nothing depends on where segments start but masks, no room
+//! is lost in chunks that aren't full, and what is read and written is whole vectors, one after another.
 //!
 //! Values leave through a stage in whole lines of the cache, wherever segments begin.
 
@@ -18,7 +17,7 @@ use super::lanes::{combine, combine_some, splat};
 use super::outlet::Outlet;
 use super::tile::{Shape, by_shape, shape};
 use crate::arch::stream::{LINE, prefetch_part};
-use crate::arch::{Words, Work};
+use crate::arch::{Simd, Words, Work};
 use crate::array::array;
 use kogge_core::{Element, Kind, Operator, Order};
 use places::{Bits, Places, STEPS};
@@ -27,15 +26,15 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 /// Places that are scanned together.
-const ROW: usize = 128;
+const SPAN: usize = 128;
 
 /// Bytes from where elements are read to where memory is asked for.
 const AHEAD: usize = 4 << 10;
 
-/// Bytes of the stage: the values of a mask, where they lie in their first line, and what whole rows
+/// Bytes of the stage: the values of a mask, where they lie in their first line, and what whole spans
 /// have before and behind.
 pub(crate) const fn stage_bytes<A>() -> usize {
-    (PLACES + 2 * ROW) * size_of::<A>() + 2 * LINE
+    (PLACES + 2 * SPAN) * size_of::<A>() + 2 * LINE
 }
 
 /// Elements of the longest segment that goes like this, if such elements do.
@@ -47,7 +46,8 @@ pub(crate) const fn longest<T, A: Element, O: Operator<A>>() -> Option<usize> {
 }
 
 /// Segments to be scanned at some SIMD level. Made where they are known to be this thread's, and of up
-/// to [`longest`] elements; `T` is the element as it lies in memory.
+/// to [`longest`] elements; `T` is the element as it lies in memory. Says whether the level scans them like
+/// this; else nothing was done.
 pub(crate) struct Segmented<'a, T, A, O> {
     pub(crate) operator: &'a O,
     pub(crate) kind: Kind,
@@ -68,11 +68,14 @@ pub(crate) struct Segmented<'a, T, A, O> {
 }
 
 impl<T: Element, A: Element, O: Operator<A>> Work for Segmented<'_, T, A, O> {
-    type Output = ();
+    type Output = bool;
     const COMPACT: bool = O::COMPACT;
 
     #[inline(always)]
-    unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) {
+    unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) -> bool {
+        if const { !W32::Simd::WHERE_THEY_LIE } {
+            return false;
+        }
         // SAFETY: passed on; the size of `A` is what the arm says.
         unsafe {
             by_shape! { shape::<Whole, T, A, O>();
@@ -80,6 +83,7 @@ impl<T: Element, A: Element, O: Operator<A>> Work for Segmented<'_, T, A, O> {
                 Shape::Wide(1) => self.any::<W64, 2>(),
             }
         }
+        true
     }
 }
 
@@ -109,32 +113,32 @@ impl<T: Element, A: Element, O: Operator<A>> Segmented<'_, T, A, O> {
         let Range { start, end } = self.places;
         let size = size_of::<A>();
         let places = Places::of::<CHUNK>(self.heads);
-        // What the first row has before the segments is put there too.
-        let stage = self.stage.wrapping_add(ROW * size);
+        // What the first span has before the segments is put there too.
+        let stage = self.stage.wrapping_add(SPAN * size);
         let mut out = Outlet::new(stage, self.to.cast(), start * size, self.stream);
         let first = self.init.unwrap_or_else(|| self.operator.identity());
-        let mut room = MaybeUninit::<[A; ROW]>::uninit();
-        // SAFETY: by contract. Whole rows of places are this thread's, and there is room in the stage
-        // for all of the rows that the segments begin and end in.
+        let mut room = MaybeUninit::<[A; SPAN]>::uninit();
+        // SAFETY: by contract. Whole spans of places are this thread's, and there is room in the stage
+        // for all of the spans that the segments begin and end in.
         unsafe {
             let mut lanes = Lanes::<H, A, O, EXCLUSIVE, INIT>::new(self.operator, first);
-            for row in start / ROW..end.div_ceil(ROW) {
-                let place = row * ROW;
+            for span in start / SPAN..end.div_ceil(SPAN) {
+                let place = span * SPAN;
                 let mut from = self.from.add(place);
-                for line in (0..ROW * size).step_by(LINE) {
+                for line in (0..SPAN * size).step_by(LINE) {
                     prefetch_part::<LINE>(from.cast::<u8>().wrapping_add(AHEAD + line));
                 }
-                if end < place + ROW {
+                if end < place + SPAN {
                     let copied = room.as_mut_ptr().cast::<A>();
-                    copied.cast::<u8>().write_bytes(0, ROW * size);
+                    copied.cast::<u8>().write_bytes(0, SPAN * size);
                     copied.copy_from_nonoverlapping(from, end - place);
                     from = copied;
                 }
                 let to = out.at(place * size).cast();
                 if const { size_of::<H::Vector>() == 64 } {
-                    lanes.row::<8>(&places, row, from.cast(), to);
+                    lanes.span::<8>(&places, span, from.cast(), to);
                 } else {
-                    lanes.row::<4>(&places, row, from.cast(), to);
+                    lanes.span::<4>(&places, span, from.cast(), to);
                 }
                 out.send::<H>(place * size);
             }
@@ -143,13 +147,13 @@ impl<T: Element, A: Element, O: Operator<A>> Segmented<'_, T, A, O> {
     }
 }
 
-/// A row, and a vector of it.
+/// A span, and a vector of it.
 type At = (usize, usize);
 
-/// Vectors of a row that are worked at together, to hide what operations take.
+/// Vectors of a span that are worked at together, to hide what operations take.
 type Group<H, const N: usize> = [<H as Words>::Vector; N];
 
-/// A row of places in lanes, and what of the row before goes into it.
+/// A span of places in lanes, and what of the span before goes into it.
 struct Lanes<'a, H: Words, A, O, const EXCLUSIVE: bool, const INIT: bool> {
     operator: &'a O,
     /// The initial value or the identity, throughout.
@@ -188,32 +192,32 @@ where
         Self { operator, first, element, value, totals, steps: 0, accumulator }
     }
 
-    /// Scans a row, `N` vectors at a time.
+    /// Scans a span, `N` vectors at a time.
     ///
     /// # Safety
     ///
-    /// [`ROW`] elements must be readable at `from` and writable at `to`, and the CPU features of `H` be
+    /// [`SPAN`] elements must be readable at `from` and writable at `to`, and the CPU features of `H` be
     /// present.
     #[inline(always)]
-    unsafe fn row<const N: usize>(
+    unsafe fn span<const N: usize>(
         &mut self,
         places: &Places,
-        row: usize,
+        span: usize,
         from: *const H::Vector,
         to: *mut H::Vector,
     ) {
-        let later = INIT || places.later.any(row);
+        let later = INIT || places.later.any(span);
         if later {
-            self.go_deeper(places, row);
+            self.go_deeper(places, span);
         }
-        for g in (0..ROW / H::LANES).step_by(N) {
-            // SAFETY: within the row, by contract.
+        for g in (0..SPAN / H::LANES).step_by(N) {
+            // SAFETY: within the span, by contract.
             unsafe {
                 let elements = array(|i| from.add(g + i).read_unaligned());
                 let values: Group<H, N> = if later {
-                    self.chunks(places, (row, g), elements)
+                    self.chunks(places, (span, g), elements)
                 } else {
-                    self.alone(places, (row, g), elements)
+                    self.alone(places, (span, g), elements)
                 };
                 for i in 0..N {
                     to.add(g + i).write_unaligned(values[i]);
@@ -226,7 +230,7 @@ where
     ///
     /// # Safety
     ///
-    /// As for [`row`](Self::row).
+    /// As for [`span`](Self::span).
     #[inline(always)]
     unsafe fn alone<const N: usize>(
         &mut self,
@@ -248,7 +252,7 @@ where
     ///
     /// # Safety
     ///
-    /// As for [`row`](Self::row).
+    /// As for [`span`](Self::span).
     #[inline(always)]
     unsafe fn chunks<const N: usize>(
         &mut self,
@@ -283,7 +287,7 @@ where
     ///
     /// # Safety
     ///
-    /// As for [`row`](Self::row).
+    /// As for [`span`](Self::span).
     #[inline(always)]
     unsafe fn chunks_before<const N: usize>(&mut self, elements: Group<H, N>) -> Group<H, N> {
         macro_rules! fold {
@@ -311,7 +315,7 @@ where
     ///
     /// # Safety
     ///
-    /// As for [`row`](Self::row).
+    /// As for [`span`](Self::span).
     #[inline(always)]
     unsafe fn follow<const N: usize>(
         &self,
@@ -343,7 +347,7 @@ where
     ///
     /// # Safety
     ///
-    /// As for [`row`](Self::row).
+    /// As for [`span`](Self::span).
     #[inline(always)]
     unsafe fn exclusive<const N: usize>(
         &self,
@@ -368,7 +372,7 @@ where
     ///
     /// # Safety
     ///
-    /// As for [`row`](Self::row).
+    /// As for [`span`](Self::span).
     #[inline(always)]
     unsafe fn kogge_stone<const N: usize>(
         &mut self,
@@ -399,7 +403,7 @@ where
     ///
     /// # Safety
     ///
-    /// As for [`row`](Self::row).
+    /// As for [`span`](Self::span).
     #[inline(always)]
     unsafe fn step<const STEP: usize, const N: usize>(
         &mut self,
@@ -452,8 +456,8 @@ where
     /// Has more steps made than before, if places are far enough for them: of the vectors before, the
     /// totals that the last step came to.
     #[inline(always)]
-    fn go_deeper(&mut self, places: &Places, row: usize) {
-        let steps = places.far[..STEPS - 1].iter().take_while(|far| far.any(row)).count();
+    fn go_deeper(&mut self, places: &Places, span: usize) {
+        let steps = places.far[..STEPS - 1].iter().take_while(|far| far.any(span)).count();
         let from = self.kept(self.steps).cast_const();
         for step in self.steps + 1..=steps {
             // SAFETY: other vectors, as many.
@@ -482,16 +486,16 @@ unsafe fn slid<H: Words, const S: usize, const N: usize>(
     slid
 }
 
-/// The lanes that a row has bits for in the `g`-th vector: from memory, where CPUs take masks from at once.
+/// The lanes that a span has bits for in the `g`-th vector: from memory, where CPUs take masks from at once.
 ///
 /// # Safety
 ///
 /// The CPU features of `H` must be present.
 #[inline(always)]
-unsafe fn mask<H: Words>(bits: &Bits, (row, g): At, i: usize) -> H::Vector {
+unsafe fn mask<H: Words>(bits: &Bits, (span, g): At, i: usize) -> H::Vector {
     let place = (g + i) * H::LANES;
-    let from = bits.bytes(row).wrapping_add(place / 8);
-    // SAFETY: bytes of the row; features by contract.
+    let from = bits.bytes(span).wrapping_add(place / 8);
+    // SAFETY: bytes of the span; features by contract.
     unsafe {
         let bits = match H::LANES {
             16 => u32::from(u16::from_le(from.cast::<u16>().read_unaligned())),
@@ -500,3 +504,6 @@ unsafe fn mask<H: Words>(bits: &Bits, (row, g): At, i: usize) -> H::Vector {
         H::mask(bits, 0)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -296,7 +296,6 @@ unsafe impl Words for W32 {
             match S {
                 1 => _mm256_alignr_epi8::<12>(high, middle),
                 2 => _mm256_alignr_epi8::<8>(high, middle),
-                3 => _mm256_alignr_epi8::<4>(high, middle),
                 4 => middle,
                 _ => unreachable!(),
             }

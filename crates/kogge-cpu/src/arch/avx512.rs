@@ -160,6 +160,7 @@ pub(crate) struct Simd;
 unsafe impl super::Simd for Simd {
     type Ordered = super::ordered::avx512::V;
     type Wide = super::ordered::avx512::Wide;
+    const WHERE_THEY_LIE: bool = true;
 
     #[inline(always)]
     unsafe fn stream_line(from: *const u8, to: *mut u8) {

@@ -32,6 +32,10 @@ pub(crate) unsafe trait Simd: Copy {
     /// Its widest vectors.
     type Wide: Vectors;
 
+    /// Whether short segments are scanned where they lie, and not by windows. (By vectors of 32 bytes those
+    /// of more than a chunk are slower so. The portable level has it for the sake of tests.)
+    const WHERE_THEY_LIE: bool = false;
+
     /// Copies a line of 64 bytes past the caches, where the CPU can.
     ///
     /// # Safety

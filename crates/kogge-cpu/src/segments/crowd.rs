@@ -1,6 +1,7 @@
 //! The segments of a piece where short ones are many: seen as a mask of their heads, and scanned
-//! [by windows](crate::algorithm::windows). Segments of more than a row go as everywhere else, and so
-//! do the last ones of a piece, behind which a chunk might reach into what others write.
+//! [where they lie](crate::algorithm::segmented) or [by windows](crate::algorithm::windows). Segments of
+//! more than a row go as everywhere else, and so do the last ones of a piece, behind which a chunk might
+//! reach into what others write.
 
 use super::short::{BATCH, Batches};
 use super::starts::{Segments, Starts};
@@ -14,6 +15,9 @@ use crate::engine::same;
 use kogge_core::{Accumulate, Direction, Element, Operator, Order};
 use std::marker::PhantomData;
 use std::ops::Range;
+
+/// Places fewer than which go by windows: for others it is worth to find what all of a mask says.
+const FEW: usize = 256;
 
 impl<T, U, A, O> Job<'_, '_, T, U, A, O>
 where
@@ -97,23 +101,21 @@ where
             return Done { first: None, long: None };
         }
         let first = Some(at);
-        let known = end.saturating_sub(const { Order::of::<T>().chunk() });
+        let chunk = const { Order::of::<T>().chunk() };
+        let known = end.saturating_sub(chunk);
         let mut crowd = Crowd::new(self);
         let mut mask = Mask::every(len);
         let (most, mut cut) = (PLACES / len * len, 0);
-        let in_place = const { segmented::longest::<T, A, O>().is_some() };
         while at + len <= known {
             let together = most.min((known - at) / len * len);
             mask.base = at;
-            if together != cut && !in_place {
-                crowd.cut(&mask, at..at + together);
-                cut = together;
-            }
             // SAFETY: passed on; they were cut, these or others that lie alike.
             unsafe {
-                if in_place {
-                    crowd.segmented(&mask, at..at + together);
-                } else {
+                if len >= chunk || !crowd.segmented(&mask, at..at + together) {
+                    if together != cut {
+                        crowd.cut(&mask, at..at + together);
+                        cut = together;
+                    }
                     crowd.windows(&mask, at..at + together);
                 }
             }
@@ -269,21 +271,23 @@ where
     unsafe fn short(&mut self, mask: &Mask, places: Range<usize>) {
         // SAFETY: passed on.
         unsafe {
-            if const { segmented::longest::<T, A, O>().is_some() } {
-                self.segmented(mask, places);
-            } else {
+            if places.len() < FEW || !self.segmented(mask, places.clone()) {
                 self.cut(mask, places.clone());
                 self.windows(mask, places);
             }
         }
     }
 
-    /// Scans the segments of these places, all short, where they lie.
+    /// Scans the segments of these places, all short, where they lie, if the elements and the level have
+    /// them scanned so.
     ///
     /// # Safety
     ///
-    /// As for [`windows`](Self::windows), and words must go like this.
-    unsafe fn segmented(&mut self, mask: &Mask, places: Range<usize>) {
+    /// As for [`windows`](Self::windows).
+    unsafe fn segmented(&mut self, mask: &Mask, places: Range<usize>) -> bool {
+        if const { segmented::longest::<T, A, O>().is_none() } {
+            return false;
+        }
         // SAFETY: passed on.
         unsafe { self.finish() };
         let (job, element) = (self.job, PhantomData::<T>);
@@ -298,7 +302,7 @@ where
             stage: self.stage.of::<u8>(segmented::stage_bytes::<A>()),
             stream: job.plan.stream,
             element,
-        });
+        })
     }
 
     /// Scans the segments of these places, all short, and cut into chunks.

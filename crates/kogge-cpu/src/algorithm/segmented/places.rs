@@ -35,16 +35,16 @@ impl Bits {
         self.0[w + 1] << by | self.0[w] >> (64 - by)
     }
 
-    /// Whether there are any in a row of 128 places.
+    /// Whether there are any in a span of 128 places.
     #[inline(always)]
-    pub(super) fn any(&self, row: usize) -> bool {
-        self.0[2 * row + 1] | self.0[2 * row + 2] != 0
+    pub(super) fn any(&self, span: usize) -> bool {
+        self.0[2 * span + 1] | self.0[2 * span + 2] != 0
     }
 
-    /// The bytes of a row.
+    /// The bytes of a span.
     #[inline(always)]
-    pub(super) fn bytes(&self, row: usize) -> *const u8 {
-        self.0[2 * row + 1..].as_ptr().cast()
+    pub(super) fn bytes(&self, span: usize) -> *const u8 {
+        self.0[2 * span + 1..].as_ptr().cast()
     }
 
     /// With the bytes of words in this order.
@@ -137,4 +137,58 @@ fn inside<const CHUNK: usize>(heads: u64) -> u64 {
     }
     steps!(2 4 8 16 32);
     starts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::cut::PLACES;
+
+    /// What is said of each place, one by one, from the first head on.
+    fn check<const CHUNK: usize>(first: usize, lens: impl Fn(usize) -> usize) {
+        let (mut heads, mut at) = (vec![], first);
+        while at < PLACES {
+            heads.push(at);
+            at += lens(heads.len());
+        }
+        let mut mask = [0; WORDS];
+        heads.iter().for_each(|place| mask[place / 64] |= 1 << (place % 64));
+        let places = Places::of::<CHUNK>(&mask);
+        let said = |bits: &Bits, place: usize| {
+            // SAFETY: a byte of the words.
+            let byte = unsafe { *bits.bytes(0).add(place / 8) };
+            byte >> (place % 8) & 1 == 1
+        };
+        for place in first..PLACES {
+            let head = *heads.iter().rev().find(|&&head| head <= place).unwrap();
+            let (within, before) = ((place - head) % CHUNK, (place - head) / CHUNK);
+            let case = format!("chunks of {CHUNK} from {first}, place {place}");
+            assert_eq!(said(&places.heads, place), place == head, "{case}");
+            assert_eq!(said(&places.starts, place), within == 0, "{case}");
+            assert_eq!(said(&places.later, place), within == 0 && before > 0, "{case}");
+            for (k, follow) in places.follow.iter().enumerate() {
+                assert_eq!(said(follow, place), within == k + 1, "{case}, {k}");
+            }
+            for (step, far) in places.far.iter().enumerate() {
+                // The chunk before is the one that takes in another.
+                let any = within == 0 && before > 1 << step;
+                assert_eq!(said(far, place), any, "{case}, step {step}");
+            }
+            let rest = [&places.heads, &places.far[0]].map(|bits| bits.any(place / 128));
+            let span = place / 128 * 128..place / 128 * 128 + 128;
+            let seen = |bits| span.clone().any(|place| said(bits, place));
+            assert_eq!(rest, [seen(&places.heads), seen(&places.far[0])], "{case}");
+        }
+    }
+
+    #[test]
+    fn places_are_told_as_one_by_one() {
+        let most = if cfg!(miri) { 2 } else { 60 };
+        for seed in 1..=most {
+            let longest = 1 + seed * 13 % 128;
+            let len = |j: usize| 1 + (j * seed).wrapping_mul(0x9e37_79b9) / 64 % longest;
+            check::<4>(seed % 64, len);
+            check::<2>(seed % 64, |j| len(j).min(64));
+        }
+    }
 }
