@@ -27,7 +27,45 @@ pub(super) unsafe fn combine<H: Words, A: Element, O: Operator<A>, const W: usiz
     right: Vectors<H, W>,
 ) -> Vectors<H, W> {
     // SAFETY: the caller vouches for the features.
-    let (left, right) = unsafe { (map(left, |v| H::opaque(v)), map(right, |v| H::opaque(v))) };
+    unsafe {
+        let (left, right) = (map(left, |v| H::opaque(v)), map(right, |v| H::opaque(v)));
+        map(combine_open::<H, A, O, W>(operator, left, right), |v| H::opaque(v))
+    }
+}
+
+/// `left ∘ right` where those of a mask are set, `right` elsewhere; of one word.
+///
+/// The compiler may make one operation of the two where the CPU has it.
+///
+/// # Safety
+///
+/// `A` must be a word of `H` in size, and the CPU features of `H` present.
+#[inline(always)]
+pub(super) unsafe fn combine_some<H: Words, A: Element, O: Operator<A>>(
+    operator: &O,
+    mask: H::Vector,
+    left: H::Vector,
+    right: H::Vector,
+) -> H::Vector {
+    // SAFETY: passed on.
+    unsafe {
+        let (left, right) = (H::opaque(left), H::opaque(right));
+        let [value] = combine_open::<H, A, O, 1>(operator, [left], [right]);
+        H::select(mask, value, right)
+    }
+}
+
+/// As [`combine`], open to what the compiler makes of it with what comes next.
+///
+/// # Safety
+///
+/// As for [`combine`].
+#[inline(always)]
+unsafe fn combine_open<H: Words, A: Element, O: Operator<A>, const W: usize>(
+    operator: &O,
+    left: Vectors<H, W>,
+    right: Vectors<H, W>,
+) -> Vectors<H, W> {
     let mut combined = MaybeUninit::<Vectors<H, W>>::uninit();
     for lane in 0..H::LANES {
         // SAFETY: `lane` is a lane of each; every word of every vector is written.
@@ -36,8 +74,8 @@ pub(super) unsafe fn combine<H: Words, A: Element, O: Operator<A>, const W: usiz
             put::<H, A, W>(combined.as_mut_ptr(), lane, value);
         }
     }
-    // SAFETY: all lanes were written above; the caller vouches for the features.
-    unsafe { map(combined.assume_init(), |v| H::opaque(v)) }
+    // SAFETY: all lanes were written above.
+    unsafe { combined.assume_init() }
 }
 
 /// The accumulator in a lane.

@@ -28,6 +28,7 @@ pub(crate) mod outlet;
 pub(crate) mod parallel;
 pub(crate) mod part;
 mod rows;
+pub(crate) mod segmented;
 pub(crate) mod sequential;
 mod staged;
 pub(crate) mod strip;

@@ -200,6 +200,19 @@ unsafe impl super::Simd for Simd {
     }
 
     #[inline(always)]
+    unsafe fn flagged(flags: &[u8; 64]) -> u64 {
+        // SAFETY: readable; the caller vouches for AVX2.
+        unsafe {
+            let [low, high] = array(|i| {
+                // The top bit of a byte is what is asked for.
+                let flags = _mm256_slli_epi16::<7>(load(flags.as_ptr(), i));
+                u64::from(_mm256_movemask_epi8(flags) as u32)
+            });
+            low | high << 32
+        }
+    }
+
+    #[inline(always)]
     unsafe fn list(places: u64, first: u32, scale: u32, to: *mut u32) -> usize {
         // SAFETY: the caller vouches for AVX2 and POPCNT, and for the room.
         unsafe { list(places, first, scale, to) }

@@ -149,7 +149,7 @@ macro_rules! align {
     };
 }
 
-align!(align32, "valignd", 8, 12, 14, 15);
+align!(align32, "valignd", 8, 12, 13, 14, 15);
 align!(align64, "valignq", 4, 6, 7);
 
 /// What AVX-512 has for words of any width.
@@ -160,6 +160,7 @@ pub(crate) struct Simd;
 unsafe impl super::Simd for Simd {
     type Ordered = super::ordered::avx512::V;
     type Wide = super::ordered::avx512::Wide;
+    const WHERE_THEY_LIE: bool = true;
 
     #[inline(always)]
     unsafe fn stream_line(from: *const u8, to: *mut u8) {
@@ -171,6 +172,15 @@ unsafe impl super::Simd for Simd {
     unsafe fn differ(words: &[u32; 64], others: &[u32; 64]) -> u64 {
         // SAFETY: the caller vouches for AVX2, which comes with AVX-512.
         unsafe { Narrower::differ(words, others) }
+    }
+
+    #[inline(always)]
+    unsafe fn flagged(flags: &[u8; 64]) -> u64 {
+        // SAFETY: readable; the caller vouches for AVX-512.
+        unsafe {
+            let flags = load(flags.as_ptr(), 0);
+            _mm512_test_epi8_mask(flags, flags)
+        }
     }
 
     #[inline(always)]
@@ -262,6 +272,7 @@ unsafe impl Words for W32 {
             match S {
                 1 => align32::<15>(high, low),
                 2 => align32::<14>(high, low),
+                3 => align32::<13>(high, low),
                 4 => align32::<12>(high, low),
                 8 => align32::<8>(high, low),
                 _ => unreachable!(),
@@ -338,7 +349,11 @@ unsafe impl Words for W32 {
     #[inline(always)]
     unsafe fn select(mask: __m512i, ones: __m512i, zeros: __m512i) -> __m512i {
         // SAFETY: the caller vouches for AVX-512.
-        unsafe { _mm512_mask_mov_epi32(zeros, _mm512_movepi32_mask(mask), ones) }
+        // As numbers: so the compiler makes one instruction of it and the sum of floats that is selected.
+        unsafe {
+            let [zeros, ones] = map([zeros, ones], |vector| _mm512_castsi512_ps(vector));
+            _mm512_castps_si512(_mm512_mask_mov_ps(zeros, _mm512_movepi32_mask(mask), ones))
+        }
     }
 
     #[inline(always)]
@@ -470,7 +485,11 @@ unsafe impl Words for W64 {
     #[inline(always)]
     unsafe fn select(mask: __m512i, ones: __m512i, zeros: __m512i) -> __m512i {
         // SAFETY: the caller vouches for AVX-512.
-        unsafe { _mm512_mask_mov_epi64(zeros, _mm512_movepi64_mask(mask), ones) }
+        // As numbers, as above.
+        unsafe {
+            let [zeros, ones] = map([zeros, ones], |vector| _mm512_castsi512_pd(vector));
+            _mm512_castpd_si512(_mm512_mask_mov_pd(zeros, _mm512_movepi64_mask(mask), ones))
+        }
     }
 
     #[inline(always)]

@@ -27,6 +27,7 @@ pub(crate) struct Simd;
 unsafe impl super::Simd for Simd {
     type Ordered = super::ordered::None;
     type Wide = super::ordered::None;
+    const WHERE_THEY_LIE: bool = true;
 
     #[inline(always)]
     unsafe fn stream_line(from: *const u8, to: *mut u8) {

@@ -32,6 +32,10 @@ pub(crate) unsafe trait Simd: Copy {
     /// Its widest vectors.
     type Wide: Vectors;
 
+    /// Whether short segments are scanned where they lie, and not by windows. (By vectors of 32 bytes those
+    /// of more than a chunk are slower so. The portable level has it for the sake of tests.)
+    const WHERE_THEY_LIE: bool = false;
+
     /// Copies a line of 64 bytes past the caches, where the CPU can.
     ///
     /// # Safety
@@ -49,6 +53,22 @@ pub(crate) unsafe trait Simd: Copy {
     unsafe fn differ(words: &[u32; 64], others: &[u32; 64]) -> u64 {
         let pairs = words.iter().zip(others).enumerate();
         pairs.fold(0, |bits, (i, (word, other))| bits | u64::from(word != other) << i)
+    }
+
+    /// One bit for each of 64 bytes that isn't 0; they are 0 or 1.
+    ///
+    /// # Safety
+    ///
+    /// The level's CPU features must be present.
+    #[inline(always)]
+    unsafe fn flagged(flags: &[u8; 64]) -> u64 {
+        let mut mask = 0;
+        for (i, eight) in flags.chunks_exact(8).enumerate() {
+            let eight = u64::from_le_bytes(eight.try_into().expect("eight bytes"));
+            // Byte k moves bit k to bit 56 + k; no two products meet.
+            mask |= (eight.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * i);
+        }
+        mask
     }
 
     /// Lists the places of the set bits, each on top of `first`, times 2^`scale`, and says how many.

@@ -1,11 +1,13 @@
 //! The segments of a piece where short ones are many: seen as a mask of their heads, and scanned
-//! [by windows](crate::algorithm::windows). Segments of more than a row go as everywhere else, and so
-//! do the last ones of a piece, behind which a chunk might reach into what others write.
+//! [where they lie](crate::algorithm::segmented) or [by windows](crate::algorithm::windows). Segments of
+//! more than a row go as everywhere else, and so do the last ones of a piece, behind which a chunk might
+//! reach into what others write.
 
 use super::short::{BATCH, Batches};
 use super::starts::{Segments, Starts};
 use super::{Done, Job};
 use crate::algorithm::cut::{Chunks, Cut, PLACES, WORDS};
+use crate::algorithm::segmented::{self, Segmented};
 use crate::algorithm::windows::{self, Windows, stage_bytes};
 use crate::arch::{Words, Work, stream};
 use crate::descent::Room;
@@ -13,6 +15,9 @@ use crate::engine::same;
 use kogge_core::{Accumulate, Direction, Element, Operator, Order};
 use std::marker::PhantomData;
 use std::ops::Range;
+
+/// Places fewer than which go by windows: for others it is worth to find what all of a mask says.
+const FEW: usize = 256;
 
 impl<T, U, A, O> Job<'_, '_, T, U, A, O>
 where
@@ -55,8 +60,7 @@ where
             // SAFETY: passed on; the segments follow one another.
             unsafe {
                 if short > at {
-                    crowd.cut(&mask, at..short);
-                    crowd.windows(&mask, at..short);
+                    crowd.short(&mask, at..short);
                     at = short;
                 } else if let Some(next) = mask.next(at).or_else(|| starts.next_below(end)) {
                     crowd.long(at..next);
@@ -97,19 +101,24 @@ where
             return Done { first: None, long: None };
         }
         let first = Some(at);
-        let known = end.saturating_sub(const { Order::of::<T>().chunk() });
+        let chunk = const { Order::of::<T>().chunk() };
+        let known = end.saturating_sub(chunk);
         let mut crowd = Crowd::new(self);
         let mut mask = Mask::every(len);
         let (most, mut cut) = (PLACES / len * len, 0);
         while at + len <= known {
             let together = most.min((known - at) / len * len);
             mask.base = at;
-            if together != cut {
-                crowd.cut(&mask, at..at + together);
-                cut = together;
-            }
             // SAFETY: passed on; they were cut, these or others that lie alike.
-            unsafe { crowd.windows(&mask, at..at + together) };
+            unsafe {
+                if len >= chunk || !crowd.segmented(&mask, at..at + together) {
+                    if together != cut {
+                        crowd.cut(&mask, at..at + together);
+                        cut = together;
+                    }
+                    crowd.windows(&mask, at..at + together);
+                }
+            }
             at += together;
         }
         for at in (at..end).step_by(len) {
@@ -217,10 +226,9 @@ impl<S: Starts> Work for See<'_, S> {
 
     #[inline(always)]
     unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) {
-        for (heads, place) in self.heads.iter_mut().zip((self.from..).step_by(64)) {
-            // SAFETY: features by contract.
-            *heads = unsafe { self.starts.mask::<W32>(place..self.end.min(place + 64)) };
-        }
+        let end = self.end.min(self.from + 64 * self.heads.len());
+        // SAFETY: features by contract.
+        unsafe { self.starts.masks::<W32>(self.from..end, self.heads) };
     }
 }
 
@@ -253,6 +261,48 @@ where
         let (heads, element) = (&mask.heads, PhantomData::<T>);
         let chunks = &mut self.chunks;
         self.job.request.level.run(Cut { heads, places, chunks, element });
+    }
+
+    /// Scans the segments of these places, all short.
+    ///
+    /// # Safety
+    ///
+    /// As for [`windows`](Self::windows).
+    unsafe fn short(&mut self, mask: &Mask, places: Range<usize>) {
+        // SAFETY: passed on.
+        unsafe {
+            if places.len() < FEW || !self.segmented(mask, places.clone()) {
+                self.cut(mask, places.clone());
+                self.windows(mask, places);
+            }
+        }
+    }
+
+    /// Scans the segments of these places, all short, where they lie, if the elements and the level have
+    /// them scanned so.
+    ///
+    /// # Safety
+    ///
+    /// As for [`windows`](Self::windows).
+    unsafe fn segmented(&mut self, mask: &Mask, places: Range<usize>) -> bool {
+        if const { segmented::longest::<T, A, O>().is_none() } {
+            return false;
+        }
+        // SAFETY: passed on.
+        unsafe { self.finish() };
+        let (job, element) = (self.job, PhantomData::<T>);
+        job.request.level.run(Segmented {
+            operator: job.request.operator,
+            kind: job.request.kind,
+            init: job.parts.init(0),
+            from: job.from.cast::<A>().wrapping_add(mask.base),
+            to: job.to.cast::<A>().wrapping_add(mask.base),
+            heads: &mask.heads,
+            places: places.start - mask.base..places.end - mask.base,
+            stage: self.stage.of::<u8>(segmented::stage_bytes::<A>()),
+            stream: job.plan.stream,
+            element,
+        })
     }
 
     /// Scans the segments of these places, all short, and cut into chunks.

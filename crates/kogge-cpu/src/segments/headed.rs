@@ -104,10 +104,7 @@ impl<S: Starts> Work for See<'_, S> {
 
     #[inline(always)]
     unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) {
-        let Range { start, end } = self.places;
-        for (heads, place) in self.heads.iter_mut().zip((start..end).step_by(WORD)) {
-            // SAFETY: features by contract.
-            *heads = unsafe { self.starts.mask::<W32>(place..end.min(place + WORD)) };
-        }
+        // SAFETY: features by contract.
+        unsafe { self.starts.masks::<W32>(self.places, self.heads) };
     }
 }

@@ -5,10 +5,21 @@
 //! mask: neither short segments nor long ones cost a branch an element.
 
 use crate::arch::stream::{LINE, prefetch_part};
-use crate::arch::{Simd, Words};
+use crate::arch::{Level, Simd, Words, Work};
+use crate::pool;
 use kogge_core::{Error, bf16, f16};
 use std::hint::black_box;
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Offsets that a thread looks at in turn.
+const LOOKED_AT: usize = 1 << 15;
+
+/// Places that offsets are made flags for at a time.
+const FLAGS: usize = 1024;
+
+/// Words of a mask that are found bit by bit: for fewer, flags take longer to make and to look at.
+const FEW: usize = 4;
 
 /// Bytes from the keys that are looked at to those that are asked for.
 const AHEAD: usize = 2 << 10;
@@ -61,6 +72,19 @@ pub trait Starts {
     /// Moves past the next start if that is below `limit`, and gives it. Limits never fall.
     fn next_below(&mut self, limit: usize) -> Option<usize>;
 
+    /// Puts one bit for each of these places where a segment starts, 64 of them to a word, and moves past
+    /// them. Starts that were passed before may be missing.
+    ///
+    /// # Safety
+    ///
+    /// The CPU features of `H` must be present.
+    #[doc(hidden)]
+    #[inline(always)]
+    unsafe fn masks<H: Words<Word = u32>>(&mut self, places: Range<usize>, masks: &mut [u64]) {
+        // SAFETY: passed on.
+        unsafe { word_by_word::<H, Self>(self, places, masks) }
+    }
+
     /// One bit for each of these places, at most 64 of them, where a segment starts; moves past them.
     /// Starts that were passed before may be missing.
     ///
@@ -68,12 +92,27 @@ pub trait Starts {
     ///
     /// The CPU features of `H` must be present.
     #[doc(hidden)]
-    unsafe fn mask<H: Words<Word = u32>>(&mut self, places: Range<usize>) -> u64 {
-        let mut mask = 0;
-        while let Some(start) = self.next_below(places.end) {
-            mask |= 1 << (start - places.start);
+    unsafe fn mask<H: Words<Word = u32>>(&mut self, places: Range<usize>) -> u64;
+}
+
+/// Puts [masks](Starts::masks) word by word.
+///
+/// # Safety
+///
+/// As for [`Starts::masks`].
+#[inline(always)]
+unsafe fn word_by_word<H: Words<Word = u32>, S: Starts + ?Sized>(
+    starts: &mut S,
+    Range { mut start, end }: Range<usize>,
+    masks: &mut [u64],
+) {
+    for mask in masks {
+        if start >= end {
+            break;
         }
-        mask
+        // SAFETY: passed on.
+        *mask = unsafe { starts.mask::<H>(start..end.min(start + 64)) };
+        start += 64;
     }
 }
 
@@ -185,14 +224,47 @@ impl<I: Offset> Segments for Offsets<'_, I> {
             }
             Some(_) => {}
         }
-        match self.0.windows(2).position(|pair| pair[1] < pair[0]) {
-            None => Ok(()),
-            Some(at) => Err(Error::OffsetOrder {
-                index: at + 1,
-                offset: self.0[at + 1].to_string(),
-                before: self.0[at].to_string(),
-            }),
+        if rise(self.0) {
+            return Ok(());
         }
+        let at = self.0.windows(2).position(|pair| pair[1] < pair[0]).expect("found before");
+        Err(Error::OffsetOrder {
+            index: at + 1,
+            offset: self.0[at + 1].to_string(),
+            before: self.0[at].to_string(),
+        })
+    }
+}
+
+/// Whether no offset is below the one before; looked at by all threads, since that is all that keeps them
+/// from the scan.
+fn rise<I: Offset>(offsets: &[I]) -> bool {
+    let parts = offsets.len().div_ceil(LOOKED_AT);
+    let rise = AtomicBool::new(true);
+    let part = |part: usize| {
+        let start = part * LOOKED_AT;
+        let part = &offsets[start..offsets.len().min(start + LOOKED_AT + 1)];
+        if !Level::detect().run(Rise(part)) {
+            rise.store(false, Ordering::Relaxed);
+        }
+    };
+    match parts {
+        1 => part(0),
+        parts => pool::each(parts, 1, &part),
+    }
+    rise.into_inner()
+}
+
+/// Whether no offset is below the one before, at some SIMD level.
+struct Rise<'a, I>(&'a [I]);
+
+impl<I: Offset> Work for Rise<'_, I> {
+    type Output = bool;
+
+    #[inline(always)]
+    unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) -> bool {
+        let later = &self.0[1.min(self.0.len())..];
+        self.0.iter().zip(later).fold(true, |rise, (before, offset)| rise & (before <= offset))
     }
 }
 
@@ -212,6 +284,38 @@ impl<I: Offset> Starts for Listed<'_, I> {
         }
         self.rest = rest;
         Some(start)
+    }
+
+    /// By way of a flag for each place, if there are many: nothing is read of what was just written, and no
+    /// branch depends on where segments start but the last.
+    #[inline(always)]
+    unsafe fn masks<H: Words<Word = u32>>(&mut self, places: Range<usize>, masks: &mut [u64]) {
+        if masks.len() <= FEW {
+            // SAFETY: passed on.
+            return unsafe { word_by_word::<H, Self>(self, places, masks) };
+        }
+        for (masks, from) in masks.chunks_mut(FLAGS / 64).zip(places.clone().step_by(FLAGS)) {
+            let mut flags = [[0; 64]; FLAGS / 64];
+            let here = &mut flags.as_flattened_mut()[..FLAGS.min(places.end - from)];
+            let passed = self.rest.iter().position(|start| {
+                let flag = here.get_mut(start.index().wrapping_sub(from));
+                flag.map(|flag| *flag = 1).is_none()
+            });
+            self.rest = &self.rest[passed.unwrap_or(self.rest.len())..];
+            for (mask, flags) in masks.iter_mut().zip(&flags) {
+                // SAFETY: passed on.
+                *mask = unsafe { H::Simd::flagged(flags) };
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn mask<H: Words<Word = u32>>(&mut self, places: Range<usize>) -> u64 {
+        let mut mask = 0;
+        while let Some(start) = self.next_below(places.end) {
+            mask |= 1 << (start - places.start);
+        }
+        mask
     }
 }
 
@@ -336,6 +440,19 @@ impl Flags for Heads<'_> {
             Ok(heads) if heads.iter().any(|&head| head) => first | mask(&heads.map(u8::from)),
             Ok(_) => first,
             Err(_) => first | bits(heads.iter().copied()),
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn look_at<H: Words<Word = u32>>(&self, places: Range<usize>) -> u64 {
+        let heads = bytemuck::cast_slice::<bool, u8>(&self.0[places.clone()]);
+        match heads.first_chunk::<64>() {
+            // SAFETY: passed on.
+            Some(heads) => unsafe {
+                prefetch_part::<LINE>(heads.as_ptr().wrapping_add(AHEAD));
+                u64::from(places.start == 0) | H::Simd::flagged(heads)
+            },
+            None => self.look(places),
         }
     }
 }
@@ -539,11 +656,19 @@ mod tests {
 
         #[inline(always)]
         unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(mut self) {
-            for place in (self.from..self.end).step_by(64) {
+            // As many words at a time as one goes by one, then more, then more than there are.
+            let mut at = self.from;
+            for words in [1, FEW, 2 * FLAGS / 64 + 1, 2 * FLAGS / 64 + 1].into_iter().cycle() {
+                let end = self.end.min(at + 64 * words);
+                let mut masks = vec![0; words];
                 // SAFETY: features by contract.
-                let mask = unsafe { self.starts.mask::<W32>(place..self.end.min(place + 64)) };
-                let set = (0..64).filter(|bit| mask >> bit & 1 == 1);
-                self.found.extend(set.map(|bit| place + bit));
+                unsafe { self.starts.masks::<W32>(at..end, &mut masks) };
+                let set = (0..64 * words).filter(|bit| masks[bit / 64] >> (bit % 64) & 1 == 1);
+                self.found.extend(set.map(|bit| at + bit));
+                if end == self.end {
+                    return;
+                }
+                at = end;
             }
         }
     }
@@ -559,16 +684,17 @@ mod tests {
                 assert_eq!(found, want, "from {from}, {}", level.name());
             }
         }
-        let keys: Vec<u32> = (0..300).map(|i| i / 7 * (i / 90)).collect();
-        let heads: Vec<bool> = (0..300).map(|i| i > 0 && keys[i] != keys[i - 1]).collect();
-        let starts = (0..300).filter(|&i| i == 0 || heads[i]);
-        let offsets: Vec<usize> = starts.chain([300]).collect();
+        let n = 6_000;
+        let keys: Vec<u32> = (0..n as u32).map(|i| i / 7 * (i / 90)).collect();
+        let heads: Vec<bool> = (0..n).map(|i| i > 0 && keys[i] != keys[i - 1]).collect();
+        let starts = (0..n).filter(|&i| i == 0 || heads[i]);
+        let offsets: Vec<usize> = starts.chain([n]).collect();
         for from in [0, 1, 64, 77] {
             check(&by_key(&keys), from);
             check(&by_key(&keys.iter().map(|&key| key as u64).collect::<Vec<_>>()), from);
             check(&by_heads(&heads), from);
             check(&by_offsets(&offsets), from);
-            check(&Even { len: 7, count: 43 }, from);
+            check(&Even { len: 7, count: 857 }, from);
         }
     }
 
@@ -588,5 +714,13 @@ mod tests {
         let falls = Error::OffsetOrder { index: 2, offset: "2".into(), before: "5".into() };
         assert_eq!(by_offsets(&[0, 5, 2]).check(), Err(falls));
         assert_eq!(by_offsets(&[0]).check(), Ok(()));
+        // Wherever threads' parts meet.
+        for at in [2, LOOKED_AT - 1, LOOKED_AT, LOOKED_AT + 1, 2 * LOOKED_AT + 3] {
+            let mut many: Vec<u32> = (0..2 * LOOKED_AT as u32 + 5).map(|i| 2 * i).collect();
+            assert_eq!(by_offsets(&many).check(), Ok(()));
+            many[at] = many[at - 1] - 1;
+            let found = by_offsets(&many).check();
+            assert!(matches!(found, Err(Error::OffsetOrder { index, .. }) if index == at), "{at}");
+        }
     }
 }
