@@ -31,6 +31,8 @@ struct LineArguments {
     u32 dense;
     // Stages of the ring through which lines go, and the bytes of one; none if lines are read in place.
     u32 stages, stage_bytes;
+    // Lots that are drawn at once; none if they aren't.
+    u64 bunch;
     u64 axes;
     OuterAxis axis[MOST_OUTER];  // the last is the fastest
     Inits<S> inits;

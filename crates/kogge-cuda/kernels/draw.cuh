@@ -7,3 +7,9 @@ KOGGE_DEVICE u32 draw_number(u32* next) {
     asm volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], 1;" : "=r"(number) : "l"(next) : "memory");
     return number;
 }
+// The next of `count` numbers; the draw of the last begins them anew.
+KOGGE_DEVICE u32 draw_number_of(u32* next, u32 count) {
+    u32 number;
+    asm volatile("atom.relaxed.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(number) : "l"(next), "r"(count - 1) : "memory");
+    return number;
+}

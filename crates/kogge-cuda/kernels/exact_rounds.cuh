@@ -13,6 +13,7 @@ struct ExactTiles {
     typedef typename S::Input Input;
     typedef Tail<typename S::Op::Element> A;
     static constexpr u32 TILE = Order<Input>::TILE;
+    static constexpr bool LOOKED_UP = false;
     const SegmentedArguments<S>& arguments;
     u64 count;
 
@@ -44,15 +45,22 @@ using ExactRounds = Rounds<Tailed<S>, ExactTiles<S>>;
 template <class S>
 KOGGE_DEVICE void run_exact_loader(ExactRing<S>& ring, ExactRounds<S>& rounds, u32 lane) {
     typedef typename S::Input Input;
-    for (u32 r = 0; r < rounds.count; r++) {
-        u32 s = rounds.stage(r);
-        if (r >= S::STAGES) barrier_wait(&ring.empty[s], rounds.parity(r) ^ 1);
-        if (r >= S::FLIGHT) barrier_wait(&ring.full[rounds.stage(r - S::FLIGHT)], rounds.parity(r - S::FLIGHT));
-        Span<Input> tile = rounds.input(r);
-        u32 quads = (tile.count + 127) / 128;
-        load_tile<S>((u8*)ring.mask[s], rounds.tiles.mask(rounds.tile(r)), quads * 16, &ring.full[s], lane);
-        load_tile<S>(ring.stage[s], tile.bytes, tile.count * sizeof(Input), &ring.full[s], lane);
-    }
+    struct Bytes {
+        u32 mask, tile;
+    };
+    load_rounds<Tailed<S>>(
+        ring, rounds, lane,
+        [&](u32 s, const typename ExactRing<S>::Landing& at) {
+            u32 quads = (at.count + 127) / 128;
+            Bytes bytes;
+            bytes.mask = begin_load<S>((u8*)ring.mask[s], rounds.tiles.mask(at.tile), quads * 16, &ring.full[s], lane);
+            bytes.tile = begin_load<S>(ring.stage[s], at.input, at.count * sizeof(Input), &ring.full[s], lane);
+            return bytes;
+        },
+        [&](u32 s, Bytes bytes) {
+            end_load<S>(&ring.full[s], bytes.mask, lane);
+            end_load<S>(&ring.full[s], bytes.tile, lane);
+        });
 }
 
 template <class S>
@@ -61,11 +69,12 @@ KOGGE_DEVICE void run_exact_reducer(ExactRing<S>& ring, ExactRounds<S>& rounds, 
     typedef typename S::Input Input;
     constexpr u32 SHARE = SEGMENTS_PER_TILE / S::REDUCERS;
     share_epoch<Tailed<S>>();
-    for (u32 r = 0; r < rounds.count; r++) {
+    for (u32 r = 0, index = rounds.given(0), next; rounds.has(index); r++, index = next) {
         u32 s = rounds.stage(r);
-        Span<Input> tile = ring.landed(s, rounds.input(r));
+        Span<Input> tile = ring.landed(s, rounds.landing(ring, r, index));
         u32 segments = (tile.count + Order<Input>::SEGMENT - 1) / Order<Input>::SEGMENT;
         barrier_wait(&ring.full[s], rounds.parity(r));
+        next = ring.tile_of(r + 1);
         for (u32 i = warp * SHARE; i < (warp + 1) * SHARE && i < segments; i++) {
             Maybe<A> tail = tail_of_segment<S>(tile, ring.mask[s], i * CHUNKS_PER_SEGMENT, lane);
             if (lane == 0) ring.segment[s][i] = tail.value;
@@ -76,7 +85,7 @@ KOGGE_DEVICE void run_exact_reducer(ExactRing<S>& ring, ExactRounds<S>& rounds, 
 #pragma unroll
             for (u32 i = 1; i < SEGMENTS_PER_TILE; i++)
                 if (i < segments) total = TailOperator<typename S::Op>::combine(total, ring.segment[s][i]);
-            Slot<A>::publish(rounds.tiles.workspace(), rounds.tile(r), total, ring.epoch);
+            Slot<A>::publish(rounds.tiles.workspace(), index, total, ring.epoch);
             barrier_arrive(&ring.reduced[s]);
         }
     }
@@ -161,13 +170,15 @@ template <class S>
 KOGGE_DEVICE void run_exact_scanner(ExactRing<S>& ring, ExactRounds<S>& rounds, u32 warp, u32 lane) {
     typedef typename S::Input Input;
     typedef typename S::Output Output;
-    u32 segment = warp % ring.SCANNERS;
+    u32 segment = warp % ring.SCANNERS, group = warp / ring.SCANNERS;
     Maybe<typename S::Op::Element> init = rounds.tiles.arguments.inits.of(0);
-    for (u32 r = warp / ring.SCANNERS; r < rounds.count; r += S::GROUPS) {
+    for (u32 r = group, index = rounds.given(group), next; rounds.has(index); r += S::GROUPS, index = next) {
         u32 s = rounds.stage(r);
-        Span<Input> tile = ring.landed(s, rounds.input(r));
-        u8* to = rounds.tiles.output(rounds.tile(r));
+        typename ExactRing<S>::Landing at = rounds.landing(ring, r, index);
+        Span<Input> tile = ring.landed(s, at);
+        u8* to = at.output;
         barrier_wait(&ring.full[s], rounds.parity(r));
+        next = ring.tile_of(r + S::GROUPS);
         barrier_wait(&ring.ready[s], rounds.parity(r));
         Lie lie = lie_of_segment<S>(tile, segment * CHUNKS_PER_SEGMENT);
         u8* first = to + (S::REVERSE ? (u64)tile.count * sizeof(Output) : 0);
@@ -196,8 +207,9 @@ KOGGE_DEVICE void exact_run_scan(const SegmentedArguments<S>& arguments) {
         }
         barrier_init_fence();
     }
-    sync_block();
     ExactRounds<S> rounds((ExactTiles<S>(arguments)));
+    if (thread_index() < ExactRing<S>::COMING) rounds.land(ring, thread_index(), rounds.given(thread_index()));
+    sync_block();
     if (warp == 0) run_exact_loader(ring, rounds, lane);
     else if (warp < 1 + S::LOOKERS) run_look_ahead(ring, rounds, warp - 1, lane);
     else if (warp < 1 + S::LOOKERS + S::REDUCERS) run_exact_reducer(ring, rounds, warp - 1 - S::LOOKERS, lane);

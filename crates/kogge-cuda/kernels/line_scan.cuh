@@ -7,8 +7,9 @@
 //
 // The lines that a warp or a team takes at once are a lot. Each warp has a ring of stages of its own, and asks
 // for a lot of later on as soon as it has one in registers: so nobody hands anything on but the teams their
-// totals, and no block waits for another. The lines of a lot lie at even distances, so that one copy has them;
-// those too far apart for that are read as they are met.
+// totals, and no block waits for another. Lots are drawn, since multiprocessors differ in how fast they reach memory.
+// The lines of a lot lie at even distances, so that one copy has them; those too far apart for that are read as they
+// are met.
 
 // What a warp has of a lot.
 template <class S>
@@ -52,6 +53,43 @@ struct LineShare {
     __device__ __forceinline__ u32 chunk(u32 row) const { return row_of_line(row) * LANES + index; }
 };
 
+// The lots of a team, as one lane of it takes them. The first are given, at even steps; later ones are drawn, in bunches
+// if they are small, by all teams if there are so many and by none if not. A team draws until there is none left: so
+// there are as many draws as bunches, and one more for each team, and these leave the numbers as they were.
+template <class S>
+struct LotDraws {
+    u64 next, step, given, lots;
+    u32* numbers;
+    u32 bunch, left, draws;
+
+    // Gives the first number that is drawn: it takes a trip to memory, which a place in shared memory would wait for.
+    __device__ __forceinline__ u32 begin(const LineArguments<S>& arguments, u64 first, u64 between, u64 all_given, u64 count) {
+        next = first, step = between, given = all_given, lots = count;
+        numbers = &arguments.workspace->drawn;
+        bunch = lots > given ? (u32)arguments.bunch : 0;
+        left = 0;
+        if (bunch == 0) return 0;
+        draws = (u32)((lots - given + bunch - 1) / bunch + step);
+        return draw_number_of(numbers, draws);
+    }
+    // The next lot; behind the last any number.
+    __device__ __forceinline__ u64 take(u32& drawn) {
+        u64 lot = next;
+        if (bunch == 0) {
+            next += step;
+            return lot;
+        }
+        if (left == 0) {
+            left = bunch;
+            lot = next = given + (u64)drawn * bunch;
+            if (lot < lots) drawn = draw_number_of(numbers, draws);
+        }
+        left--;
+        next++;
+        return lot;
+    }
+};
+
 template <class S>
 struct LineRings {
     typedef typename S::Op::Element A;
@@ -59,6 +97,9 @@ struct LineRings {
     static constexpr u32 PAD = 32;  // what a chunk that is cut short may read beside a lot
 
     alignas(128) Barrier full[WARPS][MOST_STAGES];
+    u64 lot[WARPS][MOST_STAGES];  // in each stage
+    u64 coming[WARPS][2];         // the next to ask for, by the first warp of each team, and in the next turn
+    LotDraws<S> draws[WARPS];     // of the teams' first warps; here, since threads need their registers
     A segment[2][WARPS];  // the totals of a lot's segments, and of the next one's
     // The stages follow.
 };
@@ -236,13 +277,23 @@ struct LineWarp {
           step((u64)block_count() * (Rings::WARPS / share.team)), rotation(lane) {}
 
     __device__ __forceinline__ void scan_all() {
-        u64 lot = (u64)block_index() * (Rings::WARPS / share.team) + warp / share.team;
+        u64 first = (u64)block_index() * (Rings::WARPS / share.team) + warp / share.team;
         // Values that go over the elements keep a stage till they are out: it is filled a lot later.
         u32 ahead = arguments.stages > 0 && !WHOLE ? arguments.stages - 1 : arguments.stages;
-        for (u32 s = 0; s < ahead; s++) load(lot + s * step, s);
+        bool takes = share.member == 0 && lane == 0;
+        LotDraws<S>& draws = rings.draws[warp];
+        u32 drawn = 0;
+        if (takes) drawn = draws.begin(arguments, first + (ahead + 1) * step, step, (ahead + 1) * step, lots);
+        for (u32 s = 0; s < ahead; s++) load(first + s * step, s);
+        u64* coming = rings.coming[warp - share.member];
+        u64 next = first + ahead * step;
         u32 s = 0, parity = 0, turn = 0;
 #pragma unroll 1
-        for (; lot < lots; lot += step, turn ^= 1) {
+        while (true) {
+            sync_warp();
+            u64 lot = ahead > 0 ? rings.lot[warp][s] : next;
+            if (lot >= lots) break;
+            if (takes) coming[turn] = draws.take(drawn);
             LotRows<S> rows = rows_of(lot);
             if (WHOLE || arguments.stages > 0) {
                 rows.stage = stage_of(rows.at.input, s);
@@ -252,8 +303,11 @@ struct LineWarp {
             read(rows, input);
             if (!WHOLE) bulk_fence();
             sync_warp();
-            if (WHOLE || arguments.stages > 0) load(lot + ahead * step, WHOLE ? s : (s > 0 ? s : arguments.stages) - 1);
+            if (WHOLE || arguments.stages > 0) load(next, WHOLE ? s : (s > 0 ? s : arguments.stages) - 1);
             scan(rows, input, rings.segment[turn]);
+            sync_warp();
+            next = coming[turn];
+            turn ^= 1;
             if (++s < arguments.stages) continue;
             s = 0;
             parity ^= 1;
@@ -284,6 +338,7 @@ struct LineWarp {
     // Asks for a lot, if there is such a lot: what fills whole 16 bytes by the copy engine (below sm_90 by
     // asynchronous loads), the few bytes at either end by the lanes.
     __device__ __forceinline__ void load(u64 lot, u32 s) const {
+        if (lane == 0) rings.lot[warp][s] = lot;
         if (lot >= lots) return;
         LotRows<S> rows = rows_of(lot);
         const u8* from = rows.at.input;

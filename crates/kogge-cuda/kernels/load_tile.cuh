@@ -1,7 +1,9 @@
 // A copy from global memory into a stage, by one warp: what fills whole 16 bytes by the copy engine (below sm_90 by
 // asynchronous loads), the few bytes at either end by the lanes.
+
+// Begins it; gives the bytes that the copy engine brings.
 template <class S>
-KOGGE_DEVICE void load_tile(u8* stage, const u8* from, u32 bytes, Barrier* full, u32 lane) {
+KOGGE_DEVICE u32 begin_load(u8* stage, const u8* from, u32 bytes, Barrier* full, u32 lane) {
     u8* to = stage + (u64)from % 16;
     u32 head = (u32)(-(u64)from % 16);
     if (head > bytes) head = bytes;
@@ -11,14 +13,19 @@ KOGGE_DEVICE void load_tile(u8* stage, const u8* from, u32 bytes, Barrier* full,
     if constexpr (S::BULK) {
         if (head + tail > 0) bulk_fence();
         sync_warp();
-        if (lane == 0) {
-            barrier_arrive_expect(full, middle);
-            if (middle > 0) bulk_load(to + head, from + head, middle, full);
-        }
+        if (lane == 0 && middle > 0) bulk_load(to + head, from + head, middle, full);
+        return middle;
     } else {
         for (u32 at = head + lane * 16; at < head + middle; at += LANES * 16) async_load(to + at, from + at);
-        async_arrive(full);
-        sync_warp();
-        if (lane == 0) barrier_arrive(full);
+        return 0;
     }
+}
+// Says that all of it is under way: the barrier waits for what has yet to come.
+template <class S>
+KOGGE_DEVICE void end_load(Barrier* full, u32 bytes, u32 lane) {
+    if constexpr (!S::BULK) async_arrive(full);
+    sync_warp();
+    if (lane > 0) return;
+    if constexpr (S::BULK) barrier_arrive_expect(full, bytes);
+    else barrier_arrive(full);
 }

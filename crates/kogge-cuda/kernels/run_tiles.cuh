@@ -5,6 +5,7 @@ template <class S>
 struct RunTiles {
     typedef typename S::Input Input;
     typedef typename S::Op::Element A;
+    static constexpr bool LOOKED_UP = true;  // where a tile lies, which is in memory
     const SegmentedArguments<S>& arguments;
     u64 count;
 
@@ -180,11 +181,12 @@ KOGGE_DEVICE void run_reducer(Ring<S>& ring, Rounds<S, RunTiles<S>>& rounds, u32
     constexpr u32 SHARE = SEGMENTS_PER_TILE / S::REDUCERS;
     bool totals = rounds.tiles.arguments.inits.totals;
     share_epoch<S>();
-    for (u32 r = 0; r < rounds.count; r++) {
+    for (u32 r = 0, index = rounds.given(0), next; rounds.has(index); r++, index = next) {
         u32 s = rounds.stage(r);
-        Span<Input> tile = ring.landed(s, rounds.input(r));
+        Span<Input> tile = ring.landed(s, rounds.landing(ring, r, index));
         u32 segments = (tile.count + Order<Input>::SEGMENT - 1) / Order<Input>::SEGMENT;
         barrier_wait(&ring.full[s], rounds.parity(r));
+        next = ring.tile_of(r + 1);
         for (u32 i = warp * SHARE; i < (warp + 1) * SHARE && i < segments; i++) {
             Maybe<A> total = {A(), true};
             A* rows = is_wide<A>() ? ring.row[s] + i * ROWS_PER_SEGMENT : nullptr;
@@ -197,7 +199,7 @@ KOGGE_DEVICE void run_reducer(Ring<S>& ring, Rounds<S, RunTiles<S>>& rounds, u32
 #pragma unroll
             for (u32 i = 1; i < SEGMENTS_PER_TILE; i++)
                 if (i < segments) total = Op::combine(total, ring.segment[s][i]);
-            Slot<A>::publish(rounds.tiles.workspace(), rounds.tile(r), total, ring.epoch);
+            Slot<A>::publish(rounds.tiles.workspace(), index, total, ring.epoch);
             barrier_arrive(&ring.reduced[s]);
         }
     }
@@ -206,12 +208,14 @@ template <class S>
 KOGGE_DEVICE void run_scanner(Ring<S>& ring, Rounds<S, RunTiles<S>>& rounds, u32 warp, u32 lane) {
     typedef typename S::Input Input;
     typedef typename S::Output Output;
-    u32 segment = warp % ring.SCANNERS, start = segment * CHUNKS_PER_SEGMENT;
-    for (u32 r = warp / ring.SCANNERS; r < rounds.count; r += S::GROUPS) {
+    u32 segment = warp % ring.SCANNERS, group = warp / ring.SCANNERS, start = segment * CHUNKS_PER_SEGMENT;
+    for (u32 r = group, index = rounds.given(group), next; rounds.has(index); r += S::GROUPS, index = next) {
         u32 s = rounds.stage(r);
-        Span<Input> tile = ring.landed(s, rounds.input(r));
-        u8* to = rounds.tiles.output(rounds.tile(r));
+        typename Ring<S>::Landing at = rounds.landing(ring, r, index);
+        Span<Input> tile = ring.landed(s, at);
+        u8* to = at.output;
         barrier_wait(&ring.full[s], rounds.parity(r));
+        next = ring.tile_of(r + S::GROUPS);
         barrier_wait(&ring.ready[s], rounds.parity(r));
         u8* first = to + (S::REVERSE ? (u64)tile.count * sizeof(Output) : 0);
         bool there = chunks_from(tile, start) > 0, done = false;

@@ -7,7 +7,8 @@
 // The state that outlives a call; zeroed once, when it is allocated.
 struct Workspace {
     u64 epoch;  // of the last call that ended
-    u64 unused;
+    u32 drawn;  // tiles in a call under way; none between calls
+    u32 unused;
 };
 
 template <class A>

@@ -61,6 +61,12 @@ KOGGE_DEVICE void barrier_wait_remote(Barrier* barrier, u32 parity) { shim::barr
 
 // kernels/draw.cuh
 KOGGE_DEVICE u32 draw_number(u32* next) { return __atomic_fetch_add(next, 1, __ATOMIC_RELAXED); }
+KOGGE_DEVICE u32 draw_number_of(u32* next, u32 count) {
+    u32 number = __atomic_load_n(next, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(next, &number, number + 1 < count ? number + 1 : 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+    return number;
+}
 
 enum : u32 { CACHE_LINE = 128 };
 KOGGE_DEVICE void prefetch(const void*) {}

@@ -75,6 +75,7 @@ void run_lines(const LineRequest& q) {
         LineShare<S> share((u32)q.length, 0, 0);
         u64 range = (share.lines_per_lot - 1) * q.axis[q.axes > 1 ? q.axes - 1 : 0].input + share.length * sizeof(typename S::Input);
         a.stages = range > 32 << 10 ? 0 : q.stages;
+        a.bunch = q.seed % 3;
         a.stage_bytes = (u32)(range + 16 + 2 * Rings::PAD + 15) / 16 * 16;
         if constexpr (InputChunk<S>::BYTES % 16 == 0) {
             LineArguments<Whole<S>> whole;

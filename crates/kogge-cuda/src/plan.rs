@@ -69,7 +69,7 @@ pub enum Kernel {
     Segments,
     /// One thread block a tile, all of them at once: what the registers of the device hold.
     Tiles(Tiling),
-    /// Resident thread blocks that take tiles in turn: long sequences.
+    /// Resident thread blocks that draw tiles: long sequences.
     Rounds(Ring),
 }
 
@@ -313,8 +313,8 @@ pub(crate) fn ring(
     // Values of which a look ahead takes longer than a tile, and that keep the totals of rows.
     let wide = accumulator > 8;
     let rows = if wide { 8 * 8 } else { 1 };
-    // Beside its tile a stage has four barriers, a prefix, and eight totals of segments.
-    let per_stage = stage + beside + 4 * 8 + (accumulator + 16) + (8 + rows) * accumulator;
+    // Beside its tile a stage has four barriers, where the tile lies, a prefix, and eight totals of segments.
+    let per_stage = stage + beside + 4 * 8 + 24 + (accumulator + 16) + (8 + rows) * accumulator;
     let most = (device.shared_bytes.saturating_sub(256) / per_stage).min(tuning.stages);
     let groups = if most >= 2 * tuning.groups { tuning.groups } else { 1 };
     let stages = most / groups * groups;

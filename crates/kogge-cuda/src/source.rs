@@ -19,13 +19,14 @@ pub(crate) const BASE: [&str; 10] = [
     include_str!("../kernels/slot.cuh"),
 ];
 /// The kernels of one sequence.
-const KERNELS: [&str; 8] = [
+const KERNELS: [&str; 9] = [
     include_str!("../kernels/arguments.cuh"),
     include_str!("../kernels/look_ahead.cuh"),
     include_str!("../kernels/wide_look_ahead.cuh"),
     include_str!("../kernels/segment_scan.cuh"),
     include_str!("../kernels/tile_scan.cuh"),
     include_str!("../kernels/load_tile.cuh"),
+    include_str!("../kernels/draw.cuh"),
     include_str!("../kernels/round_scan.cuh"),
     include_str!("../kernels/sequence.cuh"),
 ];

@@ -69,6 +69,8 @@ pub struct Tuning {
     pub line_warps: u32,
     /// Stages of each warp's ring for such lines, at most.
     pub line_stages: u32,
+    /// Bytes of such lines that a team of warps draws at once, at least: the draws of a million lots would queue up.
+    pub bunch_bytes: u32,
 }
 
 impl Default for Tuning {
@@ -104,6 +106,7 @@ impl Default for Tuning {
             stretch_residents: 3,
             line_warps: 16,
             line_stages: 8,
+            bunch_bytes: 8 << 10,
         }
     }
 }

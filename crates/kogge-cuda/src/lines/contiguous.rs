@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// Which kernel takes lines of consecutive elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContiguousKernel {
-    /// Resident warps, or teams of warps, that take lots of lines in turn: short lines.
+    /// Resident warps, or teams of warps, that draw lots of lines: short lines.
     Lots {
         /// Lines of a lot.
         lines: u32,
@@ -29,11 +29,13 @@ pub enum ContiguousKernel {
         stages: u32,
         /// Bytes of one.
         stage_bytes: u32,
+        /// Lots that a team draws at once; none if there are too many to be drawn.
+        bunch: u32,
         /// Whether lines are whole chunks at even distances of 16 bytes. At addresses that are multiples of 16
         /// they have a kernel of their own.
         whole: bool,
     },
-    /// Resident thread blocks that take the tiles of all lines in turn.
+    /// Resident thread blocks that draw the tiles of all lines.
     Rounds(Ring),
     /// One flat scan after another: elements of which a device's shared memory holds no two tiles.
     OneByOne(Plan),
@@ -156,6 +158,8 @@ fn are_whole(lines: &Lines, problem: &Problem) -> bool {
 /// Stages of a warp of `LineRings` of kernels/line_scan.cuh, at most, and what a stage has beside a lot.
 const MOST_STAGES: u64 = 8;
 const STAGE_PADS: u64 = 2 * 32;
+/// Bytes of a warp for the lots that come, and of its `LotDraws`.
+const DRAWS: u64 = 16 + 56;
 
 /// As `LineShare` and `LineRings` of kernels/line_scan.cuh have it.
 fn in_lots(
@@ -169,9 +173,10 @@ fn in_lots(
     let team = problem.len.div_ceil(order.segment() as u64).max(1);
     let chunks = problem.len.min(order.segment() as u64).div_ceil(order.chunk() as u64).max(1);
     let lot = if team > 1 { 1 } else { rows / chunks.div_ceil(lanes) * (lanes / chunks).max(1) };
-    // Barriers, and for two lots of each warp the totals of segments.
+    // For each warp barriers and the lots in its stages, those that come, and for two lots the totals of segments.
     let accumulator = problem.accumulator_bytes.max(4) as u64;
-    let head = |warps: u64| (warps * (MOST_STAGES * 8 + 2 * accumulator)).next_multiple_of(128);
+    let head =
+        |warps: u64| (warps * (MOST_STAGES * 16 + DRAWS + 2 * accumulator)).next_multiple_of(128);
     let stage = stage_bytes(lines, problem, lot);
     let fitting = |warps: u64| {
         let room = u64::from(device.shared_bytes).saturating_sub(head(warps));
@@ -190,6 +195,10 @@ fn in_lots(
     // The lines of a lot are neighbours along one axis.
     let run = lines.outer.last().map_or(1, |axis| axis.len).max(1);
     let lots = (lines.count / run).saturating_mul(run.div_ceil(lot));
+    let lot_bytes = lot.saturating_mul(problem.len).saturating_mul(problem.element_bytes as u64);
+    let bunch = u64::from(tuning.bunch_bytes).div_ceil(lot_bytes.max(1)).max(1);
+    // Numbers that are drawn have 32 bits.
+    let bunch = if lots / bunch < 1 << 31 { bunch as u32 } else { 0 };
     ContiguousPlan {
         kernel: ContiguousKernel::Lots {
             lines: lot as u32,
@@ -197,6 +206,7 @@ fn in_lots(
             bulk: device.compute >= (9, 0),
             stages: stages as u32,
             stage_bytes: stage as u32,
+            bunch,
             whole: stages > 0 && are_whole(lines, problem),
         },
         even: lines.outer.len() <= 1,
@@ -204,7 +214,7 @@ fn in_lots(
         threads: (lanes * warps) as u32,
         shared_bytes: (head(warps) + warps * stages * stage) as u32,
         cooperative: false,
-        workspace_bytes: 0,
+        workspace_bytes: WORKSPACE_HEAD,
     }
 }
 
@@ -223,18 +233,20 @@ fn stage_bytes(lines: &Lines, problem: &Problem, lot: u64) -> Option<u64> {
     bytes.checked_next_multiple_of(16)
 }
 
-const LOTS: [&str; 4] = [
+const LOTS: [&str; 5] = [
     include_str!("../../kernels/inits.cuh"),
     include_str!("../../kernels/contiguous.cuh"),
     include_str!("../../kernels/stage.cuh"),
+    include_str!("../../kernels/draw.cuh"),
     include_str!("../../kernels/line_scan.cuh"),
 ];
-const ROUNDS: [&str; 7] = [
+const ROUNDS: [&str; 8] = [
     include_str!("../../kernels/inits.cuh"),
     include_str!("../../kernels/contiguous.cuh"),
     include_str!("../../kernels/look_ahead.cuh"),
     include_str!("../../kernels/wide_look_ahead.cuh"),
     include_str!("../../kernels/load_tile.cuh"),
+    include_str!("../../kernels/draw.cuh"),
     include_str!("../../kernels/round_scan.cuh"),
     include_str!("../../kernels/line_tiles.cuh"),
 ];
@@ -315,6 +327,7 @@ struct LineArguments {
     dense: u32,
     stages: u32,
     stage_bytes: u32,
+    bunch: u64,
     axes: u64,
     axis: [OuterAxis; MOST_OUTER],
     inits: InitArguments,
@@ -356,9 +369,11 @@ impl LineArguments {
             [outer] => [outer.input_stride, outer.output_stride] == [length as i64; 2],
             _ => false,
         };
-        let (stages, stage_bytes) = match plan.kernel {
-            ContiguousKernel::Lots { stages, stage_bytes, .. } => (stages, stage_bytes),
-            _ => (0, 0),
+        let (stages, stage_bytes, bunch) = match plan.kernel {
+            ContiguousKernel::Lots { stages, stage_bytes, bunch, .. } => {
+                (stages, stage_bytes, bunch.into())
+            }
+            _ => (0, 0, 0),
         };
         Self {
             input,
@@ -371,6 +386,7 @@ impl LineArguments {
             dense: dense.into(),
             stages,
             stage_bytes,
+            bunch,
             axes: lines.outer.len() as u64,
             axis,
             inits,

@@ -35,7 +35,7 @@ const STRETCHES: [&str; 8] = [
     include_str!("../../kernels/stretch_ring.cuh"),
     include_str!("../../kernels/stretch_scan.cuh"),
 ];
-const ROUNDS: [&str; 9] = [
+const ROUNDS: [&str; 10] = [
     INITS,
     RUN_LIST,
     HEADS,
@@ -43,11 +43,12 @@ const ROUNDS: [&str; 9] = [
     include_str!("../../kernels/look_ahead.cuh"),
     include_str!("../../kernels/wide_look_ahead.cuh"),
     include_str!("../../kernels/load_tile.cuh"),
+    include_str!("../../kernels/draw.cuh"),
     include_str!("../../kernels/round_scan.cuh"),
     include_str!("../../kernels/run_tiles.cuh"),
 ];
 
-const EXACT: [&str; 10] = [
+const EXACT: [&str; 11] = [
     INITS,
     RUN_LIST,
     HEADS,
@@ -55,6 +56,7 @@ const EXACT: [&str; 10] = [
     include_str!("../../kernels/look_ahead.cuh"),
     include_str!("../../kernels/wide_look_ahead.cuh"),
     include_str!("../../kernels/load_tile.cuh"),
+    include_str!("../../kernels/draw.cuh"),
     include_str!("../../kernels/round_scan.cuh"),
     include_str!("../../kernels/tails.cuh"),
     include_str!("../../kernels/exact_rounds.cuh"),
