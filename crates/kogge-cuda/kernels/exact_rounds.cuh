@@ -13,7 +13,7 @@ struct ExactTiles {
     typedef typename S::Input Input;
     typedef Tail<typename S::Op::Element> A;
     static constexpr u32 TILE = Order<Input>::TILE;
-    static constexpr bool LOOKED_UP = false;
+    static constexpr bool DRAWN = false;
     const SegmentedArguments<S>& arguments;
     u64 count;
 
@@ -50,7 +50,7 @@ KOGGE_DEVICE void run_exact_loader(ExactRing<S>& ring, ExactRounds<S>& rounds, u
     };
     load_rounds<Tailed<S>>(
         ring, rounds, lane,
-        [&](u32 s, const typename ExactRing<S>::Landing& at) {
+        [&](u32 s, const Landing& at) {
             u32 quads = (at.count + 127) / 128;
             Bytes bytes;
             bytes.mask = begin_load<S>((u8*)ring.mask[s], rounds.tiles.mask(at.tile), quads * 16, &ring.full[s], lane);
@@ -69,12 +69,13 @@ KOGGE_DEVICE void run_exact_reducer(ExactRing<S>& ring, ExactRounds<S>& rounds, 
     typedef typename S::Input Input;
     constexpr u32 SHARE = SEGMENTS_PER_TILE / S::REDUCERS;
     share_epoch<Tailed<S>>();
-    for (u32 r = 0, index = rounds.given(0), next; rounds.has(index); r++, index = next) {
+    u64 index = rounds.given(0), next;
+    for (u32 r = 0; rounds.has(index); r++, index = next) {
         u32 s = rounds.stage(r);
         Span<Input> tile = ring.landed(s, rounds.landing(ring, r, index));
         u32 segments = (tile.count + Order<Input>::SEGMENT - 1) / Order<Input>::SEGMENT;
         barrier_wait(&ring.full[s], rounds.parity(r));
-        next = ring.tile_of(r + 1);
+        next = rounds.tile(ring, r + 1);
         for (u32 i = warp * SHARE; i < (warp + 1) * SHARE && i < segments; i++) {
             Maybe<A> tail = tail_of_segment<S>(tile, ring.mask[s], i * CHUNKS_PER_SEGMENT, lane);
             if (lane == 0) ring.segment[s][i] = tail.value;
@@ -172,13 +173,14 @@ KOGGE_DEVICE void run_exact_scanner(ExactRing<S>& ring, ExactRounds<S>& rounds, 
     typedef typename S::Output Output;
     u32 segment = warp % ring.SCANNERS, group = warp / ring.SCANNERS;
     Maybe<typename S::Op::Element> init = rounds.tiles.arguments.inits.of(0);
-    for (u32 r = group, index = rounds.given(group), next; rounds.has(index); r += S::GROUPS, index = next) {
+    u64 index = rounds.given(group), next;
+    for (u32 r = group; rounds.has(index); r += S::GROUPS, index = next) {
         u32 s = rounds.stage(r);
-        typename ExactRing<S>::Landing at = rounds.landing(ring, r, index);
+        Landing at = rounds.landing(ring, r, index);
         Span<Input> tile = ring.landed(s, at);
         u8* to = at.output;
         barrier_wait(&ring.full[s], rounds.parity(r));
-        next = ring.tile_of(r + S::GROUPS);
+        next = rounds.tile(ring, r + S::GROUPS);
         barrier_wait(&ring.ready[s], rounds.parity(r));
         Lie lie = lie_of_segment<S>(tile, segment * CHUNKS_PER_SEGMENT);
         u8* first = to + (S::REVERSE ? (u64)tile.count * sizeof(Output) : 0);
@@ -208,7 +210,6 @@ KOGGE_DEVICE void exact_run_scan(const SegmentedArguments<S>& arguments) {
         barrier_init_fence();
     }
     ExactRounds<S> rounds((ExactTiles<S>(arguments)));
-    if (thread_index() < ExactRing<S>::COMING) rounds.land(ring, thread_index(), rounds.given(thread_index()));
     sync_block();
     if (warp == 0) run_exact_loader(ring, rounds, lane);
     else if (warp < 1 + S::LOOKERS) run_look_ahead(ring, rounds, warp - 1, lane);

@@ -6,7 +6,7 @@ struct LineTiles {
     typedef typename S::Input Input;
     typedef typename S::Op::Element A;
     static constexpr u32 TILE = Order<Input>::TILE;
-    static constexpr bool LOOKED_UP = true;  // where a tile lies, since that takes divisions
+    static constexpr bool DRAWN = true;
     const LineArguments<S>& arguments;
     u64 per_line, count;
 

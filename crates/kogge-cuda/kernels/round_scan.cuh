@@ -1,8 +1,7 @@
 // The scan for long sequences: one launch of blocks that are all resident, in rounds.
 //
-// Thread blocks draw tiles in their order, each as it gets on: multiprocessors differ in how fast they reach memory, and
-// those that are quick take more. The warps of a block have roles, and hand a tile on through a ring of stages in shared
-// memory, by four barriers a stage:
+// Thread block c of G takes tiles c, c + G, c + 2G, … or, if they are those of lines or runs, draws them (below). Its warps
+// have roles, and hand a tile on through a ring of stages in shared memory, by four barriers a stage:
 //
 //   loader ──full──▶ reducers ──reduced──▶ look-ahead ──ready──▶ scanners ──empty──▶ loader
 //            └──────────────────full────────────────────────────▶
@@ -11,7 +10,7 @@
 // bandwidth only queues up, and the slots of others with it. Reducers publish a tile's total the moment it has landed. The
 // look-ahead turns to a tile only when its own block has reduced `AHEAD` tiles more, and then finds
 // the totals of all tiles before it published already: it hardly ever waits, and spinning would slow the
-// memory for all. A tile that is waited for has a block that is resident, and waits for lower ones alone. Its `LOOKERS` warps take tiles in turn, each with a fold of its own: one where a tile's time is enough for
+// memory for all. Its `LOOKERS` warps take tiles in turn, each with a fold of its own: one where a tile's time is enough for
 // a look ahead. Scanners read the tile from shared memory once more and store from registers.
 //
 // No role can be two phases behind a barrier it waits on: a stage's next phase needs its scanners, who
@@ -19,6 +18,13 @@
 // of scanners, since their number divides that of the stages.
 
 constexpr u32 larger(u32 one, u32 other) { return one > other ? one : other; }
+
+// The tile of a round that is drawn: which, where its elements are and its values go, and how many. Behind the last, any
+// number.
+struct Landing {
+    u8 *input, *output;
+    u32 tile, count;
+};
 
 template <class S>
 struct Ring {
@@ -30,11 +36,6 @@ struct Ring {
     static constexpr u32 THREADS = LANES * (LOADERS + LOOKERS + S::REDUCERS + S::GROUPS * SCANNERS);
     // Rounds after its own whose tiles are known once a stage is full: so every role knows beforehand which is its next.
     static constexpr u32 COMING = larger(larger(S::AHEAD, 1), larger(S::LOOKERS, S::GROUPS)), TURNS = S::STAGES + COMING;
-    // The tile of a round: which, where its elements are and its values go, and how many. Behind the last, any number.
-    struct Landing {
-        u8 *input, *output;
-        u32 tile, count;
-    };
     static_assert(S::STAGES % S::GROUPS == 0, "a stage always serves the same scanners");
     static_assert(S::AHEAD < S::STAGES, "or the look-ahead waits for a stage that waits for it");
     static_assert(SEGMENTS_PER_TILE % S::REDUCERS == 0, "reducers share the segments evenly");
@@ -51,65 +52,68 @@ struct Ring {
     Landing landing[TURNS];
     u64 epoch;  // of this call
 
-    // The tile of a round and its elements in the stage.
+    // The tile of a round, and its elements in the stage.
     __device__ __forceinline__ Landing& of_round(u32 round) { return landing[round % TURNS]; }
     __device__ __forceinline__ Span<Input> landed(u32 s, const Landing& at) { return {stage[s] + (u64)at.input % 16, at.count}; }
-    // Which tile a round has. By a shuffle, so that the compiler knows it for the same in all lanes.
-    __device__ __forceinline__ u32 tile_of(u32 round) { return shuffle(of_round(round).tile, 0); }
 };
 
 // The rounds of a thread block through tiles, which are those of a sequence or of lines (sequence.cuh, line_tiles.cuh).
+//
+// Multiprocessors differ in how fast they reach memory. Where one is ahead of others it need not wait for, as in lines,
+// tiles are drawn, and those that are quick take more (`Tiles::DRAWN`). One sequence is as slow as its slowest block
+// anyway, and was slower so up to 256 MiB; wide values take as long everywhere.
 template <class S, class Tiles>
 struct Rounds {
-    typedef typename Ring<S>::Landing Landing;
+    static constexpr bool DRAWN = Tiles::DRAWN && !is_wide<typename S::Op::Element>();
     Tiles tiles;
 
     __device__ __forceinline__ Rounds(const Tiles& tiles) : tiles(tiles) {}
     static __device__ __forceinline__ u32 stage(u32 round) { return round % S::STAGES; }
     static __device__ __forceinline__ u32 parity(u32 round) { return round / S::STAGES & 1; }
     __device__ __forceinline__ bool has(u64 tile) const { return tile < tiles.count; }
-    // The tile of one of the first rounds.
-    static __device__ __forceinline__ u32 given(u32 round) { return round * block_count() + block_index(); }
-    // Puts down which tile a round has, by one thread.
-    __device__ __forceinline__ void land(Ring<S>& ring, u32 round, u32 tile) const {
-        ring.of_round(round) = has(tile) ? landing_of(tile) : Landing{nullptr, nullptr, tile, 0};
+    // The tile of a round: of every one, or of the first if they are drawn.
+    static __device__ __forceinline__ u64 given(u32 round) { return (u64)round * block_count() + block_index(); }
+    // The same of a round up to `COMING` after one whose stage is full. By a shuffle, so that the compiler knows it for the
+    // same in all lanes.
+    __device__ __forceinline__ u64 tile(Ring<S>& ring, u32 round) const {
+        if constexpr (DRAWN) return shuffle(ring.of_round(round).tile, 0);
+        return given(round);
     }
-    // What was put down; worked out anew where that is quicker than to look it up.
-    __device__ __forceinline__ Landing landing(Ring<S>& ring, u32 round, u32 tile) const {
-        if constexpr (Tiles::LOOKED_UP) return ring.of_round(round);
+    // Where it lies: put down by the loader where it is drawn, since to work it out takes divisions or memory.
+    __device__ __forceinline__ Landing landing(Ring<S>& ring, u32 round, u64 tile) const {
+        if constexpr (DRAWN) return ring.of_round(round);
         return landing_of(tile);
+    }
+    __device__ __forceinline__ void put_down(Ring<S>& ring, u32 round, u64 tile) const {
+        ring.of_round(round) = has(tile) ? landing_of(tile) : Landing{nullptr, nullptr, (u32)tile, 0};
     }
 
   private:
-    __device__ __forceinline__ Landing landing_of(u32 tile) const {
+    __device__ __forceinline__ Landing landing_of(u64 tile) const {
         Span<typename S::Input> from = tiles.input(tile);
-        return {from.bytes, tiles.output(tile), tile, from.count};
+        return {from.bytes, tiles.output(tile), (u32)tile, from.count};
     }
 };
 
-// The tiles of a block, as its loader takes them. The first are given; later ones are drawn, but of wide values: those take
-// as long everywhere, and were slower so.
-//
-// A tile is drawn as late as may be, since all tiles after it wait for its total. Who has been given all of his draws
-// until none is left. So there are as many draws as tiles that aren't given, and one more for each such block; and these
-// leave the numbers as they were. There is no memory for 2^32 tiles.
+// The tiles that a block draws, as its loader takes them. Who has been given all of his draws until none is left. So there
+// are as many draws as tiles that aren't given, and one more for each such block; and these leave the numbers as they were.
+// There is no memory for 2^32 tiles.
 template <class S, class Tiles>
 struct Draws {
     static constexpr u32 GIVEN = Ring<S>::COMING + 1;
-    static constexpr bool DRAWN = !is_wide<typename S::Op::Element>();
     const Tiles& tiles;
-    u32 last;   // the tile taken last
+    u64 last;   // the tile taken last
     u32 drawn;  // by lane 0: the next
 
     __device__ __forceinline__ explicit Draws(const Tiles& tiles) : tiles(tiles), last(Rounds<S, Tiles>::given(GIVEN - 1)), drawn(0) {}
     // Draws: the number takes a trip to memory.
     __device__ __forceinline__ void ask(u32 lane) {
-        if (DRAWN && lane == 0 && last < tiles.count)
+        if (lane == 0 && last < tiles.count)
             drawn = draw_number_of(&tiles.workspace()->drawn, (u32)tiles.count - (GIVEN - 1) * block_count());
     }
     __device__ __forceinline__ void take() {
-        u32 number = DRAWN ? shuffle(drawn, 0) : 0;
-        if (last < tiles.count) last = DRAWN ? GIVEN * block_count() + number : last + block_count();
+        u32 number = shuffle(drawn, 0);
+        if (last < tiles.count) last = (u64)GIVEN * block_count() + number;
     }
 };
 
@@ -117,26 +121,25 @@ struct Draws {
 // begins the copies and gives their bytes, `end(stage, bytes)` says that all are under way.
 template <class S, class Tiles, class Begin, class End>
 KOGGE_DEVICE void load_rounds(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 lane, const Begin& begin, const End& end) {
-    constexpr u32 COMING = Ring<S>::COMING;
+    constexpr bool DRAWN = Rounds<S, Tiles>::DRAWN;
     Draws<S, Tiles> draws(rounds.tiles);
-    for (u32 r = 0;; r++) {
+    u64 tile = rounds.given(0);
+    for (u32 r = 0; rounds.has(tile); r++, tile = rounds.tile(ring, r)) {
         u32 s = rounds.stage(r);
-        typename Ring<S>::Landing at = ring.of_round(r);
-        if (!rounds.has(at.tile)) break;
-        draws.ask(lane);
+        if constexpr (DRAWN) draws.ask(lane);
         if (r >= S::STAGES) barrier_wait(&ring.empty[s], rounds.parity(r) ^ 1);
         if (r >= S::FLIGHT) barrier_wait(&ring.full[rounds.stage(r - S::FLIGHT)], rounds.parity(r - S::FLIGHT));
-        auto bytes = begin(s, at);
-        if (lane == 0) rounds.land(ring, r + COMING, draws.last);
+        auto bytes = begin(s, rounds.landing(ring, r, tile));
+        if (DRAWN && lane == 0) rounds.put_down(ring, r + Ring<S>::COMING, draws.last);
         end(s, bytes);
-        draws.take();
+        if constexpr (DRAWN) draws.take();
     }
 }
 template <class S, class Tiles>
 KOGGE_DEVICE void run_loader(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 lane) {
     load_rounds(
         ring, rounds, lane,
-        [&](u32 s, const typename Ring<S>::Landing& at) {
+        [&](u32 s, const Landing& at) {
             return begin_load<S>(ring.stage[s], at.input, at.count * sizeof(typename S::Input), &ring.full[s], lane);
         },
         [&](u32 s, u32 bytes) { end_load<S>(&ring.full[s], bytes, lane); });
@@ -182,14 +185,16 @@ KOGGE_DEVICE void run_look_ahead(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 wa
     typename Tiles::Prefixes prefixes(rounds.tiles, epoch);
     u64 tiles = rounds.tiles.count;
     bool last = false;
-    for (u32 r = warp, tile = rounds.given(warp), next; rounds.has(tile); r += S::LOOKERS, tile = next) {
+    u64 tile = rounds.given(warp), next;
+    for (u32 r = warp; rounds.has(tile); r += S::LOOKERS, tile = next) {
         u32 s = rounds.stage(r), ahead = r;
-        barrier_wait(&ring.reduced[s], rounds.parity(r));
-        next = ring.tile_of(r + S::LOOKERS);
+        if constexpr (Rounds<S, Tiles>::DRAWN) barrier_wait(&ring.reduced[s], rounds.parity(r));
+        next = rounds.tile(ring, r + S::LOOKERS);
 #pragma unroll
-        for (u32 i = 1; i <= S::AHEAD; i++) ahead += rounds.has(ring.tile_of(r + i));
+        for (u32 i = 1; i <= S::AHEAD; i++) ahead += rounds.has(rounds.tile(ring, r + i));
         barrier_wait(&ring.reduced[rounds.stage(ahead)], rounds.parity(ahead));
         Maybe<A> prefix = prefixes.before(tile, lane);
+        if constexpr (Rounds<S, Tiles>::DRAWN) sync_warp();  // all have looked up the tiles that follow
         if (lane == 0) {
             put_prefix(ring, s, prefix);
             barrier_arrive(&ring.ready[s]);
@@ -199,7 +204,7 @@ KOGGE_DEVICE void run_look_ahead(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 wa
     }
     if (!last) return;
     // The last tile was ours: the epoch moves on when every block has read it, as the slot of its first tile tells.
-    for (u64 tile = lane; tile < tiles && tile < block_count(); tile += LANES) Slot<A>::await(workspace, tile, epoch);
+    for (tile = lane; tile < tiles && tile < block_count(); tile += LANES) Slot<A>::await(workspace, tile, epoch);
     sync_warp();
     if (lane == 0) store_epoch(&workspace->epoch, epoch);
 }
@@ -211,11 +216,12 @@ KOGGE_DEVICE void run_reducer(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 warp,
     typedef typename S::Input Input;
     constexpr u32 SHARE = SEGMENTS_PER_TILE / S::REDUCERS;
     share_epoch<S>();
-    for (u32 r = 0, index = rounds.given(0), next; rounds.has(index); r++, index = next) {
+    u64 index = rounds.given(0), next;
+    for (u32 r = 0; rounds.has(index); r++, index = next) {
         u32 s = rounds.stage(r);
         Span<Input> tile = ring.landed(s, rounds.landing(ring, r, index));
         barrier_wait(&ring.full[s], rounds.parity(r));
-        next = ring.tile_of(r + 1);
+        next = rounds.tile(ring, r + 1);
         for (u32 i = warp * SHARE; i < (warp + 1) * SHARE; i++) {
             A* rows = is_wide<A>() ? ring.row[s] + i * ROWS_PER_SEGMENT : nullptr;
             Maybe<A> total = segment_total<S>(tile, i * CHUNKS_PER_SEGMENT, lane, rows);
@@ -329,13 +335,14 @@ KOGGE_DEVICE void run_scanner(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 warp,
     typedef typename S::Input Input;
     typedef typename S::Output Output;
     u32 segment = warp % ring.SCANNERS, group = warp / ring.SCANNERS;
-    for (u32 r = group, index = rounds.given(group), next; rounds.has(index); r += S::GROUPS, index = next) {
+    u64 index = rounds.given(group), next;
+    for (u32 r = group; rounds.has(index); r += S::GROUPS, index = next) {
         u32 s = rounds.stage(r);
-        typename Ring<S>::Landing at = rounds.landing(ring, r, index);
+        Landing at = rounds.landing(ring, r, index);
         Span<Input> tile = ring.landed(s, at);
         u8* to = at.output;
         barrier_wait(&ring.full[s], rounds.parity(r));
-        next = ring.tile_of(r + S::GROUPS);
+        next = rounds.tile(ring, r + S::GROUPS);
         barrier_wait(&ring.ready[s], rounds.parity(r));
         Lie lie = lie_of_segment<S>(tile, segment * CHUNKS_PER_SEGMENT);
         u8* first = to + (S::REVERSE ? (u64)tile.count * sizeof(Output) : 0);
@@ -373,7 +380,7 @@ KOGGE_DEVICE void round_scan(const Tiles& tiles) {
         barrier_init_fence();
     }
     Rounds<S, Tiles> rounds(tiles);
-    if (thread_index() < Ring<S>::COMING) rounds.land(ring, thread_index(), rounds.given(thread_index()));
+    if (rounds.DRAWN && thread_index() < Ring<S>::COMING) rounds.put_down(ring, thread_index(), rounds.given(thread_index()));
     sync_block();
     if (warp == 0) run_loader(ring, rounds, lane);
     else if (warp < 1 + S::LOOKERS) run_look_ahead(ring, rounds, warp - 1, lane);

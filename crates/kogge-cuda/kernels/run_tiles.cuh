@@ -5,7 +5,7 @@ template <class S>
 struct RunTiles {
     typedef typename S::Input Input;
     typedef typename S::Op::Element A;
-    static constexpr bool LOOKED_UP = true;  // where a tile lies, which is in memory
+    static constexpr bool DRAWN = true;
     const SegmentedArguments<S>& arguments;
     u64 count;
 
@@ -181,12 +181,13 @@ KOGGE_DEVICE void run_reducer(Ring<S>& ring, Rounds<S, RunTiles<S>>& rounds, u32
     constexpr u32 SHARE = SEGMENTS_PER_TILE / S::REDUCERS;
     bool totals = rounds.tiles.arguments.inits.totals;
     share_epoch<S>();
-    for (u32 r = 0, index = rounds.given(0), next; rounds.has(index); r++, index = next) {
+    u64 index = rounds.given(0), next;
+    for (u32 r = 0; rounds.has(index); r++, index = next) {
         u32 s = rounds.stage(r);
         Span<Input> tile = ring.landed(s, rounds.landing(ring, r, index));
         u32 segments = (tile.count + Order<Input>::SEGMENT - 1) / Order<Input>::SEGMENT;
         barrier_wait(&ring.full[s], rounds.parity(r));
-        next = ring.tile_of(r + 1);
+        next = rounds.tile(ring, r + 1);
         for (u32 i = warp * SHARE; i < (warp + 1) * SHARE && i < segments; i++) {
             Maybe<A> total = {A(), true};
             A* rows = is_wide<A>() ? ring.row[s] + i * ROWS_PER_SEGMENT : nullptr;
@@ -209,13 +210,14 @@ KOGGE_DEVICE void run_scanner(Ring<S>& ring, Rounds<S, RunTiles<S>>& rounds, u32
     typedef typename S::Input Input;
     typedef typename S::Output Output;
     u32 segment = warp % ring.SCANNERS, group = warp / ring.SCANNERS, start = segment * CHUNKS_PER_SEGMENT;
-    for (u32 r = group, index = rounds.given(group), next; rounds.has(index); r += S::GROUPS, index = next) {
+    u64 index = rounds.given(group), next;
+    for (u32 r = group; rounds.has(index); r += S::GROUPS, index = next) {
         u32 s = rounds.stage(r);
-        typename Ring<S>::Landing at = rounds.landing(ring, r, index);
+        Landing at = rounds.landing(ring, r, index);
         Span<Input> tile = ring.landed(s, at);
         u8* to = at.output;
         barrier_wait(&ring.full[s], rounds.parity(r));
-        next = ring.tile_of(r + S::GROUPS);
+        next = rounds.tile(ring, r + S::GROUPS);
         barrier_wait(&ring.ready[s], rounds.parity(r));
         u8* first = to + (S::REVERSE ? (u64)tile.count * sizeof(Output) : 0);
         bool there = chunks_from(tile, start) > 0, done = false;

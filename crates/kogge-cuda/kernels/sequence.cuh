@@ -4,7 +4,7 @@ template <class S>
 struct SequenceTiles {
     typedef typename S::Input Input;
     static constexpr u32 TILE = Order<Input>::TILE;
-    static constexpr bool LOOKED_UP = false;  // where a tile lies, by all roles
+    static constexpr bool DRAWN = false;
     const Arguments<S>& arguments;
     u64 count;
 
