@@ -601,6 +601,19 @@ mod tests {
     }
 
     #[test]
+    fn small_lots_are_drawn_in_bunches_and_too_many_not_at_all() {
+        for (len, count, drawn) in
+            [(1, 1 << 20, 8), (256, 1 << 20, 2), (2048, 1 << 20, 1), (1025, 1 << 40, 0)]
+        {
+            let plan = of(len, count, len as i64, 4, H100);
+            let ContiguousKernel::Lots { bunch, .. } = plan.kernel else {
+                panic!("{plan} isn't in lots")
+            };
+            assert_eq!(bunch, drawn, "{len}");
+        }
+    }
+
+    #[test]
     fn few_lines_have_few_blocks() {
         assert_eq!(of(256, 1, 256, 4, H100).grid, 1);
         assert_eq!(of(256, 65, 256, 4, H100).grid, 2);
