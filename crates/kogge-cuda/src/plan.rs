@@ -69,7 +69,7 @@ pub enum Kernel {
     Segments,
     /// One thread block a tile, all of them at once: what the registers of the device hold.
     Tiles(Tiling),
-    /// Resident thread blocks that draw tiles: long sequences.
+    /// Resident thread blocks that take tiles in turn: long sequences.
     Rounds(Ring),
 }
 
