@@ -21,6 +21,7 @@ mod device;
 mod error;
 mod host;
 mod inits;
+mod kernels;
 mod launch;
 mod lines;
 mod memory;

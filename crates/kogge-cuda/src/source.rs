@@ -1,42 +1,10 @@
 //! The text that is compiled: the kernels, the operator, and the one struct that joins them.
 
+use crate::kernels::{self, File};
 use crate::operator::{PRELUDE, operator_source, type_name};
 use crate::{Error, Kernel, Plan, Tiling};
 use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use kogge_core::{Accumulate, Direction, Element, Kind};
-
-/// What every kernel is made of.
-pub(crate) const BASE: [&str; 10] = [
-    include_str!("../kernels/device.cuh"),
-    include_str!("../kernels/order.cuh"),
-    include_str!("../kernels/value.cuh"),
-    include_str!("../kernels/convert.cuh"),
-    include_str!("../kernels/chunk.cuh"),
-    include_str!("../kernels/memory.cuh"),
-    include_str!("../kernels/row.cuh"),
-    include_str!("../kernels/segment.cuh"),
-    include_str!("../kernels/quarter_rows.cuh"),
-    include_str!("../kernels/slot.cuh"),
-];
-/// The kernels of one sequence.
-const KERNELS: [&str; 9] = [
-    include_str!("../kernels/arguments.cuh"),
-    include_str!("../kernels/look_ahead.cuh"),
-    include_str!("../kernels/wide_look_ahead.cuh"),
-    include_str!("../kernels/segment_scan.cuh"),
-    include_str!("../kernels/tile_scan.cuh"),
-    include_str!("../kernels/load_tile.cuh"),
-    include_str!("../kernels/draw.cuh"),
-    include_str!("../kernels/round_scan.cuh"),
-    include_str!("../kernels/sequence.cuh"),
-];
-
-/// That of a cluster.
-const IN_CLUSTER: [&str; 3] = [
-    include_str!("../kernels/arguments.cuh"),
-    include_str!("../kernels/cluster.cuh"),
-    include_str!("../kernels/cluster_scan.cuh"),
-];
 
 /// The kernel's name in the compiled program.
 pub(crate) const ENTRY: &str = "kogge_scan";
@@ -68,39 +36,62 @@ where
     A: Element + DeviceType,
     O: DeviceOperator<A>,
 {
-    let (bulk, constants, shared, bounds, entry) = match plan.kernel {
+    let (constants, bounds);
+    let common = Program {
+        kernel: &kernels::SEGMENT_SCAN,
+        bulk: false,
+        constants: "",
+        shared: "SegmentShared",
+        shared_bytes: plan.shared_bytes,
+        bounds: "SEGMENT_THREADS, 2",
+        arguments: "Arguments",
+        entry: "segment_scan",
+    };
+    let program = match plan.kernel {
+        Kernel::Segments => common,
         Kernel::Cluster(segments) => {
-            let bounds = "ClusterShared<Scan>::THREADS, 1".into();
-            (false, format!("SEGMENTS = {segments}"), "ClusterShared", bounds, "cluster_scan")
-        }
-        Kernel::Segments => {
-            (false, String::new(), "SegmentShared", "SEGMENT_THREADS, 2".into(), "segment_scan")
+            constants = format!("SEGMENTS = {segments}");
+            Program {
+                kernel: &kernels::CLUSTER_SCAN,
+                constants: &constants,
+                shared: "ClusterShared",
+                bounds: "ClusterShared<Scan>::THREADS, 1",
+                entry: "cluster_scan",
+                ..common
+            }
         }
         Kernel::Tiles(Tiling { copies, resident }) => {
-            let bounds = format!("TILE_THREADS, {resident}");
-            (false, format!("COPIES = {copies}"), "TileShared", bounds, "tile_scan")
+            constants = format!("COPIES = {copies}");
+            bounds = format!("TILE_THREADS, {resident}");
+            Program {
+                kernel: &kernels::TILE_SCAN,
+                constants: &constants,
+                shared: "TileShared",
+                bounds: &bounds,
+                entry: "tile_scan",
+                ..common
+            }
         }
         Kernel::Rounds(ring) => {
-            (ring.bulk, ring.constants(), "Ring", "Ring<Scan>::THREADS, 1".into(), "sequence_scan")
+            constants = ring.constants();
+            Program {
+                kernel: &kernels::SEQUENCE,
+                bulk: ring.bulk,
+                constants: &constants,
+                shared: "Ring",
+                bounds: "Ring<Scan>::THREADS, 1",
+                entry: "sequence_scan",
+                ..common
+            }
         }
-    };
-    let program = Program {
-        kernels: if plan.in_cluster() { &IN_CLUSTER } else { &KERNELS },
-        bulk,
-        constants: &constants,
-        shared,
-        shared_bytes: plan.shared_bytes,
-        bounds: &bounds,
-        arguments: "Arguments",
-        entry,
     };
     program.text::<T, U, A, O>(operator, specification)
 }
 
 /// What one family of kernels adds to the text that all have in common.
 pub(crate) struct Program<'a> {
-    /// Its kernels' text.
-    pub kernels: &'a [&'a str],
+    /// The file that its kernel is in.
+    pub kernel: &'static File,
     /// Whether the copy engine may be used (sm_90 and newer).
     pub bulk: bool,
     /// Its own `u32` constants of the `Scan` that templates are given: `NAME = value, …`, or none.
@@ -140,7 +131,7 @@ impl Program<'_> {
             constants => format!("static constexpr u32 {constants};"),
         };
         Ok(format!(
-            "{base}{kernels}{PRELUDE}{text}
+            "{kernel}{PRELUDE}{text}
 struct Scan {{
     typedef {OPERATOR} Op;
     typedef {plain} Plain;
@@ -159,8 +150,8 @@ extern \"C\" __global__ void __launch_bounds__({bounds})
     {entry}<Scan>(arguments);
 }}
 ",
-            base = BASE.concat(),
-            kernels = self.kernels.concat(),
+            // `Scan` names the folds of a chunk, whatever the kernel.
+            kernel = kernels::text_of(&[&kernels::CHUNK, self.kernel]),
             text = operator.text,
             plain = operator.plain,
             input = type_name::<T, A>(OPERATOR)?,

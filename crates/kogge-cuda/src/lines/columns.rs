@@ -4,6 +4,7 @@
 
 use super::shape::{Lines, MOST_OUTER};
 use crate::inits::{InitArguments, Inits};
+use crate::kernels;
 use crate::launch::{Grid, INIT_BYTES, Module};
 use crate::plan::{LANES, WORKSPACE_HEAD};
 use crate::scan::aligned;
@@ -364,33 +365,6 @@ impl Cut {
     }
 }
 
-const WHOLE: [&str; 5] = [
-    include_str!("../../kernels/inits.cuh"),
-    include_str!("../../kernels/columns.cuh"),
-    include_str!("../../kernels/descent.cuh"),
-    include_str!("../../kernels/column_fetch.cuh"),
-    include_str!("../../kernels/column_scan.cuh"),
-];
-const TEAMS: [&str; 9] = [
-    include_str!("../../kernels/inits.cuh"),
-    include_str!("../../kernels/columns.cuh"),
-    include_str!("../../kernels/descent.cuh"),
-    include_str!("../../kernels/column_fetch.cuh"),
-    include_str!("../../kernels/column_row.cuh"),
-    include_str!("../../kernels/team.cuh"),
-    include_str!("../../kernels/cluster.cuh"),
-    include_str!("../../kernels/team_cluster.cuh"),
-    include_str!("../../kernels/column_teams.cuh"),
-];
-const ROUNDS: [&str; 6] = [
-    include_str!("../../kernels/inits.cuh"),
-    include_str!("../../kernels/columns.cuh"),
-    include_str!("../../kernels/descent.cuh"),
-    include_str!("../../kernels/column_fetch.cuh"),
-    include_str!("../../kernels/column_row.cuh"),
-    include_str!("../../kernels/column_rounds.cuh"),
-];
-
 /// The CUDA C++ text of a plan's kernel. Strides have the direction in them, so the text hasn't.
 ///
 /// # Errors
@@ -418,7 +392,7 @@ where
         }
     };
     let common = Program {
-        kernels: &WHOLE,
+        kernel: &kernels::COLUMN_SCAN,
         bulk: false,
         constants: &constants,
         shared: "ColumnRing",
@@ -435,14 +409,14 @@ where
     let program = match plan.kernel {
         ColumnKernel::Whole => common,
         ColumnKernel::Teams { .. } => Program {
-            kernels: &TEAMS,
+            kernel: &kernels::COLUMN_TEAMS,
             shared: "TeamRing",
             bounds: "TeamRing<Scan>::THREADS, 1",
             entry: "column_teams",
             ..common
         },
         ColumnKernel::Rounds { .. } => Program {
-            kernels: &ROUNDS,
+            kernel: &kernels::COLUMN_ROUNDS,
             shared: "ColumnShared",
             bounds: "ColumnShared<Scan>::THREADS, 1",
             entry: "column_rounds",

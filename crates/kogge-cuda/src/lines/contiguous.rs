@@ -4,6 +4,7 @@
 
 use super::shape::{Lines, MOST_OUTER};
 use crate::inits::{InitArguments, Inits};
+use crate::kernels;
 use crate::launch::{Grid, Module};
 use crate::plan::{LANES, WORKSPACE_HEAD, ring};
 use crate::scan::aligned;
@@ -233,24 +234,6 @@ fn stage_bytes(lines: &Lines, problem: &Problem, lot: u64) -> Option<u64> {
     bytes.checked_next_multiple_of(16)
 }
 
-const LOTS: [&str; 5] = [
-    include_str!("../../kernels/inits.cuh"),
-    include_str!("../../kernels/contiguous.cuh"),
-    include_str!("../../kernels/stage.cuh"),
-    include_str!("../../kernels/draw.cuh"),
-    include_str!("../../kernels/line_scan.cuh"),
-];
-const ROUNDS: [&str; 8] = [
-    include_str!("../../kernels/inits.cuh"),
-    include_str!("../../kernels/contiguous.cuh"),
-    include_str!("../../kernels/look_ahead.cuh"),
-    include_str!("../../kernels/wide_look_ahead.cuh"),
-    include_str!("../../kernels/load_tile.cuh"),
-    include_str!("../../kernels/draw.cuh"),
-    include_str!("../../kernels/round_scan.cuh"),
-    include_str!("../../kernels/line_tiles.cuh"),
-];
-
 /// The CUDA C++ text of a plan's kernel; that of the flat scan where lines go one by one.
 ///
 /// # Errors
@@ -276,7 +259,7 @@ where
         ContiguousKernel::Lots { warps, bulk, whole, .. } => {
             constants = format!("EVEN = {even}, WARPS = {warps}, WHOLE = {}", u32::from(whole));
             Program {
-                kernels: &LOTS,
+                kernel: &kernels::LINE_SCAN,
                 bulk,
                 constants: &constants,
                 shared: "LineRings",
@@ -289,7 +272,7 @@ where
         ContiguousKernel::Rounds(ring) => {
             constants = format!("EVEN = {even}, {}", ring.constants());
             Program {
-                kernels: &ROUNDS,
+                kernel: &kernels::LINE_TILES,
                 bulk: ring.bulk,
                 constants: &constants,
                 shared: "Ring",

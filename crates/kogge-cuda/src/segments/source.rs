@@ -3,64 +3,11 @@
 use super::plan::{KeyType, SegmentPlan, SegmentSource};
 use super::rounds::{ExactSegments, LongSegments};
 use super::stretches::Stretches;
-use crate::source::{BASE, ENTRY, Program};
+use crate::kernels;
+use crate::source::{ENTRY, Program};
 use crate::{Error, Specification};
 use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use kogge_core::{Accumulate, Direction, Element};
-
-const RUN_LIST: &str = include_str!("../../kernels/run_list.cuh");
-const HEADS: &str = include_str!("../../kernels/heads.cuh");
-const ARGUMENTS: &str = include_str!("../../kernels/segmented_arguments.cuh");
-const CELLS: &str = include_str!("../../kernels/cells.cuh");
-const INITS: &str = include_str!("../../kernels/inits.cuh");
-const WINDOWS: [&str; 10] = [
-    INITS,
-    RUN_LIST,
-    HEADS,
-    ARGUMENTS,
-    CELLS,
-    include_str!("../../kernels/segmented_window.cuh"),
-    include_str!("../../kernels/run_exchange.cuh"),
-    include_str!("../../kernels/window_exchange.cuh"),
-    include_str!("../../kernels/plain_steps.cuh"),
-    include_str!("../../kernels/segmented_scan.cuh"),
-];
-const STRETCHES: [&str; 8] = [
-    INITS,
-    RUN_LIST,
-    HEADS,
-    ARGUMENTS,
-    CELLS,
-    include_str!("../../kernels/draw.cuh"),
-    include_str!("../../kernels/stretch_ring.cuh"),
-    include_str!("../../kernels/stretch_scan.cuh"),
-];
-const ROUNDS: [&str; 10] = [
-    INITS,
-    RUN_LIST,
-    HEADS,
-    ARGUMENTS,
-    include_str!("../../kernels/look_ahead.cuh"),
-    include_str!("../../kernels/wide_look_ahead.cuh"),
-    include_str!("../../kernels/load_tile.cuh"),
-    include_str!("../../kernels/draw.cuh"),
-    include_str!("../../kernels/round_scan.cuh"),
-    include_str!("../../kernels/run_tiles.cuh"),
-];
-
-const EXACT: [&str; 11] = [
-    INITS,
-    RUN_LIST,
-    HEADS,
-    ARGUMENTS,
-    include_str!("../../kernels/look_ahead.cuh"),
-    include_str!("../../kernels/wide_look_ahead.cuh"),
-    include_str!("../../kernels/load_tile.cuh"),
-    include_str!("../../kernels/draw.cuh"),
-    include_str!("../../kernels/round_scan.cuh"),
-    include_str!("../../kernels/tails.cuh"),
-    include_str!("../../kernels/exact_rounds.cuh"),
-];
 
 /// Threads of a block of the kernels, in the order of their launches.
 pub(super) const MARK_THREADS: u32 = 256;
@@ -88,14 +35,14 @@ pub(super) fn sum() -> String {
 
 fn entry(threads: u32, kernel: &str) -> String {
     format!(
-        "{base}{RUN_LIST}{HEADS}
+        "{heads}
 static_assert(sizeof(MarkShared) <= {MARK_BYTES} && sizeof(SumShared) <= {SUM_BYTES}, \"room for the kernel\");
 extern \"C\" __global__ void __launch_bounds__({threads})
 {ENTRY}(const __grid_constant__ MarkArguments arguments) {{
     {kernel}(arguments);
 }}
 ",
-        base = BASE.concat(),
+        heads = kernels::text_of(&[&kernels::HEADS]),
     )
 }
 
@@ -132,7 +79,7 @@ where
         };
     };
     let program = Program {
-        kernels: &EXACT,
+        kernel: &kernels::EXACT_ROUNDS,
         bulk: ring.bulk,
         constants: &ring.constants(),
         shared: "ExactRing",
@@ -160,7 +107,7 @@ where
     let SegmentPlan { steps, residents, shared_bytes, .. } = plan;
     let offset_bytes = if source.segments().is_some() { source.bytes() } else { 0 };
     let program = Program {
-        kernels: &WINDOWS,
+        kernel: &kernels::SEGMENTED_SCAN,
         bulk: false,
         constants: &format!(
             "STEPS = {steps}, OFFSET_BYTES = {offset_bytes}, LONG_IN_ROUNDS = {}",
@@ -189,7 +136,7 @@ where
     O: DeviceOperator<A>,
 {
     let program = Program {
-        kernels: &STRETCHES,
+        kernel: &kernels::STRETCH_SCAN,
         bulk: has.bulk,
         constants: &format!("STAGES = {}, OFFSET_BYTES = {}", has.stages, source.bytes()),
         shared: "StretchRing",
@@ -217,7 +164,7 @@ where
     let Some(LongSegments { ring, shared_bytes, .. }) = plan.rounds else { return Ok(None) };
     let offset_bytes = if source.segments().is_some() { source.bytes() } else { 0 };
     let program = Program {
-        kernels: &ROUNDS,
+        kernel: &kernels::RUN_TILES,
         bulk: ring.bulk,
         constants: &format!(
             "OFFSET_BYTES = {offset_bytes}, MARKED = {}, {}",
