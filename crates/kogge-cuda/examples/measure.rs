@@ -188,6 +188,7 @@ fn main() {
             "reducers" => tuning.reducers = value,
             "ahead" => tuning.ahead = value,
             "flight" => tuning.flight = value,
+            "draw_from" => tuning.draw_from = value,
             "always_cooperative" => tuning.always_cooperative = value != 0,
             _ => panic!("{name} is no tuning"),
         }

@@ -12,7 +12,7 @@
 // hops, however many levels the order has. It must fold the segments of all blocks in the time of one row, so
 // nothing that it needs lies in local memory. Workers write the values from shared memory: a row is read once.
 //
-// Where there are as many strips as blocks, or more, a team is one block, and nothing is published.
+// Where there are as many strips as blocks, or more, a team is one block, which draws its strips, and nothing is published.
 
 // Stages in turn, and the parity of their phases.
 template <u32 STAGES>
@@ -37,6 +37,8 @@ struct TeamRing {
     static constexpr u32 MOST_SEGMENTS = sizeof(A) <= 8 ? 6 : 4;
     static_assert(S::COLUMNS % LANES == 0, "workers fill their warps");
     static_assert(STAGES < 16, "a named barrier for the workers of each stage");
+    // Strips that are known at a time: some for every stage, and as many that the look-ahead's other warps may lag behind.
+    static constexpr u32 TURNS = 2 * STAGES + 2;
 
     u8 stage[STAGES][STAGE_BYTES];
     Barrier full[STAGES], reduced[STAGES], ready[STAGES];
@@ -51,6 +53,13 @@ struct TeamRing {
     // Here, not in every thread: workers need their registers.
     TeamShare<S> share;
     TeamSlots<S> slots;
+    Draws draws;
+    u32 strip[TURNS];  // of a turn: those that were drawn
+
+    // The strip of a turn; `share.strips` or more behind the last.
+    __device__ __forceinline__ u64 strip_of(u64 turn) const {
+        return turn < share.given ? share.first + turn * share.step : strip[turn % TURNS];
+    }
 };
 
 // A row of a strip, as a worker of one of its lines sees it.
@@ -79,10 +88,10 @@ struct TeamWorker {
 
     __device__ __forceinline__ void run() {
         turn_to(stage);
-        ask(stage);
+        ask();
         u32 parity = 0;
 #pragma unroll 1
-        for (u64 unit = stage; unit < ring.share.units; unit += Ring::STAGES, parity ^= 1) {
+        for (u64 unit = stage; next.strip < ring.share.strips; unit += Ring::STAGES, parity ^= 1) {
             TeamRow row = next;
             barrier_wait(&ring.full[stage], parity);
             A rows[ROWS_PER_SEGMENT - 1] = {};
@@ -95,19 +104,21 @@ struct TeamWorker {
             advance(unit + Ring::STAGES);
             if constexpr (Ring::WARPS == 1) sync_warp();
             else sync_group(1 + stage, S::COLUMNS);  // all have read the stage
-            ask(unit + Ring::STAGES);
+            ask();
         }
         // Shared memory must stay until nobody writes into it any longer.
         if constexpr (S::CLUSTER > 1)
-            if (stage < ring.share.units) ring.cluster.await_taken(stage, parity ^ 1);
+            if (stage < ring.share.per_strip) ring.cluster.await_taken(stage, parity ^ 1);
     }
 
   private:
     __device__ __forceinline__ void turn_to(u64 unit) {
         next.elements = 0;
-        if (unit >= ring.share.units) return;
+        next.strip = ring.share.strips;
+        if (ring.share.per_strip == 0) return;
         u64 turn = ColumnArguments<S>::quotient(unit, ring.share.per_strip), index;
-        next.strip = ring.share.first + turn * ring.share.step;
+        next.strip = ring.strip_of(turn);
+        if (next.strip >= ring.share.strips) return;
         next.row = ring.share.row(unit - turn * ring.share.per_strip);
         next.elements = elements(next.row);
         index = next.strip * S::COLUMNS + column;
@@ -120,7 +131,7 @@ struct TeamWorker {
     // The same for the next unit of the stage, most often further down the same strip.
     __device__ __forceinline__ void advance(u64 unit) {
         u64 rows = Ring::STAGES * ring.share.team;
-        if (unit >= ring.share.units || next.row + rows >= ring.share.rows) return turn_to(unit);
+        if (next.row + rows >= ring.share.rows) return turn_to(unit);
         next.row += rows;
         next.elements = elements(next.row);
         next.input += (long long)(rows * Ring::ROW) * arguments.input_stride;
@@ -136,9 +147,9 @@ struct TeamWorker {
         return {ring.stage[stage] + column * sizeof(Input), row.elements};
     }
 
-    // Asks for the next row, that of a unit, if there is one.
-    __device__ __forceinline__ void ask(u64 unit) {
-        if (unit >= ring.share.units) return;
+    // Asks for the next row, if there is one.
+    __device__ __forceinline__ void ask() {
+        if (next.strip >= ring.share.strips) return;
         Barrier* full = &ring.full[stage];
         u8* to = ring.stage[stage];
         if (fetch.together) {
@@ -193,14 +204,18 @@ struct TeamLookAhead {
 
     __device__ __forceinline__ void run() {
         if (ring.share.per_strip == 0) return;
+        u64 strip;
 #pragma unroll 1
-        for (u64 strip = ring.share.first; strip < ring.share.strips; strip += ring.share.step) go_down(strip);
+        for (u64 turn = 0; (strip = ring.strip_of(turn)) < ring.share.strips; turn++) go_down(strip, turn);
     }
 
   private:
     typedef Course<S, S::COLUMNS> Path;
 
-    __device__ __forceinline__ void go_down(u64 strip) {
+    // Meanwhile draws the strip of a later turn, and tells it with the last row.
+    __device__ __forceinline__ void go_down(u64 strip, u64 current) {
+        bool draws = ring.share.draws() && column == 0;
+        u32 drawn = draws ? ring.draws.ask() : 0;
         u64 index = strip * S::COLUMNS + column, number = 0;
         bool exists = index < arguments.lines, alone = ring.share.team == 1, last = false;
         Maybe<A> init = {A(), false};
@@ -218,6 +233,8 @@ struct TeamLookAhead {
             A own = alone ? ring.total[turn.stage][column] : A();
             ring.before[turn.stage][column] = course.before.value;
             if (column == 0) ring.preceded[turn.stage] = course.before.exists;
+            if (draws && unit + 1 == ring.share.per_strip)
+                ring.strip[(current + ring.share.given) % Ring::TURNS] = (u32)ring.draws.take(drawn);
             sync_warp();
             if (column % LANES == 0) barrier_arrive(&ring.ready[turn.stage]);
             if (alone) course.end_row(own);
@@ -267,6 +284,7 @@ KOGGE_DEVICE void column_teams(const ColumnArguments<S>& arguments) {
     if (thread_index() == 0) {
         ring.share = TeamShare<S>(arguments);
         ring.slots = TeamSlots<S>(arguments, ring.share);
+        if (ring.share.draws()) ring.draws = Draws(arguments.workspace, ring.share.strips, (u32)ring.share.given);
     }
     sync_block();
     if constexpr (S::CLUSTER > 1) {

@@ -38,8 +38,8 @@ struct Delays {
 
 // The elements of chunk after chunk come from the source, octet by octet, and the values go to the sink.
 // Gives the total of the row. `before` is what precedes the row, `count` the elements that it has, one at
-// least.
-template <class S, bool WHOLE, class Source, class Sink>
+// least, and no more than so many octets.
+template <class S, bool WHOLE, u32 OCTETS = OCTETS_PER_ROW, class Source, class Sink>
 KOGGE_DEVICE typename S::Op::Element descend_row(Delays<typename S::Op::Element>& delays,
                                                  const Maybe<typename S::Op::Element>& before, u32 count,
                                                  Source& source, Sink& sink) {
@@ -51,7 +51,7 @@ KOGGE_DEVICE typename S::Op::Element descend_row(Delays<typename S::Op::Element>
     Maybe<A> left = before;
     A row = A();
 #pragma unroll(OCTETS_AT_ONCE)
-    for (u32 octet = 0; octet < OCTETS_PER_ROW; octet++) {
+    for (u32 octet = 0; octet < OCTETS; octet++) {
         if (!WHOLE && octet * CHUNKS_PER_OCTET * E >= count) break;
         source.begin_octet();
         // Each chunk is asked for before the one ahead of it is worked on, or its load would be waited for.

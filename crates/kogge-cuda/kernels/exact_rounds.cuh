@@ -13,13 +13,14 @@ struct ExactTiles {
     typedef typename S::Input Input;
     typedef Tail<typename S::Op::Element> A;
     static constexpr u32 TILE = Order<Input>::TILE;
-    static constexpr bool DRAWN = false;
+    static constexpr bool MAY_DRAW = false, PUT_DOWN = false;
     const SegmentedArguments<S>& arguments;
     u64 count;
 
     __device__ __forceinline__ ExactTiles(const SegmentedArguments<S>& arguments)
         : arguments(arguments), count((arguments.length + TILE - 1) / TILE) {}
     __device__ __forceinline__ Workspace* workspace() const { return arguments.workspace; }
+    __device__ __forceinline__ bool drawn() const { return false; }
     __device__ __forceinline__ Span<Input> input(u64 tile) const {
         return span_of<Input, S::REVERSE>(arguments.input, arguments.length, tile * TILE, TILE);
     }

@@ -6,13 +6,14 @@ struct LineTiles {
     typedef typename S::Input Input;
     typedef typename S::Op::Element A;
     static constexpr u32 TILE = Order<Input>::TILE;
-    static constexpr bool DRAWN = true;
+    static constexpr bool MAY_DRAW = true, PUT_DOWN = true;
     const LineArguments<S>& arguments;
     u64 per_line, count;
 
     __device__ __forceinline__ LineTiles(const LineArguments<S>& arguments)
         : arguments(arguments), per_line((arguments.length + TILE - 1) / TILE), count(per_line * arguments.lines) {}
     __device__ __forceinline__ Workspace* workspace() const { return arguments.workspace; }
+    __device__ __forceinline__ bool drawn() const { return true; }
     // Anew for every tile: to keep the line from one to the next made the kernel slower by a twentieth. There are
     // fewer than 2^32 tiles; where lines lie at even distances, a longer division would crowd the kernel.
     __device__ __forceinline__ u64 line_of(u64 tile) const {

@@ -1,7 +1,6 @@
 // The scan for long sequences: one launch of blocks that are all resident, in rounds.
 //
-// Thread block c of G takes tiles c, c + G, c + 2G, … or, if they are those of lines or runs, draws them (below). Its warps
-// have roles, and hand a tile on through a ring of stages in shared memory, by four barriers a stage:
+// Thread block c of G takes tiles c, c + G, c + 2G, … or draws them (below). Its warps have roles, and hand a tile on through a ring of stages in shared memory, by four barriers a stage:
 //
 //   loader ──full──▶ reducers ──reduced──▶ look-ahead ──ready──▶ scanners ──empty──▶ loader
 //            └──────────────────full────────────────────────────▶
@@ -59,15 +58,15 @@ struct Ring {
 
 // The rounds of a thread block through tiles, which are those of a sequence or of lines (sequence.cuh, line_tiles.cuh).
 //
-// Multiprocessors differ in how fast they reach memory. Where one is ahead of others it need not wait for, as in lines,
-// tiles are drawn, and those that are quick take more (`Tiles::DRAWN`). One sequence is as slow as its slowest block
-// anyway, and was slower so up to 256 MiB; wide values take as long everywhere.
+// Multiprocessors differ in how fast they reach memory. So tiles may be drawn, that those which are quick take more: in
+// lines, and in long sequences (`Tiles::drawn`). Not wide values, which were slower so.
 template <class S, class Tiles>
 struct Rounds {
-    static constexpr bool DRAWN = Tiles::DRAWN && !is_wide<typename S::Op::Element>();
+    static constexpr bool MAY_DRAW = Tiles::MAY_DRAW && !is_wide<typename S::Op::Element>();
     Tiles tiles;
+    bool drawn;
 
-    __device__ __forceinline__ Rounds(const Tiles& tiles) : tiles(tiles) {}
+    __device__ __forceinline__ Rounds(const Tiles& tiles) : tiles(tiles), drawn(MAY_DRAW && tiles.drawn()) {}
     static __device__ __forceinline__ u32 stage(u32 round) { return round % S::STAGES; }
     static __device__ __forceinline__ u32 parity(u32 round) { return round / S::STAGES & 1; }
     __device__ __forceinline__ bool has(u64 tile) const { return tile < tiles.count; }
@@ -76,16 +75,21 @@ struct Rounds {
     // The same of a round up to `COMING` after one whose stage is full. By a shuffle, so that the compiler knows it for the
     // same in all lanes.
     __device__ __forceinline__ u64 tile(Ring<S>& ring, u32 round) const {
-        if constexpr (DRAWN) return shuffle(ring.of_round(round).tile, 0);
+        if constexpr (MAY_DRAW)
+            if (drawn) return shuffle(ring.of_round(round).tile, 0);
         return given(round);
     }
-    // Where it lies: put down by the loader where it is drawn, since to work it out takes divisions or memory.
+    // Where it lies: put down by the loader where to work it out takes divisions or memory.
     __device__ __forceinline__ Landing landing(Ring<S>& ring, u32 round, u64 tile) const {
-        if constexpr (DRAWN) return ring.of_round(round);
+        if constexpr (MAY_DRAW && Tiles::PUT_DOWN) return ring.of_round(round);
         return landing_of(tile);
     }
     __device__ __forceinline__ void put_down(Ring<S>& ring, u32 round, u64 tile) const {
-        ring.of_round(round) = has(tile) ? landing_of(tile) : Landing{nullptr, nullptr, (u32)tile, 0};
+        if constexpr (Tiles::PUT_DOWN) {
+            ring.of_round(round) = has(tile) ? landing_of(tile) : Landing{nullptr, nullptr, (u32)tile, 0};
+        } else {
+            ring.of_round(round).tile = (u32)tile;
+        }
     }
 
   private:
@@ -95,44 +99,23 @@ struct Rounds {
     }
 };
 
-// The tiles that a block draws, as its loader takes them. Who has been given all of his draws until none is left. So there
-// are as many draws as tiles that aren't given, and one more for each such block; and these leave the numbers as they were.
-// There is no memory for 2^32 tiles.
-template <class S, class Tiles>
-struct Draws {
-    static constexpr u32 GIVEN = Ring<S>::COMING + 1;
-    const Tiles& tiles;
-    u64 last;   // the tile taken last
-    u32 drawn;  // by lane 0: the next
-
-    __device__ __forceinline__ explicit Draws(const Tiles& tiles) : tiles(tiles), last(Rounds<S, Tiles>::given(GIVEN - 1)), drawn(0) {}
-    // Draws: the number takes a trip to memory.
-    __device__ __forceinline__ void ask(u32 lane) {
-        if (lane == 0 && last < tiles.count)
-            drawn = draw_number_of(&tiles.workspace()->drawn, (u32)tiles.count - (GIVEN - 1) * block_count());
-    }
-    __device__ __forceinline__ void take() {
-        u32 number = shuffle(drawn, 0);
-        if (last < tiles.count) last = (u64)GIVEN * block_count() + number;
-    }
-};
-
 // Fills the stage of one round after another when it is empty and all but a few others are full: `begin(stage, landing)`
 // begins the copies and gives their bytes, `end(stage, bytes)` says that all are under way.
 template <class S, class Tiles, class Begin, class End>
 KOGGE_DEVICE void load_rounds(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 lane, const Begin& begin, const End& end) {
-    constexpr bool DRAWN = Rounds<S, Tiles>::DRAWN;
-    Draws<S, Tiles> draws(rounds.tiles);
+    Draws draws(rounds.tiles.workspace(), rounds.tiles.count, Ring<S>::COMING + 1);
+    bool draw = rounds.drawn && lane == 0;
+    u32 number = 0;
     u64 tile = rounds.given(0);
     for (u32 r = 0; rounds.has(tile); r++, tile = rounds.tile(ring, r)) {
         u32 s = rounds.stage(r);
-        if constexpr (DRAWN) draws.ask(lane);
+        if (draw) number = draws.ask();
         if (r >= S::STAGES) barrier_wait(&ring.empty[s], rounds.parity(r) ^ 1);
         if (r >= S::FLIGHT) barrier_wait(&ring.full[rounds.stage(r - S::FLIGHT)], rounds.parity(r - S::FLIGHT));
         auto bytes = begin(s, rounds.landing(ring, r, tile));
-        if (DRAWN && lane == 0) rounds.put_down(ring, r + Ring<S>::COMING, draws.last);
+        if (draw) rounds.put_down(ring, r + Ring<S>::COMING, draws.last);
         end(s, bytes);
-        if constexpr (DRAWN) draws.take();
+        if (draw) draws.take(number);
     }
 }
 template <class S, class Tiles>
@@ -188,13 +171,13 @@ KOGGE_DEVICE void run_look_ahead(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 wa
     u64 tile = rounds.given(warp), next;
     for (u32 r = warp; rounds.has(tile); r += S::LOOKERS, tile = next) {
         u32 s = rounds.stage(r), ahead = r;
-        if constexpr (Rounds<S, Tiles>::DRAWN) barrier_wait(&ring.reduced[s], rounds.parity(r));
+        if (rounds.drawn) barrier_wait(&ring.reduced[s], rounds.parity(r));
         next = rounds.tile(ring, r + S::LOOKERS);
 #pragma unroll
         for (u32 i = 1; i <= S::AHEAD; i++) ahead += rounds.has(rounds.tile(ring, r + i));
         barrier_wait(&ring.reduced[rounds.stage(ahead)], rounds.parity(ahead));
         Maybe<A> prefix = prefixes.before(tile, lane);
-        if constexpr (Rounds<S, Tiles>::DRAWN) sync_warp();  // all have looked up the tiles that follow
+        if (rounds.drawn) sync_warp();  // all have looked up the tiles that follow
         if (lane == 0) {
             put_prefix(ring, s, prefix);
             barrier_arrive(&ring.ready[s]);
@@ -380,7 +363,7 @@ KOGGE_DEVICE void round_scan(const Tiles& tiles) {
         barrier_init_fence();
     }
     Rounds<S, Tiles> rounds(tiles);
-    if (rounds.DRAWN && thread_index() < Ring<S>::COMING) rounds.put_down(ring, thread_index(), rounds.given(thread_index()));
+    if (rounds.drawn && thread_index() < Ring<S>::COMING) rounds.put_down(ring, thread_index(), rounds.given(thread_index()));
     sync_block();
     if (warp == 0) run_loader(ring, rounds, lane);
     else if (warp < 1 + S::LOOKERS) run_look_ahead(ring, rounds, warp - 1, lane);

@@ -5,12 +5,13 @@ template <class S>
 struct RunTiles {
     typedef typename S::Input Input;
     typedef typename S::Op::Element A;
-    static constexpr bool DRAWN = true;
+    static constexpr bool MAY_DRAW = true, PUT_DOWN = true;
     const SegmentedArguments<S>& arguments;
     u64 count;
 
     __device__ __forceinline__ RunTiles(const SegmentedArguments<S>& arguments) : arguments(arguments), count(arguments.list->count) {}
     __device__ __forceinline__ Workspace* workspace() const { return arguments.workspace; }
+    __device__ __forceinline__ bool drawn() const { return true; }
     __device__ __forceinline__ const RunTile& at(u64 tile) const { return arguments.list->tile(tile); }
     __device__ __forceinline__ Span<Input> input(u64 tile) const {
         return span_of<Input, S::REVERSE>(arguments.input, arguments.length, at(tile).start, at(tile).count);

@@ -7,7 +7,7 @@
 // The state that outlives a call; zeroed once, when it is allocated.
 struct Workspace {
     u64 epoch;  // of the last call that ended
-    u32 drawn;  // tiles in a call under way; none between calls
+    u32 drawn;  // tiles, lots or strips in a call under way; none between calls
     u32 unused;
 };
 

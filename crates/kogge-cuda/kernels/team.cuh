@@ -12,7 +12,7 @@ struct TeamShare {
     u64 team, member;  // blocks of a strip, and this one's place among them
     u64 first, step;   // strips of this block
     u64 per_strip;     // rows that it takes of each, of which the last may lie behind the end
-    u64 units;         // rows that it takes in all
+    u64 given;         // turns whose strips aren't drawn
 
     __device__ __forceinline__ TeamShare(const ColumnArguments<S>& arguments) {
         constexpr u32 ROW = Order<typename S::Input>::CHUNK * CHUNKS_PER_ROW;
@@ -24,8 +24,12 @@ struct TeamShare {
         first = block_index() / team;
         member = block_index() % team;
         per_strip = first < step ? of_a_strip() : 0;
-        units = first < strips ? (strips - first + step - 1) / step * per_strip : 0;
+        // Those that the stages reach into from a strip's last row on, since from the first the next is drawn.
+        given = team == 1 && rows > 0 && strips >> 31 == 0 ? (S::STAGES + rows - 1) / rows + 1 : ~(u64)0;
     }
+
+    // Whether strips are drawn.
+    __device__ __forceinline__ bool draws() const { return ~given != 0; }
 
     // The row that is this block's unit `unit` of a strip.
     __device__ __forceinline__ u64 row(u64 unit) const {

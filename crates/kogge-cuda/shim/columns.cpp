@@ -63,10 +63,11 @@ struct Request {
     const u8* inits;  // one per line
 };
 
-// The same by the kernel of a lane a line, two warps to a block.
-template <class S>
+// The same by the kernel of a lane a line, two warps to a block: of any length, or of at most so great a part of an octet.
+template <class S, bool SHORT_, u32 SHARE_>
 struct Whole : S {
-    static constexpr u32 COLUMNS = 2 * LANES;
+    static constexpr bool SHORT = SHORT_;
+    static constexpr u32 COLUMNS = 2 * LANES, SHARE = SHARE_, STAGES = SHARE == 1 ? 3 : 5;
 };
 
 // The same by teams, in clusters of so many blocks: one warp to a stage, or two.
@@ -98,6 +99,13 @@ void run_teams(const Request& q, const Common& common, u64 init_kind, u8* totals
 }
 
 template <class S>
+void run_whole(const Request& q, const Common& common, u64 init_kind, u8* totals) {
+    auto a = arguments_of<S>(common, q.inits, init_kind, totals);
+    shim::launch(q.grid, S::COLUMNS, sizeof(ColumnRing<S>), q.seed,
+                 [](const void* a) { column_scan<S>(*(const ColumnArguments<S>*)a); }, &a);
+}
+
+template <class S>
 void run(const Request& q, const Common& common, u64 init_kind, u8* totals) {
     if (q.kernel == BY_TEAMS) return run_teams<Teams<S, 1>>(q, common, init_kind, totals);
     if (q.kernel == IN_CLUSTERS) return run_teams<Teams<S, S::BLOCKS>>(q, common, init_kind, totals);
@@ -106,9 +114,10 @@ void run(const Request& q, const Common& common, u64 init_kind, u8* totals) {
         shim::launch(q.grid, ColumnShared<S>::THREADS, sizeof(ColumnShared<S>), q.seed,
                      [](const void* a) { column_rounds<S>(*(const ColumnArguments<S>*)a); }, &a);
     } else {
-        auto a = arguments_of<Whole<S>>(common, q.inits, init_kind, totals);
-        shim::launch(q.grid, Whole<S>::COLUMNS, sizeof(ColumnRing<Whole<S>>), q.seed,
-                     [](const void* a) { column_scan<Whole<S>>(*(const ColumnArguments<Whole<S>>*)a); }, &a);
+        constexpr u32 OCTET = Order<typename S::Input>::CHUNK * CHUNKS_PER_OCTET;
+        if (common.length <= OCTET / 4) return run_whole<Whole<S, true, 4>>(q, common, init_kind, totals);
+        if (common.length <= OCTET) return run_whole<Whole<S, true, 1>>(q, common, init_kind, totals);
+        run_whole<Whole<S, false, 1>>(q, common, init_kind, totals);
     }
 }
 
@@ -177,6 +186,7 @@ int main() {
         a.output = written + (in_place ? input_first : output_first);
         a.workspace = (Workspace*)workspace.at;
         e.run[exclusive](q, a, init_kind, totals.at);
+        if (((Workspace*)workspace.at)->drawn != 0) shim::fail("draws that leave the counter other than it was");
         for (const Memory* m : {&inits, &totals, &input, &output, &workspace}) m->check();
         std::fwrite(written, 1, in_place ? input_bytes : output_bytes, stdout);
         std::fwrite(totals.at, 1, a.lines * e.accumulator, stdout);

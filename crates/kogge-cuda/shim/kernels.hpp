@@ -13,6 +13,7 @@
 #include "../kernels/segment.cuh"
 #include "../kernels/quarter_rows.cuh"
 #include "../kernels/slot.cuh"
+#include "../kernels/draws.cuh"
 #include "../kernels/arguments.cuh"
 #include "../kernels/look_ahead.cuh"
 #include "../kernels/wide_look_ahead.cuh"

@@ -34,6 +34,8 @@ pub struct Ring {
     pub ahead: u32,
     /// Tiles on their way into it.
     pub flight: u32,
+    /// Tiles of a sequence from which blocks draw them.
+    pub draw_from: u32,
 }
 
 impl Ring {
@@ -44,9 +46,9 @@ impl Ring {
 
     /// Its part of what templates are given.
     pub(crate) fn constants(self) -> String {
-        let Self { bulk: _, stages, groups, reducers, lookers, ahead, flight } = self;
+        let Self { bulk: _, stages, groups, reducers, lookers, ahead, flight, draw_from } = self;
         format!(
-            "STAGES = {stages}, GROUPS = {groups}, REDUCERS = {reducers}, LOOKERS = {lookers}, AHEAD = {ahead}, FLIGHT = {flight}"
+            "STAGES = {stages}, GROUPS = {groups}, REDUCERS = {reducers}, LOOKERS = {lookers}, AHEAD = {ahead}, FLIGHT = {flight}, DRAW_FROM = {draw_from}"
         )
     }
 }
@@ -330,6 +332,7 @@ pub(crate) fn ring(
         },
         ahead: tuning.ahead.min(stages.saturating_sub(1)),
         flight: tuning.flight.max(1),
+        draw_from: tuning.draw_from,
     };
     (stages >= 2).then_some((ring, stages * per_stage + 256))
 }

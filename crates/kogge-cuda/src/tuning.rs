@@ -33,6 +33,8 @@ pub struct Tuning {
     pub ahead: u32,
     /// Tiles that a block has on their way into its ring: more of them only queue up.
     pub flight: u32,
+    /// Tiles of a sequence from which blocks draw them, where accumulators have at most 8 bytes: shorter ones are faster in turn.
+    pub draw_from: u32,
     /// Whether blocks that wait for each other are launched as a cooperative grid, all resident or none,
     /// even where one block has a single tile and so waits for lower blocks only.
     pub always_cooperative: bool,
@@ -40,6 +42,10 @@ pub struct Tuning {
     pub strip_blocks: u32,
     /// Stages of a team's blocks, at least.
     pub strip_stages: u32,
+    /// Stages of a block that has strips to itself, at most: more on their way into it only queue up;
+    pub lone_strip_stages: u32,
+    /// and where those have less than a segment.
+    pub short_strip_stages: u32,
     /// Lanes of a hundred that must have a line, or lines go another way.
     pub strip_use: u32,
     /// Blocks of a team that form a cluster where there are clusters, at most: 2, 4 or 8; or 1 for none.
@@ -52,6 +58,10 @@ pub struct Tuning {
     pub column_lines: u32,
     /// Blocks a multiprocessor of that kernel.
     pub column_blocks: u32,
+    /// Stages of its ring.
+    pub column_stages: u32,
+    /// Blocks a multiprocessor of the same kernel, at most, where lines have eight chunks or fewer.
+    pub short_column_blocks: u32,
     /// Workers of a stage, a row of a line each, of the kernel that cuts lines: 32, 64 or 128; fewer
     /// where shared memory is small.
     pub column_workers: u32,
@@ -69,7 +79,8 @@ pub struct Tuning {
     pub line_warps: u32,
     /// Stages of each warp's ring for such lines, at most.
     pub line_stages: u32,
-    /// Bytes of such lines that a team of warps draws at once, at least: the draws of a million lots would queue up.
+    /// Bytes of such lines that a warp draws at once, at least: the draws of a million lots would queue up. What has a team
+    /// of warps is drawn one by one.
     pub bunch_bytes: u32,
 }
 
@@ -90,15 +101,20 @@ impl Default for Tuning {
             tail_lookers: 2,
             ahead: 1,
             flight: 2,
+            draw_from: 16_384,
             always_cooperative: false,
             strip_blocks: 66,
             strip_stages: 3,
+            lone_strip_stages: 4,
+            short_strip_stages: 3,
             strip_use: 90,
             strip_cluster: 8,
             strip_cluster_use: 70,
             column_warps: 6,
             column_lines: 256,
             column_blocks: 2,
+            column_stages: 3,
+            short_column_blocks: 3,
             column_workers: 128,
             line_rounds_segments: 4,
             run_rounds_tiles: 8,
@@ -106,7 +122,7 @@ impl Default for Tuning {
             stretch_residents: 3,
             line_warps: 16,
             line_stages: 8,
-            bunch_bytes: 8 << 10,
+            bunch_bytes: 16 << 10,
         }
     }
 }

@@ -20,7 +20,16 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnKernel {
     /// A lane a line.
-    Whole,
+    Whole {
+        /// Stages of a block's ring,
+        stages: u32,
+        /// each with eight chunks of a line, or with a half (2) or a quarter (4) of them where lines have no more.
+        share: u32,
+        /// Whether lines have no more than eight chunks.
+        short: bool,
+        /// Blocks that a multiprocessor must have registers for, where accumulators have four bytes at most.
+        blocks: u32,
+    },
     /// Strips of neighbouring lines, each with as many resident thread blocks, which take its rows in turn.
     Teams {
         /// Lines of a strip.
@@ -74,7 +83,9 @@ impl ColumnPlan {
 impl fmt::Display for ColumnPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kernel {
-            ColumnKernel::Whole => write!(f, "columns, a lane each")?,
+            ColumnKernel::Whole { stages, .. } => {
+                write!(f, "columns, a lane each, {stages} stages")?;
+            }
             ColumnKernel::Teams { columns, stages, cluster } => {
                 write!(f, "columns by teams, strips of {columns} lines, {stages} stages")?;
                 if cluster > 1 {
@@ -131,31 +142,48 @@ fn whole(
     device: Capability,
     tuning: &Tuning,
 ) -> Result<ColumnPlan, Error> {
-    let bytes = |threads: u64| {
-        let octet = 8 * problem.order().chunk() as u64;
-        let stage = (octet * threads * problem.element_bytes as u64).next_multiple_of(128);
-        STAGES * (stage + 8) + 128
+    let octet = 8 * problem.order().chunk() as u64;
+    // Stages of less than an octet, if lines have no more: then there is room for more of them.
+    let short = problem.len <= octet;
+    let share = [4, 2].into_iter().find(|share| problem.len <= octet / share).unwrap_or(1);
+    let most_stages = u64::from(tuning.column_stages) * share;
+    // Bytes by sixteen a chunk need too many registers.
+    let least_blocks = tuning.column_blocks;
+    let most_blocks = match short && problem.element_bytes > 1 {
+        true => tuning.short_column_blocks.max(least_blocks),
+        false => least_blocks,
     };
-    let most = u64::from(device.shared_bytes / tuning.column_blocks);
-    let fits = |threads: &u32| *threads <= tuning.column_lines && bytes((*threads).into()) <= most;
+    let ring = |threads: u32, blocks: u32| {
+        let elements = octet / share * u64::from(threads);
+        let stage = (elements * problem.element_bytes as u64).next_multiple_of(128);
+        let room = u64::from(device.shared_bytes / blocks).saturating_sub(256);
+        let stages = (room / (stage + 16)).min(most_stages);
+        let enough = if short { 2 } else { most_stages };
+        (stages >= enough).then_some((threads, blocks, stages, stages * (stage + 16) + 256))
+    };
     let threads = [8, 4, 2, 1].map(|warps| warps * LANES);
-    let Some(threads) = threads.into_iter().find(fits) else {
+    let Some((threads, blocks, stages, shared_bytes)) = threads
+        .into_iter()
+        .filter(|&threads| threads <= tuning.column_lines)
+        .flat_map(|threads| (least_blocks..=most_blocks).rev().map(move |blocks| (threads, blocks)))
+        .find_map(|(threads, blocks)| ring(threads, blocks))
+    else {
         let problem =
             format!("elements of {} bytes are more than kernels take", problem.element_bytes);
         return Err(Error::Unsupported(problem));
     };
-    let resident = u64::from(device.multiprocessors * tuning.column_blocks);
+    let resident = u64::from(device.multiprocessors * blocks);
     Ok(ColumnPlan {
-        kernel: ColumnKernel::Whole,
+        kernel: ColumnKernel::Whole { stages: stages as u32, share: share as u32, short, blocks },
         grid: lines.div_ceil(threads.into()).clamp(1, resident) as u32,
         threads,
-        shared_bytes: bytes(threads.into()) as u32,
+        shared_bytes: shared_bytes as u32,
         cooperative: false,
-        workspace_bytes: 0,
+        workspace_bytes: WORKSPACE_HEAD,
     })
 }
 
-/// Stages of the rings of the other kernels.
+/// Stages of the ring of units.
 const STAGES: u64 = 3;
 
 /// The strips of lines: `TeamRing` of kernels/column_teams.cuh.
@@ -235,14 +263,18 @@ impl Team {
         if blocks == 0 || !enough {
             return None;
         }
-        let (stages, shared_bytes) = Self::stages(columns, cluster, problem, device, tuning)?;
+        let alone = (blocks == 1).then_some(rows);
+        let (stages, shared_bytes) =
+            Self::stages(columns, cluster, alone, problem, device, tuning)?;
         Some(Self { columns, cluster, stages, shared_bytes, blocks })
     }
 
-    /// Stages of a block's ring, if they are enough, and the bytes of shared memory that it takes.
+    /// Stages of a block's ring, if they are enough, and the bytes of shared memory that it takes. `alone` is the rows of a
+    /// strip that a block has to itself.
     fn stages(
         columns: u32,
         cluster: u32,
+        alone: Option<u64>,
         problem: &Problem,
         device: Capability,
         tuning: &Tuning,
@@ -262,6 +294,13 @@ impl Team {
         let most = (u64::from(device.shared_bytes).saturating_sub(others) / stage)
             .min(Self::MOST_STAGES)
             .min(Self::most_threads(accumulator) / u64::from(columns) - 1);
+        let most = match alone {
+            Some(rows) if rows < Order::ROWS_PER_SEGMENT as u64 => {
+                most.min(tuning.short_strip_stages.into())
+            }
+            Some(_) => most.min(tuning.lone_strip_stages.into()),
+            None => most,
+        };
         // In a cluster a stage keeps its place in the segment.
         let places =
             if cluster > 1 { Order::ROWS_PER_SEGMENT as u64 / u64::from(cluster) } else { 1 };
@@ -294,7 +333,7 @@ impl Team {
             cooperative,
             workspace_bytes: match cooperative {
                 true => slots.saturating_mul(slot).saturating_add(WORKSPACE_HEAD),
-                false => 0,
+                false => WORKSPACE_HEAD,
             },
         }
     }
@@ -383,7 +422,13 @@ where
 {
     let specification = Specification { direction: Direction::Forward, ..specification };
     let constants = match plan.kernel {
-        ColumnKernel::Whole => format!("COLUMNS = {}", plan.threads),
+        ColumnKernel::Whole { stages, share, short, blocks } => {
+            let short = u32::from(short);
+            format!(
+                "COLUMNS = {}, STAGES = {stages}, SHARE = {share}, SHORT = {short}, BLOCKS = {blocks}",
+                plan.threads
+            )
+        }
         ColumnKernel::Teams { columns, stages, cluster } => {
             format!("COLUMNS = {columns}, STAGES = {stages}, CLUSTER = {cluster}")
         }
@@ -398,16 +443,12 @@ where
         shared: "ColumnRing",
         shared_bytes: plan.shared_bytes,
         // Registers for the delay lines; memory needs many warps to be filled.
-        bounds: if size_of::<A>() <= 4 {
-            "Scan::COLUMNS, 512 / Scan::COLUMNS"
-        } else {
-            "Scan::COLUMNS"
-        },
+        bounds: if size_of::<A>() <= 4 { "Scan::COLUMNS, Scan::BLOCKS" } else { "Scan::COLUMNS" },
         arguments: "ColumnArguments",
         entry: "column_scan",
     };
     let program = match plan.kernel {
-        ColumnKernel::Whole => common,
+        ColumnKernel::Whole { .. } => common,
         ColumnKernel::Teams { .. } => Program {
             kernel: &kernels::COLUMN_TEAMS,
             shared: "TeamRing",

@@ -197,7 +197,8 @@ fn in_lots(
     let run = lines.outer.last().map_or(1, |axis| axis.len).max(1);
     let lots = (lines.count / run).saturating_mul(run.div_ceil(lot));
     let lot_bytes = lot.saturating_mul(problem.len).saturating_mul(problem.element_bytes as u64);
-    let bunch = u64::from(tuning.bunch_bytes).div_ceil(lot_bytes.max(1)).max(1);
+    let bunch =
+        if team == 1 { u64::from(tuning.bunch_bytes).div_ceil(lot_bytes.max(1)) } else { 1 };
     // Numbers that are drawn have 32 bits.
     let bunch = if lots / bunch < 1 << 31 { bunch as u32 } else { 0 };
     ContiguousPlan {
@@ -586,7 +587,7 @@ mod tests {
     #[test]
     fn small_lots_are_drawn_in_bunches_and_too_many_not_at_all() {
         for (len, count, drawn) in
-            [(1, 1 << 20, 8), (256, 1 << 20, 2), (2048, 1 << 20, 1), (1025, 1 << 40, 0)]
+            [(1, 1 << 20, 16), (256, 1 << 20, 4), (1025, 1 << 20, 1), (1025, 1 << 40, 0)]
         {
             let plan = of(len, count, len as i64, 4, H100);
             let ContiguousKernel::Lots { bunch, .. } = plan.kernel else {
