@@ -30,8 +30,8 @@ const WIDEST: usize = 32;
 /// along the lines in the other code only.
 const FEW: usize = 1 << 10;
 
-/// Elements a rayon task is given at least.
-const TASK: usize = 1 << 14;
+/// Elements a rayon task is given at least; fewer under Miri, so that short lines are shared out.
+const TASK: usize = if cfg!(miri) { 1 << 11 } else { 1 << 14 };
 
 /// An axis of an input and an output of the same shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -42,7 +42,7 @@ pub use device::Device;
 pub use error::Error;
 pub use inits::Inits;
 pub use lines::{
-    Axis, ColumnKernel, ColumnPlan, ContiguousKernel, ContiguousPlan, LinePlan, LineScan,
+    Axis, ColumnKernel, ColumnPlan, ContiguousKernel, ContiguousPlan, LaneRing, LinePlan, LineScan,
     LineShape, line_source, plan_lines,
 };
 pub use operator::{OperatorSource, PRELUDE, operator_source};

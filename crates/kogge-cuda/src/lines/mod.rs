@@ -7,7 +7,7 @@ mod columns;
 mod contiguous;
 mod shape;
 
-pub use columns::{ColumnKernel, ColumnPlan};
+pub use columns::{ColumnKernel, ColumnPlan, LaneRing};
 pub use contiguous::{ContiguousKernel, ContiguousPlan};
 pub use shape::{Axis, LineShape};
 

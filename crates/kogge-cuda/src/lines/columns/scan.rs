@@ -1,0 +1,162 @@
+//! What the kernels are told, and their launch.
+
+use super::{ColumnPlan, plan, source};
+use crate::inits::{InitArguments, Inits};
+use crate::launch::Module;
+use crate::lines::shape::{Lines, MOST_OUTER};
+use crate::scan::aligned;
+use crate::{Device, Error, Specification, Tuning, Workspace};
+use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
+use kogge_core::{Accumulate, Direction, Element, Problem};
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// `OuterAxis` of kernels/columns.cuh, byte for byte: strides in bytes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct OuterAxis {
+    length: u64,
+    input_stride: i64,
+    output_stride: i64,
+    number_stride: i64,
+}
+
+/// `ColumnArguments` of kernels/columns.cuh, byte for byte.
+#[repr(C)]
+#[derive(Clone, Debug)]
+struct ColumnArguments {
+    input: u64,
+    output: u64,
+    length: u64,
+    input_stride: i64,
+    output_stride: i64,
+    lines: u64,
+    first_number: i64,
+    axes: u64,
+    outer: [OuterAxis; MOST_OUTER],
+    workspace: u64,
+    inits: InitArguments,
+}
+
+impl ColumnArguments {
+    /// Lines as they lie, walked in the direction of the scan.
+    fn new<T, U>(lines: &Lines, addresses: [u64; 2], workspace: u64, inits: InitArguments) -> Self {
+        let sizes = [size_of::<T>() as i64, size_of::<U>() as i64];
+        let mut strides = [lines.line.input_stride, lines.line.output_stride];
+        let mut offsets = [lines.input_offset, lines.output_offset];
+        if lines.direction == Direction::Reverse && lines.line.len > 0 {
+            for (offset, stride) in offsets.iter_mut().zip(&mut strides) {
+                *offset += (lines.line.len - 1) as i64 * *stride;
+                *stride = -*stride;
+            }
+        }
+        let at = |side: usize| addresses[side].wrapping_add_signed(offsets[side] * sizes[side]);
+        let mut outer = [OuterAxis::default(); MOST_OUTER];
+        for (to, axis) in outer.iter_mut().zip(&lines.outer) {
+            *to = OuterAxis {
+                length: axis.len,
+                input_stride: axis.input_stride * sizes[0],
+                output_stride: axis.output_stride * sizes[1],
+                number_stride: axis.number_stride,
+            };
+        }
+        Self {
+            input: at(0),
+            output: at(1),
+            length: lines.line.len,
+            input_stride: strides[0] * sizes[0],
+            output_stride: strides[1] * sizes[1],
+            lines: lines.count,
+            first_number: lines.number_offset,
+            axes: lines.outer.len() as u64,
+            outer,
+            workspace,
+            inits,
+        }
+    }
+}
+
+/// A prepared scan of lines that aren't consecutive elements.
+#[derive(Clone, Debug)]
+pub(crate) struct ColumnScan<T, U, A> {
+    lines: Lines,
+    plan: ColumnPlan,
+    module: Arc<Module>,
+    types: PhantomData<fn(T, A) -> U>,
+}
+
+impl<T, U, A> ColumnScan<T, U, A>
+where
+    T: Accumulate<A>,
+    U: Accumulate<A>,
+    A: Element,
+{
+    /// Plan and kernel.
+    ///
+    /// # Errors
+    ///
+    /// As [`plan()`] and [`Device::prepare`].
+    pub(crate) fn prepare<O>(
+        device: &Device,
+        operator: &O,
+        problem: &Problem,
+        lines: Lines,
+    ) -> Result<Self, Error>
+    where
+        T: DeviceElement,
+        U: DeviceElement,
+        A: DeviceType,
+        O: DeviceOperator<A>,
+    {
+        let specification = Specification { kind: problem.kind, direction: problem.direction };
+        let kernel = |tuning: &Tuning| {
+            let plan = plan(lines.count, problem, device.capability(), tuning)?;
+            let text = source::<T, U, A, O>(operator, specification, &plan)?;
+            let module = device.module(text, plan.shared_bytes)?;
+            Ok::<_, Error>((plan, module))
+        };
+        let (mut plan, mut module) = kernel(device.tuning())?;
+        // How many clusters a device holds, it tells of a kernel only.
+        while plan.cluster() > 1 && !module.holds(plan.launch())? {
+            let smaller = Tuning { strip_cluster: plan.cluster() / 2, ..*device.tuning() };
+            (plan, module) = kernel(&smaller)?;
+        }
+        Ok(Self { lines, plan, module, types: PhantomData })
+    }
+
+    pub(crate) fn plan(&self) -> &ColumnPlan {
+        &self.plan
+    }
+
+    /// Scans the lines; returns at once.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misaligned`], [`Error::OutOfMemory`], or what the driver says.
+    ///
+    /// # Safety
+    ///
+    /// As [`LineScan::run`](crate::LineScan::run).
+    pub(crate) unsafe fn run(
+        &self,
+        workspace: &mut Workspace,
+        input: u64,
+        output: u64,
+        inits: Inits<A>,
+        totals: Option<u64>,
+    ) -> Result<(), Error> {
+        aligned::<T>(input)?;
+        aligned::<U>(output)?;
+        let inits = InitArguments::new(inits, totals)?;
+        if self.lines.count == 0 || self.lines.line.len == 0 && totals.is_none() {
+            return Ok(());
+        }
+        workspace.reserve(self.plan.workspace_bytes)?;
+        let addresses = [input, output];
+        let mut arguments =
+            ColumnArguments::new::<T, U>(&self.lines, addresses, workspace.address(), inits);
+        // SAFETY: these are the kernel's arguments; the caller's promise; the workspace is this stream's
+        // alone, and large enough.
+        unsafe { self.module.launch(self.plan.launch(), workspace.stream(), &mut arguments) }
+    }
+}
