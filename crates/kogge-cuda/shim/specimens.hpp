@@ -14,7 +14,7 @@ struct Specimen {
     typedef U Output;
     typedef Stored Accumulator;
     static constexpr bool EXCLUSIVE = EXCLUSIVE_, REVERSE = REVERSE_, BULK = BULK_, WHOLE = false, EVEN = false;
-    static constexpr u32 STAGES = STAGES_, GROUPS = GROUPS_, REDUCERS = REDUCERS_, AHEAD = AHEAD_, FLIGHT = 2, DRAW_FROM = 8, COPIES = TILE_COPIES,
+    static constexpr u32 STAGES = STAGES_, GROUPS = GROUPS_, REDUCERS = REDUCERS_, AHEAD = AHEAD_, FLIGHT = 2, DRAW_FROM = 12, COPIES = TILE_COPIES,
                          WARPS = 8 * GROUPS_, LOOKERS = is_wide<typename O::Element>() || sizeof(I) == 1 ? 2 : 1;
     typedef typename FoldOf<Specimen, PACKED>::Type Fold;
 };

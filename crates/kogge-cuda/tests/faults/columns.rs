@@ -50,12 +50,15 @@ where
     check(order.row() * 70 - turn, 40, Clusters(1 + turn as u32 % 3))?;
     check(order.row() * 2 - 1, 40, Lanes)?;
     check(order.tile() * 2 + 7, 2, Lanes)?;
+    // So many strips that some are drawn.
+    check(2 * order.chunk() - turn % 2, 1000, Lanes)?;
+    check(order.row() * 2 - turn, 500, Teams(1 + turn as u32 % 2))?;
     Ok(())
 }
 
 #[test]
 fn every_planted_fault_is_caught() {
-    COLUMNS.catches_all(22);
+    COLUMNS.catches_all(23);
 }
 
 #[test]

@@ -49,6 +49,18 @@ fn sweep<T, U, A, O>(
             check(len, lines, kernel, &mut random);
         }
     }
+    // As many strips as are drawn.
+    let octet = 8 * order.chunk();
+    let many = [
+        (1 + random.below(octet / 4), 1200, Lanes),
+        (octet / 4 + 1 + random.below(octet - octet / 4), 900, Lanes),
+        (octet + 1 + random.below(octet), 900, Lanes),
+        (1 + random.below(order.row()), 500, Teams(1)),
+        (order.row() + 1 + random.below(order.row()), 700, Teams(2)),
+    ];
+    for (len, lines, kernel) in depth.some(&mut random, &many, 3) {
+        check(len, lines, kernel, &mut random);
+    }
     let long = [
         (9, Lanes),
         (9, Rounds(3)),
