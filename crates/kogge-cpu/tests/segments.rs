@@ -46,6 +46,9 @@ fn mixes(order: Order) -> Vec<Vec<usize>> {
         vec![5],
         vec![1; 300],
         vec![chunk; 200],
+        // Of one length but for the last.
+        (0..900).map(|j| if j < 899 { chunk + 1 } else { 1 }).collect(),
+        (0..90).map(|j| if j < 89 { row - 1 } else { chunk }).collect(),
         vec![0, 1, 0, 0, 2, 0],
         vec![chunk - 1, chunk, chunk + 1, row - 1, row, row + 1, 2 * row + 3, segment, segment + 1],
         vec![tile - 1, 1, tile, tile + 1, 2, 0],

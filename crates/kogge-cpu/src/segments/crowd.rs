@@ -9,7 +9,7 @@ use super::{Done, Job};
 use crate::algorithm::cut::{Chunks, Cut, PLACES, WORDS};
 use crate::algorithm::segmented::{self, Segmented};
 use crate::algorithm::windows::{self, Windows, stage_bytes};
-use crate::arch::{Words, Work, stream};
+use crate::arch::{CHUNKS, Words, Work, stream};
 use crate::descent::Room;
 use crate::engine::same;
 use kogge_core::{Accumulate, Direction, Element, Operator, Order};
@@ -89,7 +89,7 @@ where
     A: Element,
     O: Operator<A>,
 {
-    /// Scans the segments that start in these places, all of one length, which windows are made for.
+    /// Scans the segments that start in these places, all of one length but for the last of all.
     ///
     /// # Safety
     ///
@@ -101,8 +101,8 @@ where
             return Done { first: None, long: None };
         }
         let first = Some(at);
-        let chunk = const { Order::of::<T>().chunk() };
-        let known = end.saturating_sub(chunk);
+        let known = end.saturating_sub(const { Order::of::<T>().chunk() });
+        let by_windows = fill_windows::<T>(len);
         let mut crowd = Crowd::new(self);
         let mut mask = Mask::every(len);
         let (most, mut cut) = (PLACES / len * len, 0);
@@ -111,7 +111,7 @@ where
             mask.base = at;
             // SAFETY: passed on; they were cut, these or others that lie alike.
             unsafe {
-                if len >= chunk || !crowd.segmented(&mask, at..at + together) {
+                if by_windows || !crowd.segmented(&mask, at..at + together) {
                     if together != cut {
                         crowd.cut(&mask, at..at + together);
                         cut = together;
@@ -123,13 +123,21 @@ where
         }
         for at in (at..end).step_by(len) {
             // SAFETY: passed on.
-            unsafe { crowd.long(at..at + len) };
+            unsafe { crowd.long(at..end.min(at + len)) };
         }
         // SAFETY: passed on.
         unsafe { crowd.finish() };
         stream::fence();
         Done { first, long: None }
     }
+}
+
+/// Whether segments of so many elements leave little room in windows, which then are quicker than a scan
+/// where they lie: in their chunks none, or in all chunks together.
+fn fill_windows<T: Element>(len: usize) -> bool {
+    let (chunk, row) = const { (Order::of::<T>().chunk(), Order::of::<T>().row()) };
+    let together = CHUNKS / len.div_ceil(chunk) * len;
+    len.is_multiple_of(chunk) || len > row / 4 && together >= row / 8 * 5
 }
 
 /// Where segments start among the next places of a piece.
@@ -356,5 +364,17 @@ where
             unsafe { self.batches.scan(&self.bounds[..=self.count]) };
             self.count = 0;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_that_are_filled() {
+        let filled = |len: usize| fill_windows::<f32>(len);
+        assert!([4, 8, 12, 64, 68, 100, 128, 39, 63, 99, 127].into_iter().all(filled));
+        assert!(![1, 2, 3, 5, 7, 9, 31, 65, 70, 79].into_iter().any(filled));
     }
 }

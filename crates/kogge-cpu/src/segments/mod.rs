@@ -110,7 +110,7 @@ where
     O: Operator<A>,
     S: Segments,
 {
-    segments.check()?;
+    let even = segments.check()?;
     if segments.elements() != len {
         return Err(Error::SegmentsMismatch { segments: segments.elements(), input: len });
     }
@@ -127,7 +127,7 @@ where
     let parts = per.share(request.init);
     let job = Job { request, from, to, len, in_place, parts, plan };
     // SAFETY: the memory by contract; numbers were counted, so initial values and totals exist.
-    unsafe { job.run(segments, &pieces, &numbers) };
+    unsafe { job.run(segments, even, &pieces, &numbers) };
     Ok(())
 }
 
@@ -207,10 +207,16 @@ where
 {
     /// # Safety
     ///
-    /// `numbers` must be that of the segments, or empty where neither initial values nor totals are
-    /// wanted, of which there must be one per segment; the memory as for [`scan_segments`].
-    unsafe fn run<S: Segments>(&self, segments: &S, pieces: &Pieces, numbers: &[usize]) {
-        let even = segments.even();
+    /// `even` must be what [`Segments::check`] gave, and `numbers` that of the segments, or empty where
+    /// neither initial values nor totals are wanted, of which there must be one per segment; the memory
+    /// as for [`scan_segments`].
+    unsafe fn run<S: Segments>(
+        &self,
+        segments: &S,
+        even: Option<usize>,
+        pieces: &Pieces,
+        numbers: &[usize],
+    ) {
         let crowded = self.crowded().filter(|&longest| even.is_none_or(|len| len <= longest));
         // Even ones of a few words are quicker all together: of eight `i32`, by an eighth.
         let few = |len| size_of::<T>() >= 4 && len <= FEW_WORDS;

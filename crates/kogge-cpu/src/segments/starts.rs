@@ -15,6 +15,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Offsets that a thread looks at in turn.
 const LOOKED_AT: usize = 1 << 15;
 
+/// Offsets of which one question is asked after the other, from the first cache.
+const AT_ONCE: usize = 512;
+
 /// Places that offsets are made flags for at a time.
 const FLAGS: usize = 1024;
 
@@ -48,17 +51,13 @@ pub trait Segments: Sync + Sealed {
     /// How many segments start before a place, if that can be told without counting them.
     fn before(&self, place: usize) -> Option<usize>;
 
-    /// The length of all segments, where they are known to be alike.
-    fn even(&self) -> Option<usize> {
-        None
-    }
-
-    /// Whether the segments are well formed; asked before anything else.
+    /// Whether the segments are well formed; asked before anything else. Gives the length of all of them, if
+    /// that is one length that isn't 0, but for the last, which may have fewer.
     ///
     /// # Errors
     ///
     /// What is wrong with them.
-    fn check(&self) -> Result<(), Error>;
+    fn check(&self) -> Result<Option<usize>, Error>;
 
     /// How many segments start in these places.
     fn count(&self, places: Range<usize>) -> usize {
@@ -216,7 +215,7 @@ impl<I: Offset> Segments for Offsets<'_, I> {
         Some(self.0[..starts].partition_point(|start| start.index() < place))
     }
 
-    fn check(&self) -> Result<(), Error> {
+    fn check(&self) -> Result<Option<usize>, Error> {
         match self.0.first() {
             None => return Err(Error::NoOffsets),
             Some(first) if first.index() != 0 => {
@@ -224,48 +223,86 @@ impl<I: Offset> Segments for Offsets<'_, I> {
             }
             Some(_) => {}
         }
-        if rise(self.0) {
-            return Ok(());
+        let len = self.0.get(1).map_or(0, |second| second.index());
+        let seen = look(self.0, len);
+        if !seen.rise {
+            let at = self.0.windows(2).position(|pair| pair[1] < pair[0]).expect("found before");
+            return Err(Error::OffsetOrder {
+                index: at + 1,
+                offset: self.0[at + 1].to_string(),
+                before: self.0[at].to_string(),
+            });
         }
-        let at = self.0.windows(2).position(|pair| pair[1] < pair[0]).expect("found before");
-        Err(Error::OffsetOrder {
-            index: at + 1,
-            offset: self.0[at + 1].to_string(),
-            before: self.0[at].to_string(),
-        })
+        let last = self.0.last_chunk().map_or(0, |[start, end]| end.index() - start.index());
+        Ok((seen.alike && (1..=len).contains(&last)).then_some(len))
     }
 }
 
-/// Whether no offset is below the one before; looked at by all threads, since that is all that keeps them
-/// from the scan.
-fn rise<I: Offset>(offsets: &[I]) -> bool {
+/// What is seen of offsets at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Seen {
+    /// Whether none is below the one before.
+    rise: bool,
+    /// Whether each is one length behind the one before; nothing is said of the last.
+    alike: bool,
+}
+
+/// Looks at offsets by all threads, since that is all that keeps them from the scan.
+fn look<I: Offset>(offsets: &[I], len: usize) -> Seen {
     let parts = offsets.len().div_ceil(LOOKED_AT);
-    let rise = AtomicBool::new(true);
+    let (rise, alike) = (AtomicBool::new(true), AtomicBool::new(true));
     let part = |part: usize| {
         let start = part * LOOKED_AT;
-        let part = &offsets[start..offsets.len().min(start + LOOKED_AT + 1)];
-        if !Level::detect().run(Rise(part)) {
+        let end = offsets.len().min(start + LOOKED_AT + 1);
+        // The last one of all is by itself.
+        let last = usize::from(end == offsets.len());
+        let seen = Level::detect().run(Look { offsets: &offsets[start..end], len, last });
+        if !seen.rise {
             rise.store(false, Ordering::Relaxed);
+        }
+        if !seen.alike {
+            alike.store(false, Ordering::Relaxed);
         }
     };
     match parts {
         1 => part(0),
         parts => pool::each(parts, 1, &part),
     }
-    rise.into_inner()
+    Seen { rise: rise.into_inner(), alike: alike.into_inner() }
 }
 
-/// Whether no offset is below the one before, at some SIMD level.
-struct Rise<'a, I>(&'a [I]);
+/// Looks at offsets at some SIMD level.
+struct Look<'a, I> {
+    offsets: &'a [I],
+    len: usize,
+    /// The last offsets of which it isn't asked whether they are alike.
+    last: usize,
+}
 
-impl<I: Offset> Work for Rise<'_, I> {
-    type Output = bool;
+impl<I: Offset> Work for Look<'_, I> {
+    type Output = Seen;
 
     #[inline(always)]
-    unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) -> bool {
-        let later = &self.0[1.min(self.0.len())..];
-        self.0.iter().zip(later).fold(true, |rise, (before, offset)| rise & (before <= offset))
+    unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) -> Seen {
+        let Self { offsets, len, last } = self;
+        let known = offsets.len() - last;
+        let mut seen = Seen { rise: true, alike: true };
+        for at in (0..known).step_by(AT_ONCE) {
+            let here = &offsets[at..offsets.len().min(at + AT_ONCE + 1)];
+            seen.rise &= pairs(here, |before, offset| before <= offset);
+            let here = &offsets[at..known.min(at + AT_ONCE + 1)];
+            seen.alike = seen.alike
+                && pairs(here, |before, offset| offset.index().wrapping_sub(before.index()) == len);
+        }
+        seen
     }
+}
+
+/// Whether something holds of all neighbours; without a branch, for the compiler to make vectors of.
+#[inline(always)]
+fn pairs<I: Offset>(offsets: &[I], holds: impl Fn(I, I) -> bool) -> bool {
+    let later = &offsets[1.min(offsets.len())..];
+    offsets.iter().zip(later).fold(true, |all, (&before, &offset)| all & holds(before, offset))
 }
 
 /// Starts that are written down.
@@ -343,12 +380,8 @@ impl Segments for Even {
         Some(place.div_ceil(self.len).min(self.count))
     }
 
-    fn even(&self) -> Option<usize> {
-        Some(self.len)
-    }
-
-    fn check(&self) -> Result<(), Error> {
-        Ok(())
+    fn check(&self) -> Result<Option<usize>, Error> {
+        Ok(Some(self.len))
     }
 }
 
@@ -527,8 +560,8 @@ macro_rules! flagged {
                 None
             }
 
-            fn check(&self) -> Result<(), Error> {
-                Ok(())
+            fn check(&self) -> Result<Option<usize>, Error> {
+                Ok(None)
             }
         }
     )+};
@@ -713,14 +746,34 @@ mod tests {
         assert_eq!(by_offsets(&[-1, 2]).check(), Err(Error::FirstOffset { offset: "-1".into() }));
         let falls = Error::OffsetOrder { index: 2, offset: "2".into(), before: "5".into() };
         assert_eq!(by_offsets(&[0, 5, 2]).check(), Err(falls));
-        assert_eq!(by_offsets(&[0]).check(), Ok(()));
+        assert_eq!(by_offsets(&[0]).check(), Ok(None));
         // Wherever threads' parts meet.
         for at in [2, LOOKED_AT - 1, LOOKED_AT, LOOKED_AT + 1, 2 * LOOKED_AT + 3] {
             let mut many: Vec<u32> = (0..2 * LOOKED_AT as u32 + 5).map(|i| 2 * i).collect();
-            assert_eq!(by_offsets(&many).check(), Ok(()));
+            assert_eq!(by_offsets(&many).check(), Ok(Some(2)));
             many[at] = many[at - 1] - 1;
             let found = by_offsets(&many).check();
             assert!(matches!(found, Err(Error::OffsetOrder { index, .. }) if index == at), "{at}");
+        }
+    }
+    #[test]
+    fn offsets_at_equal_steps_are_told() {
+        let step = |offsets: &[i32]| by_offsets(offsets).check().expect("offsets that rise");
+        assert_eq!(step(&[0, 0]), None);
+        assert_eq!(step(&[0, 3]), Some(3));
+        assert_eq!(step(&[0, 3, 6, 8]), Some(3), "a last one that is shorter");
+        assert_eq!(step(&[0, 3, 6, 6]), None, "a last one that is empty");
+        assert_eq!(step(&[0, 3, 6, 10]), None, "a last one that is longer");
+        for count in [AT_ONCE, AT_ONCE + 1, LOOKED_AT, LOOKED_AT + 1, LOOKED_AT + 2] {
+            let mut many: Vec<i32> = (0..count as i32 + 1).map(|i| 5 * i).collect();
+            assert_eq!(step(&many), Some(5), "{count}");
+            for at in [1, AT_ONCE - 2, AT_ONCE - 1, count / 2, count - 2, count - 1] {
+                many[at] -= 1;
+                assert_eq!(step(&many), None, "{count}, {at}");
+                many[at] += 1;
+            }
+            many[count] -= 4;
+            assert_eq!(step(&many), Some(5), "{count}");
         }
     }
 }
