@@ -4,7 +4,12 @@
 #include "kernels.hpp"
 #include "memory.hpp"
 
-enum : u32 { TILE_COPIES = 4 };
+// Tiles from which a sequence is drawn. Where faults are planted hardly any is: drawn tiles have theirs among those of lines.
+#ifdef KOGGE_FEW
+enum : u32 { TILE_COPIES = 4, MANY_TILES = 40 };
+#else
+enum : u32 { TILE_COPIES = 4, MANY_TILES = 12 };
+#endif
 
 template <class O, class I, class U, class Stored, bool EXCLUSIVE_, bool REVERSE_, bool BULK_, u32 STAGES_, u32 GROUPS_, u32 REDUCERS_, u32 AHEAD_, bool PACKED>
 struct Specimen {
@@ -14,7 +19,7 @@ struct Specimen {
     typedef U Output;
     typedef Stored Accumulator;
     static constexpr bool EXCLUSIVE = EXCLUSIVE_, REVERSE = REVERSE_, BULK = BULK_, WHOLE = false, EVEN = false;
-    static constexpr u32 STAGES = STAGES_, GROUPS = GROUPS_, REDUCERS = REDUCERS_, AHEAD = AHEAD_, FLIGHT = 2, DRAW_FROM = 12, COPIES = TILE_COPIES,
+    static constexpr u32 STAGES = STAGES_, GROUPS = GROUPS_, REDUCERS = REDUCERS_, AHEAD = AHEAD_, FLIGHT = 2, DRAW_FROM = MANY_TILES, COPIES = TILE_COPIES,
                          WARPS = 8 * GROUPS_, LOOKERS = is_wide<typename O::Element>() || sizeof(I) == 1 ? 2 : 1;
     typedef typename FoldOf<Specimen, PACKED>::Type Fold;
 };
