@@ -6,7 +6,8 @@
 //! the beginning. Values come to a [stage](Outlet), where the next segment's are put over what such a
 //! row has too many of, and leave it in whole lines, wherever segments begin.
 
-use super::{Prepared, chunks, finish, last};
+use super::steps::{chunks, finish};
+use super::{Prepared, last};
 use crate::algorithm::outlet::Outlet;
 use crate::algorithm::tile::Folds;
 use crate::arch::Words;

@@ -6,7 +6,7 @@
 //! start, so the last one of a segment may hold elements of the next; these never move towards the
 //! beginning, and the next chunk's values are stored over theirs.
 
-use super::{chunk_totals, element};
+use super::steps::{chunk_totals, element};
 use crate::algorithm::lanes::{Columns, Vectors, combine, set_vectors, splat, vectors};
 use crate::arch::{CHUNKS, Words};
 use crate::array::array;

@@ -1,0 +1,84 @@
+//! Rows of values on their way out: through the caches or past them, whole lines at a time.
+
+use super::super::format::Format;
+use crate::arch::Words;
+use crate::arch::stream::{LINE, ROW, Stream, translate_ahead};
+
+/// Where rows of values go.
+pub(super) struct Out<H: Words> {
+    /// The next row.
+    to: *mut H::Word,
+    /// Whether they go past the caches.
+    stream: bool,
+    sent: Stream,
+}
+
+impl<H: Words> Out<H> {
+    const WORDS: usize = ROW / size_of::<H::Word>();
+
+    #[inline(always)]
+    pub(super) fn new(to: *mut H::Word, stream: bool) -> Self {
+        Self { to, stream, sent: Stream::new() }
+    }
+
+    /// Stores the first row.
+    ///
+    /// # Safety
+    ///
+    /// A row must be writable, the CPU features of `H` present.
+    #[inline(always)]
+    pub(super) unsafe fn first<F: Format>(&mut self, values: F::Row<H>) {
+        // SAFETY: by contract.
+        unsafe {
+            if self.stream && !self.aligned() {
+                F::join::<H>(values, self.sent.row(self.to.cast()).cast());
+                self.sent.begin::<H>(self.to.cast());
+                self.to = self.to.add(Self::WORDS);
+            } else {
+                self.next::<F>(values);
+            }
+        }
+    }
+
+    /// Stores the next row.
+    ///
+    /// # Safety
+    ///
+    /// As for [`first`](Self::first).
+    #[inline(always)]
+    pub(super) unsafe fn next<F: Format>(&mut self, values: F::Row<H>) {
+        // SAFETY: by contract; where rows begin on lines, so do their vectors.
+        unsafe {
+            if self.stream {
+                translate_ahead(self.to.cast());
+            }
+            if !self.stream {
+                F::join::<H>(values, self.to);
+            } else if self.aligned() {
+                F::join_stream::<H>(values, self.to);
+            } else {
+                F::join::<H>(values, self.sent.row(self.to.cast()).cast());
+                self.sent.send::<H>(self.to.cast());
+            }
+            self.to = self.to.add(Self::WORDS);
+        }
+    }
+
+    /// Stores what no row completes.
+    ///
+    /// # Safety
+    ///
+    /// There must have been a row.
+    #[inline(always)]
+    pub(super) unsafe fn finish(self) {
+        if self.stream && !self.aligned() {
+            // SAFETY: the rows were sent.
+            unsafe { self.sent.finish(self.to.cast()) }
+        }
+    }
+
+    #[inline(always)]
+    fn aligned(&self) -> bool {
+        self.to.addr().is_multiple_of(LINE)
+    }
+}
