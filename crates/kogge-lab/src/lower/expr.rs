@@ -3,10 +3,9 @@
 use super::scope::Symbol;
 use super::taint::Taint;
 use super::ty::{Group, Ty};
-use super::value::{Base, Place, PlaceKind, Val};
+use super::value::{PlaceKind, Val};
 use super::{Lower, Result};
 use crate::lang::ast::{Binary, Expr, ExprKind, Path, Unary};
-use crate::machine::address;
 use crate::machine::alu::{convert, is_float, of_f32, of_f64};
 use crate::machine::ins::{Ins, Op, Special, code};
 use crate::value::ScalarType;
@@ -93,17 +92,8 @@ impl Lower<'_> {
         }
     }
 
-    /// A place read; an array gives its address.
-    pub(super) fn read(&mut self, place: &Place) -> Result<Val> {
-        if let Ty::Array(element, _) = &place.ty {
-            let element = Place { ty: (**element).clone(), ..place.clone() };
-            return self.address_of(&element);
-        }
-        self.load(place)
-    }
-
     /// Keeps the value of a variable that the other operand changes.
-    fn protect(&mut self, v: Val, other: &Expr) -> Result<Val> {
+    pub(super) fn protect(&mut self, v: Val, other: &Expr) -> Result<Val> {
         let in_variable = v.register.is_some_and(|r| u32::from(r) < self.floor);
         if !in_variable || !has_effects(other) {
             return Ok(v);
@@ -238,157 +228,6 @@ impl Lower<'_> {
     pub(super) fn no_member(&self, id: usize, name: &str) -> crate::Diagnostic {
         let owner = &self.structs[id].name;
         self.pos.error(format!("`{owner}` has no member `{name}`"))
-    }
-
-    /// The place that an expression names, or none if it is only a value.
-    pub(super) fn try_place(&mut self, e: &Expr) -> Result<Option<Place>> {
-        self.descend()?;
-        let outer = self.pos;
-        self.pos = e.pos;
-        let result = self.try_place_inner(e);
-        self.pos = outer;
-        self.depth -= 1;
-        result
-    }
-
-    fn try_place_inner(&mut self, e: &Expr) -> Result<Option<Place>> {
-        match &e.kind {
-            ExprKind::Name(path) => {
-                if let Some(name) = path.simple() {
-                    match self.lookup(name) {
-                        Some(Symbol::Variable(place, _)) => return Ok(Some(place.clone())),
-                        Some(_) => return Ok(None),
-                        None => {}
-                    }
-                }
-                self.file_variable(path)
-            }
-            ExprKind::Unary(Unary::Dereference, operand) => {
-                if let ExprKind::This = operand.kind {
-                    return Ok(self.frame().this.clone());
-                }
-                let pointer = self.rvalue(operand)?;
-                self.pos = e.pos;
-                self.dereference(&pointer).map(Some)
-            }
-            ExprKind::Index(base, index) => {
-                let base = self.rvalue(base)?;
-                if let Ty::Struct(_) = base.ty {
-                    return Ok(None);
-                }
-                let base = self.protect(base, index)?;
-                let index = self.rvalue(index)?;
-                self.pos = e.pos;
-                let pointer = self.advance(&base, &index, false)?;
-                self.dereference(&pointer).map(Some)
-            }
-            ExprKind::Member { object, part, arrow } => {
-                let owner = if *arrow {
-                    if let ExprKind::This = object.kind {
-                        self.frame().this.clone()
-                    } else {
-                        let pointer = self.rvalue(object)?;
-                        self.pos = e.pos;
-                        Some(self.dereference(&pointer)?)
-                    }
-                } else {
-                    self.try_place(object)?
-                };
-                let Some(owner) = owner else { return Ok(None) };
-                let Ty::Struct(id) = owner.ty else {
-                    return Ok(None);
-                };
-                let Some(f) = self.field(id, &part.name).cloned() else {
-                    return Err(self.no_member(id, &part.name));
-                };
-                Ok(Some(Self::part(&owner, f.ty, f.leaf, f.offset, f.volatile)))
-            }
-            // `reinterpret_cast<T &>(x)`: the same bytes seen as another type.
-            ExprKind::Cast(ty, operand) => {
-                if !matches!(**ty, crate::lang::ast::TypeExpr::Reference(_)) {
-                    return Ok(None);
-                }
-                let (to, volatile) = self.resolve(ty)?;
-                let Some(place) = self.try_place(operand)? else {
-                    return Ok(None);
-                };
-                Ok(Some(Place { ty: to, volatile: volatile || place.volatile, ..place }))
-            }
-            ExprKind::Comma(a, b) => {
-                self.rvalue(a)?;
-                self.try_place(b)
-            }
-            ExprKind::Assign(..) => {
-                let ExprKind::Assign(op, target, value) = &e.kind else {
-                    return Ok(None);
-                };
-                self.assign(*op, target, value)?;
-                self.try_place(target)
-            }
-            ExprKind::Step { target, up, prefix: true } => {
-                self.step(target, *up, true)?;
-                self.try_place(target)
-            }
-            _ => Ok(None),
-        }
-    }
-
-    pub(super) fn place(&mut self, e: &Expr) -> Result<Place> {
-        match self.try_place(e)? {
-            Some(place) => Ok(place),
-            None => Err(e.pos.error("this cannot be assigned to")),
-        }
-    }
-
-    /// What a pointer points at.
-    pub(super) fn dereference(&mut self, pointer: &Val) -> Result<Place> {
-        let Ty::Pointer(to) = &pointer.ty else {
-            let ty = self.describe(&pointer.ty);
-            return Err(self.pos.error(format!("a value of type `{ty}` is no pointer")));
-        };
-        if to.ty == Ty::Void {
-            return Err(self.pos.error("a `void *` must be cast before it is used"));
-        }
-        let base = match pointer.constant {
-            Some(c) => Base::Constant(c),
-            None => Base::Register(self.register(pointer)?),
-        };
-        Ok(Place {
-            ty: to.ty.clone(),
-            volatile: to.volatile,
-            variable: None,
-            kind: PlaceKind::Memory { base, offset: 0 },
-        })
-    }
-
-    /// `pointer + index` or `pointer - index`, in elements.
-    pub(super) fn advance(&mut self, pointer: &Val, index: &Val, back: bool) -> Result<Val> {
-        let (pointer, index) = match (&pointer.ty, &index.ty) {
-            (Ty::Pointer(_), _) => (pointer, index),
-            (_, Ty::Pointer(_)) if !back => (index, pointer),
-            _ => return Err(self.pos.error("only arrays and pointers have elements")),
-        };
-        let Ty::Pointer(to) = &pointer.ty else {
-            return Err(self.pos.error("only arrays and pointers have elements"));
-        };
-        let Some(index_type) = index.ty.scalar().filter(|&s| !is_float(s)) else {
-            let ty = self.describe(&index.ty);
-            return Err(self.pos.error(format!("an index of type `{ty}`")));
-        };
-        let size = self.size_of(&to.ty);
-        let scale = if back { (size as i64).wrapping_neg() } else { size as i64 };
-        if let (Some(p), Some(i)) = (pointer.constant, index.constant) {
-            let offset = (i as i64).wrapping_mul(scale);
-            return Ok(Val::constant(pointer.ty.clone(), p.wrapping_add(offset as u64)));
-        }
-        let Ok(scale) = i32::try_from(scale) else {
-            return Err(self.pos.error("elements of this size"));
-        };
-        let _ = index_type;
-        let (a, b) = (self.register(pointer)?, self.register(index)?);
-        let d = self.temp(1)?;
-        self.emit(Ins { op: Op::Index, x: 0, d, a, b, k: scale as u32 })?;
-        Ok(Val::register(pointer.ty.clone(), d, Taint::default()))
     }
 
     fn unary(&mut self, op: Unary, operand: &Expr) -> Result<Val> {
@@ -585,72 +424,6 @@ impl Lower<'_> {
         }
     }
 
-    /// A value as a truth value.
-    pub(super) fn truth(&mut self, v: &Val) -> Result<Val> {
-        self.cast(v.clone(), &Ty::BOOL)
-    }
-
-    /// A value converted to another type.
-    pub(super) fn cast(&mut self, v: Val, to: &Ty) -> Result<Val> {
-        if v.ty == *to {
-            return Ok(v);
-        }
-        let wrong = |me: &Self, v: &Val| {
-            let (from, to) = (me.describe(&v.ty), me.describe(to));
-            Err(me.pos.error(format!("a value of type `{from}` does not convert to `{to}`")))
-        };
-        match (&v.ty, to) {
-            (Ty::Scalar(from), Ty::Scalar(to)) => self.cast_scalar(v.clone(), *from, *to),
-            (Ty::Pointer(_), Ty::Pointer(_)) => Ok(Val { ty: to.clone(), ..v }),
-            (Ty::Pointer(_), Ty::Scalar(ScalarType::Bool)) => {
-                let zero = Val::constant(Ty::U64, 0);
-                self.op(Op::Ne, 0, &v, &zero, Ty::BOOL)
-            }
-            (Ty::Pointer(_), Ty::Scalar(s)) if !is_float(*s) => {
-                let v = Val { ty: Ty::U64, ..v };
-                self.cast_scalar(v, ScalarType::U64, *s)
-            }
-            (Ty::Scalar(s), Ty::Pointer(_)) if !is_float(*s) => {
-                let v = self.cast_scalar(v.clone(), *s, ScalarType::U64)?;
-                Ok(Val { ty: to.clone(), ..v })
-            }
-            (Ty::Struct(from), Ty::Struct(base)) if self.structs[*from].bases.contains(base) => {
-                Ok(Val { ty: to.clone(), ..v })
-            }
-            (_, Ty::Struct(id)) => {
-                let id = *id;
-                self.convert_to_struct(v, id, to)
-            }
-            _ => wrong(self, &v),
-        }
-    }
-
-    fn cast_scalar(&mut self, v: Val, from: ScalarType, to: ScalarType) -> Result<Val> {
-        let ty = Ty::Scalar(to);
-        if let Some(c) = v.constant {
-            return Ok(Val { ty, constant: Some(convert(from, to, c)), register: None, ..v });
-        }
-        // Widening an integer register changes no bit.
-        let unsigned =
-            |s| matches!(s, ScalarType::Bool | ScalarType::U8 | ScalarType::U16 | ScalarType::U32);
-        let wider = to.size() > from.size() && !is_float(from) && !is_float(to);
-        let same = wider && (unsigned(from) || !unsigned(to))
-            || to.size() == 8 && !is_float(from) && !is_float(to);
-        if same && to != ScalarType::Bool {
-            return Ok(Val { ty, ..v });
-        }
-        let a = self.register(&v)?;
-        let d = self.temp(1)?;
-        self.emit(Ins {
-            op: Op::Convert,
-            x: code(from) << 4 | code(to),
-            d,
-            a,
-            ..Ins::new(Op::Convert)
-        })?;
-        Ok(Val { ty, register: Some(d), ..v })
-    }
-
     pub(super) fn group_of(&self, e: &Expr) -> Option<Group> {
         let ExprKind::Name(path) = &e.kind else {
             return None;
@@ -662,11 +435,6 @@ impl Lower<'_> {
             },
             _ => None,
         }
-    }
-
-    /// The address of byte 0 of a shared object.
-    pub(super) const fn shared_address(index: usize) -> u64 {
-        address::pack(address::SHARED + index as u32, 0)
     }
 }
 

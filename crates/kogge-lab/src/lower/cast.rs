@@ -1,0 +1,76 @@
+//! Conversions of values from type to type.
+
+use super::ty::Ty;
+use super::value::Val;
+use super::{Lower, Result};
+use crate::machine::alu::{convert, is_float};
+use crate::machine::ins::{Ins, Op, code};
+use crate::value::ScalarType;
+
+impl Lower<'_> {
+    /// A value as a truth value.
+    pub(super) fn truth(&mut self, v: &Val) -> Result<Val> {
+        self.cast(v.clone(), &Ty::BOOL)
+    }
+
+    /// A value converted to another type.
+    pub(super) fn cast(&mut self, v: Val, to: &Ty) -> Result<Val> {
+        if v.ty == *to {
+            return Ok(v);
+        }
+        let wrong = |me: &Self, v: &Val| {
+            let (from, to) = (me.describe(&v.ty), me.describe(to));
+            Err(me.pos.error(format!("a value of type `{from}` does not convert to `{to}`")))
+        };
+        match (&v.ty, to) {
+            (Ty::Scalar(from), Ty::Scalar(to)) => self.cast_scalar(v.clone(), *from, *to),
+            (Ty::Pointer(_), Ty::Pointer(_)) => Ok(Val { ty: to.clone(), ..v }),
+            (Ty::Pointer(_), Ty::Scalar(ScalarType::Bool)) => {
+                let zero = Val::constant(Ty::U64, 0);
+                self.op(Op::Ne, 0, &v, &zero, Ty::BOOL)
+            }
+            (Ty::Pointer(_), Ty::Scalar(s)) if !is_float(*s) => {
+                let v = Val { ty: Ty::U64, ..v };
+                self.cast_scalar(v, ScalarType::U64, *s)
+            }
+            (Ty::Scalar(s), Ty::Pointer(_)) if !is_float(*s) => {
+                let v = self.cast_scalar(v.clone(), *s, ScalarType::U64)?;
+                Ok(Val { ty: to.clone(), ..v })
+            }
+            (Ty::Struct(from), Ty::Struct(base)) if self.structs[*from].bases.contains(base) => {
+                Ok(Val { ty: to.clone(), ..v })
+            }
+            (_, Ty::Struct(id)) => {
+                let id = *id;
+                self.convert_to_struct(v, id, to)
+            }
+            _ => wrong(self, &v),
+        }
+    }
+
+    fn cast_scalar(&mut self, v: Val, from: ScalarType, to: ScalarType) -> Result<Val> {
+        let ty = Ty::Scalar(to);
+        if let Some(c) = v.constant {
+            return Ok(Val { ty, constant: Some(convert(from, to, c)), register: None, ..v });
+        }
+        // Widening an integer register changes no bit.
+        let unsigned =
+            |s| matches!(s, ScalarType::Bool | ScalarType::U8 | ScalarType::U16 | ScalarType::U32);
+        let wider = to.size() > from.size() && !is_float(from) && !is_float(to);
+        let same = wider && (unsigned(from) || !unsigned(to))
+            || to.size() == 8 && !is_float(from) && !is_float(to);
+        if same && to != ScalarType::Bool {
+            return Ok(Val { ty, ..v });
+        }
+        let a = self.register(&v)?;
+        let d = self.temp(1)?;
+        self.emit(Ins {
+            op: Op::Convert,
+            x: code(from) << 4 | code(to),
+            d,
+            a,
+            ..Ins::new(Op::Convert)
+        })?;
+        Ok(Val { ty, register: Some(d), ..v })
+    }
+}
