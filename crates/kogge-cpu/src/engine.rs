@@ -1,12 +1,10 @@
 //! The engine's two entrances: from one slice into another, and in place.
 
-use crate::Level;
 use crate::algorithm::format::{Format, claim, halves};
 use crate::algorithm::io::{Converted, Direct, Halves, Io};
 use crate::algorithm::tile::Scan;
 use crate::algorithm::{parallel, sequential};
-use crate::plan::{Machine, Plan, plan, plan_awake};
-use crate::pool::succession::{self, Turn};
+use crate::{Level, Machine, Plan, plan, tuning};
 use kogge_core::{
     Accumulate, Direction, Element, Error, Kind, Operator, Prefix, Problem, bf16, f16,
 };
@@ -189,17 +187,18 @@ where
     A: Element,
     O: Operator<A>,
 {
-    let (plan, _turn) = match request.plan {
-        Some(plan) => (plan, None),
-        None => {
-            let threads = match rayon::current_num_threads() {
+    let plan = request.plan.unwrap_or_else(|| {
+        let threads = match len.saturating_mul(size_of::<T>()) as u64 {
+            // The pool isn't asked: that would be a thirtieth of a scan of 4 KiB.
+            bytes if bytes < 2 * tuning::BYTES_PER_THREAD => 1,
+            _ => match rayon::current_num_threads() {
                 // Two would fold and then scan in the time that one takes to scan.
                 2 if const { O::COMPACT && O::EXACT } => 1,
                 threads => threads,
-            };
-            planned(&request.problem::<T, U>(len, in_place), Machine { threads })
-        }
-    };
+            },
+        };
+        plan(&request.problem::<T, U>(len, in_place), Machine { threads })
+    });
     if const { T::SAME && U::SAME && !O::COMPACT }
         && same::<T, U, A>()
         && request.direction == Direction::Forward
@@ -233,16 +232,6 @@ where
     let io = Converted { from, to, len, direction, accumulator: PhantomData };
     // SAFETY: passed on.
     unsafe { run_from(request, start, io, len, plan, in_place) }
-}
-
-/// The plan for a problem, and the turn of a scan that is worth a second thread if one is awake.
-fn planned(problem: &Problem, machine: Machine) -> (Plan, Option<Turn>) {
-    let (asleep, awake) = (plan(problem, machine), plan_awake(problem, machine));
-    if awake.threads == 1 {
-        return (asleep, None);
-    }
-    let (turn, likely) = succession::begin();
-    (if likely { awake } else { asleep }, Some(turn))
 }
 
 /// # Safety

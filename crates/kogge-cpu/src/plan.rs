@@ -50,16 +50,8 @@ pub fn plan(problem: &Problem, machine: Machine) -> Plan {
     Plan {
         threads,
         tiles_per_piece: (tuning::PIECE_BYTES / tile_bytes).max(1) as usize,
-        stream: !problem.in_place && written > tuning::STREAM_BYTES,
+        stream: !problem.in_place && written >= tuning::STREAM_BYTES,
     }
-}
-
-/// The plan where threads of the pool are awake, so that two are worth it sooner.
-pub(crate) fn plan_awake(problem: &Problem, machine: Machine) -> Plan {
-    let plan = plan(problem, machine);
-    let bytes = problem.len.saturating_mul(problem.element_bytes as u64);
-    let two = if bytes >= tuning::BYTES_FOR_TWO { machine.threads.min(2) } else { 1 };
-    Plan { threads: plan.threads.max(two), ..plan }
 }
 
 impl fmt::Display for Plan {
@@ -69,41 +61,5 @@ impl fmt::Display for Plan {
             n => write!(f, "{n} threads, pieces of {} tiles", self.tiles_per_piece)?,
         }
         if self.stream { write!(f, ", stores past the caches") } else { Ok(()) }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use kogge_core::{Direction, Kind};
-
-    fn problem(len: u64) -> Problem {
-        Problem {
-            len,
-            element_bytes: 4,
-            output_bytes: 4,
-            accumulator_bytes: 4,
-            kind: Kind::Inclusive,
-            direction: Direction::Forward,
-            in_place: false,
-        }
-    }
-
-    #[test]
-    fn an_awake_thread_is_worth_it_sooner() {
-        let threads = |len, threads| {
-            let (problem, machine) = (problem(len), Machine { threads });
-            (plan(&problem, machine).threads, plan_awake(&problem, machine).threads)
-        };
-        assert_eq!(threads((1 << 17) - 1, 8), (1, 1));
-        assert_eq!(threads(1 << 17, 8), (1, 2));
-        assert_eq!(threads(1 << 17, 1), (1, 1));
-        assert_eq!(threads(1 << 26, 8), (8, 8));
-    }
-
-    #[test]
-    fn large_values_go_past_the_caches() {
-        let stream = |len| plan(&problem(len), Machine { threads: 1 }).stream;
-        assert_eq!([stream(1 << 21), stream((1 << 21) + 1)], [false, true]);
     }
 }

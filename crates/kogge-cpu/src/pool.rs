@@ -2,7 +2,6 @@
 //! rayon's machinery is compiled once and not anew for every operator and type.
 
 mod guests;
-pub(crate) mod succession;
 
 use rayon::prelude::*;
 use std::ops::Range;

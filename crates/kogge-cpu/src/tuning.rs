@@ -3,13 +3,9 @@
 /// Input bytes below which a second thread costs more than it brings.
 pub(crate) const BYTES_PER_THREAD: u64 = 8 << 20;
 
-/// The same where that thread is awake.
-pub(crate) const BYTES_FOR_TWO: u64 = 512 << 10;
-
 /// Bytes of a piece: its second touch must be in L2, beside the next piece being prefetched.
 pub(crate) const PIECE_BYTES: u64 = 128 << 10;
 
-/// Output bytes beyond which stores go past the caches: a quarter of a common L3, which other cores
-/// share. (At that size itself plain stores are a third to nine tenths faster on a Zen 5 where the memory is
-/// in the cache, and a quarter slower where it isn't.)
+/// Output bytes from which stores go past the caches: a quarter of a common L3, which other cores
+/// share.
 pub(crate) const STREAM_BYTES: u64 = 8 << 20;

@@ -5,21 +5,14 @@
 //! with before a thread of the pool wakes up is done by the caller alone: guests go through a gate, which
 //! it closes when it is done.
 
-use super::succession;
 use crate::algorithm::handover::Gate;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Calls `task` here, and on up to so many threads of the global pool meanwhile.
 pub(super) fn with(guests: usize, task: &(dyn Fn() + Sync)) {
-    let house = Arc::new(House {
-        gate: Gate::new(),
-        task: forever(task),
-        visited: AtomicBool::new(false),
-        panic: Mutex::new(None),
-    });
+    let house = Arc::new(House { gate: Gate::new(), task: forever(task), panic: Mutex::new(None) });
     for _ in 0..guests {
         let house = Arc::clone(&house);
         rayon::spawn(move || house.visit());
@@ -27,9 +20,6 @@ pub(super) fn with(guests: usize, task: &(dyn Fn() + Sync)) {
     let host = Host(&house.gate);
     task();
     drop(host);
-    if house.visited.load(Ordering::Relaxed) {
-        succession::guest_came();
-    }
     let panic = house.panic.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(panic) = panic {
         resume_unwind(panic);
@@ -48,8 +38,6 @@ struct House {
     gate: Gate,
     /// Exists while somebody is inside the gate.
     task: *const (dyn Fn() + Sync + 'static),
-    /// Whether anybody came in time.
-    visited: AtomicBool,
     /// What a guest panicked with.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
@@ -63,7 +51,6 @@ impl House {
     /// Calls the task, unless it is done.
     fn visit(&self) {
         if let Some(_inside) = self.gate.enter() {
-            self.visited.store(true, Ordering::Relaxed);
             // SAFETY: the host neither returns nor unwinds before everybody inside the gate has left.
             let task = AssertUnwindSafe(|| unsafe { (*self.task)() });
             if let Err(panic) = catch_unwind(task) {
@@ -85,7 +72,7 @@ impl Drop for Host<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::AtomicUsize;
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     use std::thread::{self, yield_now};
 
     #[test]
