@@ -106,6 +106,9 @@ fn the_callers_pool_is_used() {
 #[test]
 fn operators_may_use_the_pool_themselves() {
     let nested = from_fn([0; 3], |x: Wide, y: Wide| {
+        if cfg!(miri) && !x[0].is_multiple_of(64) {
+            return bracket_each(x, y);
+        }
         let (a, (b, c)) = rayon::join(
             || bracket(x[0], y[0]),
             || rayon::join(|| bracket(x[1], y[1]), || bracket(x[2], y[2])),
