@@ -84,6 +84,10 @@ fn absurd_plans() {
 fn the_callers_pool_is_used() {
     let names = Mutex::new(Vec::new());
     let operator = from_fn([0; 3], |x: Wide, y: Wide| {
+        // Under Miri that takes far longer than all the rest.
+        if cfg!(miri) && !x[0].is_multiple_of(16) {
+            return bracket_each(x, y);
+        }
         let thread = thread::current();
         let mut names = names.lock().unwrap();
         if names.last() != Some(&(thread.id(), thread.name() == Some(NAME))) {
