@@ -30,6 +30,6 @@ cargo +nightly miri test -p kogge-cpu --test order --test elements --test free -
 # Borrows, and the threads of its global pool outlive the tests, which Miri would call a leak.
 export MIRIFLAGS="-Zmiri-tree-borrows -Zmiri-permissive-provenance -Zmiri-ignore-leaks"
 export RAYON_NUM_THREADS=3
-cargo +nightly miri test -p kogge-cpu --lib -- columns
+cargo +nightly miri test -p kogge-cpu --lib -- columns pool
 cargo +nightly miri test -p kogge-cpu --test threads --test lines --test segments --test windows
 cargo +nightly miri test -p kogge --test axis strided

@@ -1,11 +1,16 @@
 //! Work for the threads of the current rayon pool. Tasks are called through a pointer, so that
 //! rayon's machinery is compiled once and not anew for every operator and type.
 
+mod guests;
+
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Calls `task` on so many threads at once, of which the caller is one.
+/// Calls `task` on up to so many threads at once, of which the caller is one.
 pub(crate) fn together(threads: usize, task: &(dyn Fn() + Sync)) {
+    if rayon::current_thread_index().is_none() {
+        return guests::with(threads - 1, task);
+    }
     if cfg!(miri) {
         return joined(threads, task);
     }
@@ -62,7 +67,7 @@ mod tests {
         let count = || {
             calls.fetch_add(1, Ordering::Relaxed);
         };
-        together(5, &count);
+        pool.install(|| together(5, &count));
         joined(5, &count);
         assert_eq!(calls.into_inner(), 10);
     }

@@ -40,8 +40,8 @@
 //!
 //! # Threads
 //!
-//! Scans run in the current rayon pool: `pool.install(|| …)` chooses another. Small inputs stay
-//! on the calling thread.
+//! Scans run in the current rayon pool: `pool.install(|| …)` chooses another. A thread outside of any
+//! scans itself, and threads of the global pool join it. Small inputs stay on the calling thread.
 //!
 //! # GPUs
 //!

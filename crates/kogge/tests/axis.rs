@@ -65,17 +65,21 @@ fn every_axis_of_every_order_of_memory() {
         Scan::new(Sum).reverse(),
         Scan::new(Sum).kind(Kind::Exclusive).direction(Direction::Reverse),
     ];
-    let shapes: [&[usize]; 8] = [
-        &[7],
-        &[1, 1],
-        &[5, 300],
-        &[300, 5],
-        &[2, 3, 170],
-        &[40, 33, 3],
-        &[1_100, 17],
-        &[3, 16, 2, 9],
-    ];
-    for (n, shape) in shapes.into_iter().enumerate() {
+    let shapes: &[&[usize]] = if cfg!(miri) {
+        &[&[7], &[1, 1], &[5, 40], &[40, 5], &[2, 3, 17], &[40, 17]]
+    } else {
+        &[
+            &[7],
+            &[1, 1],
+            &[5, 300],
+            &[300, 5],
+            &[2, 3, 170],
+            &[40, 33, 3],
+            &[1_100, 17],
+            &[3, 16, 2, 9],
+        ]
+    };
+    for (n, &shape) in shapes.iter().enumerate() {
         let size = shape.iter().product();
         let (rows, columns) = (Layout::row_major(shape), Layout::column_major(shape));
         for axis in 0..shape.len() {

@@ -458,10 +458,14 @@ where
     #[inline(always)]
     fn go_deeper(&mut self, places: &Places, span: usize) {
         let steps = places.far[..STEPS - 1].iter().take_while(|far| far.any(span)).count();
-        let from = self.kept(self.steps).cast_const();
-        for step in self.steps + 1..=steps {
-            // SAFETY: other vectors, as many.
-            unsafe { from.copy_to_nonoverlapping(self.kept(step), Self::REACH) };
+        // One pointer to all of them: who borrows them anew takes the right to read from those before.
+        let (totals, last) = (self.totals.as_mut_ptr(), self.steps);
+        for step in last + 1..=steps {
+            // SAFETY: other vectors, as many; there are `STEPS` lots.
+            unsafe {
+                let (from, to) = (totals.add(last).cast::<H::Vector>(), totals.add(step).cast());
+                from.copy_to_nonoverlapping(to, Self::REACH);
+            }
         }
         self.steps = steps;
     }

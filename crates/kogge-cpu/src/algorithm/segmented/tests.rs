@@ -43,9 +43,8 @@ impl<A: Element + Accumulate<A> + PartialEq + Debug, O: Operator<A>> Case<'_, A,
         (at..PLACES).step_by(3).for_each(|place| heads[place / 64] |= 1 << (place % 64));
         let want = self.want();
         for level in Level::available() {
-            for (in_place, begun, stream) in
-                [(true, 0, false), (false, 0, true), (false, 0, false), (false, 5, true)]
-            {
+            let ways = [(true, 0, false), (false, 5, true), (false, 0, true), (false, 0, false)];
+            for &(in_place, begun, stream) in &ways[..if cfg!(miri) { 2 } else { 4 }] {
                 let mut stage = Room::new();
                 let mut output = vec![self.input[0]; begun];
                 output.extend(self.input);
@@ -98,6 +97,10 @@ fn all<A: Element + Accumulate<A> + PartialEq + Debug>(
         let input: Vec<A> = (0..len).map(|_| make(next())).collect();
         for kind in [Kind::Inclusive, Kind::Exclusive] {
             for init in [None, Some(init)] {
+                // Miri tries the first and the last.
+                if cfg!(miri) && [kind == Kind::Exclusive, init.is_some()] != [turn == 1; 2] {
+                    continue;
+                }
                 Case { operator, kind, init, start, lens: &lens, input: &input }.check();
             }
         }
