@@ -5,7 +5,7 @@
 
 use crate::algorithm::abreast::{Abreast, Sink, Source, Target};
 use crate::algorithm::line::ByLines;
-use crate::algorithm::strip::LANES;
+use crate::algorithm::strip::{Ahead, LANES};
 use crate::arch::Level;
 use crate::arch::stream::{self, LINE};
 use crate::descent::Descent;
@@ -84,6 +84,17 @@ impl<T: Element, U: Element> Lines<T, U> {
         let (bytes, most) = AHEAD;
         let chunks = bytes / (chunk * self.count * size_of::<T>().max(1));
         chunk * chunks.clamp(1, most)
+    }
+
+    /// What is asked for while a row is scanned by the thread that has these lines alone, and next those
+    /// beside them.
+    fn asking(&self, row: usize) -> Ahead {
+        let chunk = const { Order::of::<T>().chunk() };
+        let places = self.ahead().min(self.len.next_multiple_of(chunk));
+        let end = self.len - self.places(row).start;
+        let beyond =
+            (self.count as isize).wrapping_sub(self.strides[0].wrapping_mul(self.len as isize));
+        Ahead { places, end, beyond }
     }
 
     /// Where some places are and their values go, if they are a row of a narrow table, elements are their
@@ -286,7 +297,7 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
         self.begin(lines, descent);
         for row in 0..lines.rows() {
             // SAFETY: passed on.
-            unsafe { self.scan_row(lines, row, lines.ahead(), descent) };
+            unsafe { self.scan_row(lines, row, lines.asking(row), descent) };
             if row + 1 < lines.rows() || self.parts.totals_wanted() {
                 descent.take_in(self.request.operator);
             }
@@ -305,8 +316,7 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
         descent.begin(lines.groups(), |g| self.init(lines, g));
     }
 
-    /// Scans the next row of the lines, which is row `row`, and asks for places so far `ahead`
-    /// meanwhile.
+    /// Scans the next row of the lines, which is row `row`, and asks for what is `ahead` meanwhile.
     ///
     /// # Safety
     ///
@@ -315,7 +325,7 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
         &self,
         lines: &Lines<T, U>,
         row: usize,
-        ahead: usize,
+        ahead: Ahead,
         descent: &mut Descent<A>,
     ) {
         let places = lines.places(row);
@@ -328,7 +338,7 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
                     to,
                     lines.count,
                     lines.stream,
-                    ahead,
+                    ahead.places,
                 )
             {
                 return;
@@ -361,7 +371,7 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
             };
             if !narrow {
                 let from = lines.source(&places, descent);
-                descent.fold(self.request, from, places.len(), lines.ahead());
+                descent.fold(self.request, from, places.len(), Ahead::by(lines.ahead()));
             }
         }
         descent.folds()

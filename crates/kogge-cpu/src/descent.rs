@@ -3,7 +3,7 @@
 use crate::algorithm::abreast::{Sink, Source};
 use crate::algorithm::levels::Levels;
 use crate::algorithm::narrow::{self, Narrow};
-use crate::algorithm::strip::{Group, LANES, Lanes, Row};
+use crate::algorithm::strip::{Ahead, Group, LANES, Lanes, Row};
 use crate::engine::Request;
 use bytemuck::Zeroable;
 use kogge_core::{Accumulate, Element, Operator};
@@ -60,7 +60,7 @@ impl<A: Element<Accumulator = A>> Descent<A> {
         self.levels.extend((0..groups).map(|g| Levels::new(init(g))));
     }
 
-    /// Scans the next row, of `len` places, and asks for those so far `ahead` meanwhile.
+    /// Scans the next row, of `len` places, and asks for what is `ahead` meanwhile.
     ///
     /// # Safety
     ///
@@ -71,7 +71,7 @@ impl<A: Element<Accumulator = A>> Descent<A> {
         from: Source<T>,
         to: Sink<U>,
         len: usize,
-        ahead: usize,
+        ahead: Ahead,
     ) where
         T: Accumulate<A>,
         U: Accumulate<A>,
@@ -95,7 +95,7 @@ impl<A: Element<Accumulator = A>> Descent<A> {
         request: &Request<'_, O, A>,
         from: Source<T>,
         len: usize,
-        ahead: usize,
+        ahead: Ahead,
     ) where
         T: Accumulate<A>,
         O: Operator<A>,
@@ -122,7 +122,7 @@ impl<A: Element<Accumulator = A>> Descent<A> {
         to: Sink<U>,
         len: usize,
         preceded: bool,
-        ahead: usize,
+        ahead: Ahead,
     ) where
         T: Accumulate<A>,
         U: Accumulate<A>,

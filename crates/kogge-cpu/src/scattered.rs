@@ -5,7 +5,7 @@
 //! what it costs is a load and a store per element instead of vectors.
 
 use crate::algorithm::abreast::{Abreast, Sink, Source};
-use crate::algorithm::strip::LANES;
+use crate::algorithm::strip::{Ahead, LANES};
 use crate::descent::Descent;
 use crate::engine::Request;
 use crate::parts::Parts;
@@ -57,7 +57,7 @@ impl<T: Element, U: Element> Scattered<T, U> {
             // SAFETY: there is room for a row; the places by contract.
             unsafe {
                 self.bring(start, len, brought);
-                descent.scan(request, from, to, len, 0);
+                descent.scan(request, from, to, len, Ahead::by(0));
                 descent.take_in(request.operator);
                 self.put(start, len, stage);
             }

@@ -6,7 +6,7 @@
 //! before the scan and asked for meanwhile. A total that is late is computed by whoever needs it.
 
 use crate::algorithm::handover::{Gate, Slot, late};
-use crate::algorithm::strip::LANES;
+use crate::algorithm::strip::{Ahead, LANES};
 use crate::arch::stream;
 use crate::columns::{Columns, Lines};
 use crate::descent::Descent;
@@ -89,7 +89,7 @@ where
                 let ahead = (next.start - piece.start) * const { Order::of::<T>().row() };
                 for row in piece.clone() {
                     self.close(row);
-                    self.columns.scan_row(self.lines, row, ahead, &mut descent);
+                    self.columns.scan_row(self.lines, row, Ahead::by(ahead), &mut descent);
                     descent.take_in(self.columns.request.operator);
                 }
                 if piece.end == self.lines.rows() {

@@ -39,11 +39,11 @@ impl<T> Abreast<T> {
         Abreast { first: self.first.cast(), stride: self.stride }
     }
 
-    /// Asks for the lanes at some places to be brought nearer.
+    /// Asks for the lanes at some places, so many elements `ahead` of these, to be brought nearer.
     #[inline(always)]
-    pub(super) fn ask(&self, start: usize, len: usize) {
-        for place in start..start + len {
-            let lanes = self.at(place).cast::<u8>();
+    pub(super) fn ask(&self, ahead: isize, len: usize) {
+        for place in 0..len {
+            let lanes = self.at(place).wrapping_offset(ahead).cast::<u8>();
             for line in (0..LANES * size_of::<T>()).step_by(LINE) {
                 prefetch_part::<LINE>(lanes.wrapping_add(line));
             }

@@ -76,20 +76,21 @@ pub(super) struct Chunk {
 }
 
 impl Chunk {
-    /// Chunk `number` of a row of lines, given where each line's elements are and values go.
+    /// Chunk `number` of a row of lines, given where each line's elements are and values go, and how many elements
+    /// `ahead` memory is asked for.
     #[inline(always)]
     pub(super) fn new<A>(
         number: usize,
         from: Abreast<A>,
-        ahead: usize,
+        ahead: isize,
         to: (*mut A, isize),
         (stream, exclusive, preceded): (bool, bool, bool),
     ) -> Self {
-        let bytes = |places: isize| places.wrapping_mul(size_of::<A>() as isize);
+        let bytes = |elements: isize| elements.wrapping_mul(size_of::<A>() as isize);
         Self {
             from: from.first.cast(),
             stride: bytes(from.stride),
-            ahead: bytes(from.stride).wrapping_mul(ahead as isize),
+            ahead: bytes(ahead),
             to: to.0.cast(),
             pitch: bytes(to.1),
             stream,

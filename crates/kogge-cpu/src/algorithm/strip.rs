@@ -217,8 +217,33 @@ pub(crate) struct Row<'a, T, U, A, O, const STORE: bool> {
     pub(crate) groups: &'a mut [Group<A>],
     /// Whether anything precedes the row.
     pub(crate) preceded: bool,
-    /// From places to those that are asked for meanwhile.
-    pub(crate) ahead: usize,
+    /// What is asked for meanwhile.
+    pub(crate) ahead: Ahead,
+}
+
+/// Memory asked for while a row of a strip is scanned or folded: so many places further on, and where the
+/// strip ends before that, in the one beside it, which comes next.
+#[derive(Clone, Copy)]
+pub(crate) struct Ahead {
+    pub(crate) places: usize,
+    /// Places from the start of the row to the end of the strip.
+    pub(crate) end: usize,
+    /// Elements from behind the strip's last place to the first place of the next strip.
+    pub(crate) beyond: isize,
+}
+
+impl Ahead {
+    /// So many places further on, wherever that is.
+    pub(crate) fn by(places: usize) -> Self {
+        Self { places, end: usize::MAX, beyond: 0 }
+    }
+
+    /// Elements from a place to what is asked for with it.
+    #[inline(always)]
+    fn elements(&self, place: usize, stride: isize) -> isize {
+        let beyond = if place + self.places < self.end { 0 } else { self.beyond };
+        stride.wrapping_mul(self.places as isize).wrapping_add(beyond)
+    }
 }
 
 impl<T, U, A, O, const STORE: bool> Work for Row<'_, T, U, A, O, STORE>
@@ -285,7 +310,7 @@ where
         let lines = line::Chunk::new::<A>(
             c,
             self.from.lines.on(places.start).cast(),
-            self.ahead,
+            self.ahead.elements(places.start, self.from.lines.stride),
             (to.cast(), self.to.pitch),
             (self.to.stream, self.kind == Kind::Exclusive, self.preceded),
         );
@@ -323,7 +348,7 @@ where
         let (operator, preceded, group) = (self.operator, self.preceded, &mut self.groups[g]);
         let (lanes, len) = (self.from.lanes(g), places.len());
         // Group by group: a burst for all of them would fill the CPU's miss buffers.
-        lanes.ask(places.start + self.ahead, len);
+        lanes.on(places.start).ask(self.ahead.elements(places.start, lanes.stride), len);
         // SAFETY: places of the row, and of the stage; features by contract.
         unsafe {
             let chunk = Chunk {
