@@ -7,6 +7,7 @@ use kogge_bench::machine::Machine;
 use kogge_bench::measure::Budget;
 use kogge_bench::record::{Cell, Record, Session};
 use kogge_bench::suite::{self, Settings};
+use kogge_bench::versus::{self, Options, Place};
 use kogge_bench::{plot, table};
 use kogge_cpu::Level;
 use std::io;
@@ -31,6 +32,8 @@ struct Cli {
 enum Action {
     /// Measure inclusive sums, or the affine operator of a user.
     Cpu(Cpu),
+    /// Measure sums along axes and of segments, beside a flat scan of as many bytes.
+    Shapes(Shapes),
     /// Print records as tables of ratios.
     Table {
         /// Print every contender.
@@ -91,6 +94,50 @@ struct Cpu {
     record: Option<PathBuf>,
 }
 
+/// Tables of 2^28 elements from narrow to wide, keys, and offsets; each scan moves 2 to 3 GiB.
+const SHAPES: [&str; 12] = [
+    "2^20x2^8/1",
+    "2^20x2^8/0",
+    "2^16x2^12/1",
+    "2^16x2^12/0",
+    "2^12x2^16/1",
+    "2^12x2^16/0",
+    "2^8x2^20/1",
+    "2^8x2^20/0",
+    "2^4x2^24/1",
+    "2^4x2^24/0",
+    "2^28/key:64",
+    "2^28/zipf:2^20",
+];
+
+#[derive(Args)]
+struct Shapes {
+    /// ROWSxCOLUMNS/AXIS, LENGTH/key:RUN or LENGTH/zipf:SEGMENTS.
+    #[arg(default_values_t = SHAPES.map(str::to_owned))]
+    shapes: Vec<String>,
+    /// What is scanned.
+    #[arg(long, value_delimiter = ',', default_values_t = versus::SHAPED.map(str::to_owned))]
+    dtype: Vec<String>,
+    /// Threads of the pool [default: all CPUs].
+    #[arg(long)]
+    threads: Option<usize>,
+    /// Only copies, kogge, its flat scan, and libraries whose names contain one of these.
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+    /// Seconds for each type and shape.
+    #[arg(long, default_value_t = 1.0)]
+    seconds: f64,
+    /// Rounds at least.
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+    /// The Python that has numpy and PyTorch; without, they are left out.
+    #[arg(long)]
+    python: Option<PathBuf>,
+    /// Add what was measured to this record.
+    #[arg(long)]
+    record: Option<PathBuf>,
+}
+
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum Dtype {
     I8,
@@ -125,6 +172,7 @@ fn logarithms(text: &str) -> Result<Lengths, String> {
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Action::Cpu(cpu) => measure(&cpu),
+        Action::Shapes(shapes) => measure_shapes(&shapes),
         Action::Table { all, records } => tables(&records, all),
         Action::Plot { records } => plots(&records),
     };
@@ -172,6 +220,37 @@ fn measure(cpu: &Cpu) -> io::Result<()> {
         },
     };
     if cpu.in_pool { rayon::scope(|_| cells(cpu, &settings)) } else { cells(cpu, &settings) }
+}
+
+fn measure_shapes(args: &Shapes) -> io::Result<()> {
+    if let Some(threads) = args.threads {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        pool.build_global().map_err(io::Error::other)?;
+    }
+    let total = Duration::try_from_secs_f64(args.seconds).map_err(io::Error::other)?;
+    let shapes = args.shapes.iter().map(|shape| shape.parse().map_err(io::Error::other));
+    let outcome = versus::measure(
+        &Options {
+            place: Place::Cpu,
+            dtypes: args.dtype.clone(),
+            sizes: vec![],
+            shapes: shapes.collect::<io::Result<_>>()?,
+            only: args.only.clone(),
+            budget: Budget { total, least: args.rounds.max(1), most: 1_000 },
+            python: args.python.clone(),
+            cub: None,
+            commit: None,
+        },
+        |cell| eprintln!("{} {}", cell.dtype, cell.shape.as_deref().unwrap_or("flat")),
+    )?;
+    print!("{}", table::versus(&outcome.record));
+    for (name, reason) in &outcome.absent {
+        println!("absent: {name} ({reason})");
+    }
+    for one in &outcome.inexact {
+        println!("not exact, and so not timed: {}, {} ({})", one.name, one.dtype, one.fault);
+    }
+    args.record.as_ref().map_or(Ok(()), |path| outcome.record.add_to(path))
 }
 
 fn levels(names: &[String]) -> io::Result<Vec<Level>> {

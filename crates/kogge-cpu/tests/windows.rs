@@ -106,7 +106,7 @@ fn segments<A: Own, O: Operator<A>>(
     let most = if cfg!(miri) { 1 } else { mosts.len() };
     for (turn, most) in mosts.into_iter().rev().take(most).enumerate() {
         let n = if cfg!(miri) { 2 * row } else { 2 * tile + 5 + turn };
-        let longest = [most, 3 * row, tile][turn % 3];
+        let longest = [most, 3 * row, tile, tile + row][turn % 4];
         let lens = lens(&mut random, most, longest, n);
         let input: Vec<A> = (0..n).map(|_| make(&mut random)).collect();
         let keys: Vec<u32> =

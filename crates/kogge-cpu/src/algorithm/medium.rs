@@ -24,16 +24,12 @@ pub(crate) struct Medium<'a, T, A, O> {
     pub(crate) init: Option<A>,
     /// The element at place 0.
     pub(crate) from: *const A,
-    /// Its value; may be `from`.
-    pub(crate) to: *mut A,
     /// Where segments start, and where the last ends.
     pub(crate) bounds: &'a [usize],
     /// Where places end that are readable, and not written meanwhile.
     pub(crate) readable: usize,
-    /// Room for [`STAGE_BYTES`](super::outlet::STAGE_BYTES), from a line of the cache on.
-    pub(crate) stage: *mut u8,
-    /// Whether values go past the caches.
-    pub(crate) stream: bool,
+    /// What values leave through, to place 0 and on; place 0 of the input may be there too.
+    pub(crate) out: &'a mut Outlet,
     pub(crate) element: PhantomData<T>,
 }
 
@@ -63,15 +59,15 @@ impl<T: Element, A: Element, O: Operator<A>> Medium<'_, T, A, O> {
     /// 512 bytes; the CPU features of `H` must be present.
     #[inline(always)]
     unsafe fn all<H: Words, const W: usize>(self) {
-        let Self { operator, kind, init, from, bounds, readable, stream, .. } = self;
+        let Self { operator, kind, init, from, bounds, readable, out, .. } = self;
         let bytes = |place: usize| place * size_of::<A>();
         let (first, last) = (bytes(bounds[0]), bytes(bounds[bounds.len() - 1]));
-        let mut out = Outlet::new(self.stage, self.to.cast(), first, stream);
         let segments = Segments { from, bounds, readable, init };
         // SAFETY: by contract.
         unsafe {
-            medium::scan::<H, A, O, W>(operator, kind, segments, &mut out);
-            out.finish::<H>(last);
+            out.open(first);
+            medium::scan::<H, A, O, W>(operator, kind, segments, out);
+            out.close::<H>(last);
         }
     }
 }

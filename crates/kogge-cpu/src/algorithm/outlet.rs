@@ -3,6 +3,9 @@
 //! Values come in the order of memory, and what comes later may be put over what came before: so only
 //! what lies before the values to come is final, and leaves while those are made. (A value that leaves
 //! at once would have to be fetched from the store queue.)
+//!
+//! One outlet serves kernels in turn. What one leaves of a line that isn't full stays until the next one
+//! has filled it: written by itself it would have the line read from memory, and all stores wait for that.
 
 use crate::arch::stream::{LINE, ROW};
 use crate::arch::{Simd, Words};
@@ -10,8 +13,11 @@ use crate::arch::{Simd, Words};
 /// Bytes after which a stage for rows is begun anew.
 const ROOM: usize = 8 << 10;
 
-/// Bytes of a stage for rows.
-pub(crate) const STAGE_BYTES: usize = ROOM + ROW + LINE;
+/// Bytes that are put in the stage at once, at most.
+const AT_ONCE: usize = 2 * ROW;
+
+/// Bytes of a stage.
+pub(crate) const STAGE_BYTES: usize = ROOM + AT_ONCE + LINE;
 
 /// Values on their way through a stage. Their places are bytes from where byte 0 is.
 pub(crate) struct Outlet {
@@ -23,15 +29,55 @@ pub(crate) struct Outlet {
     to: *mut u8,
     /// The next byte to leave.
     next: usize,
+    /// Where the values end that have come.
+    end: usize,
     stream: bool,
 }
 
 impl Outlet {
-    /// For values from the `first` byte on. The stage begins with a line of the cache.
-    pub(crate) fn new(stage: *mut u8, to: *mut u8, first: usize, stream: bool) -> Self {
-        let mut outlet = Self { start: stage, stage, to, next: first, stream };
-        outlet.begin();
-        outlet
+    /// For values of which byte 0 belongs at `to`. The stage has room for [`STAGE_BYTES`], and begins with a
+    /// line of the cache.
+    pub(crate) fn new(stage: *mut u8, to: *mut u8, stream: bool) -> Self {
+        Self { start: stage, stage, to, next: 0, end: 0, stream }
+    }
+
+    /// Before values from the `first` byte on.
+    ///
+    /// # Safety
+    ///
+    /// Those that came before belong where they were said to, and their places be this call's alone.
+    #[inline(always)]
+    pub(crate) unsafe fn open(&mut self, first: usize) {
+        if first != self.end || first == 0 {
+            // SAFETY: passed on.
+            unsafe { self.finish() };
+            (self.next, self.end) = (first, first);
+            self.begin();
+        }
+    }
+
+    /// After the values up to the `end`: what is left is less than a line.
+    ///
+    /// # Safety
+    ///
+    /// As for [`send`](Self::send).
+    #[inline(always)]
+    pub(crate) unsafe fn close<H: Words>(&mut self, end: usize) {
+        // SAFETY: passed on.
+        unsafe { self.send::<H>(end) };
+        self.end = end;
+    }
+
+    /// Whether values go past the caches.
+    #[inline(always)]
+    pub(crate) fn stream(&self) -> bool {
+        self.stream
+    }
+
+    /// How far behind the start of its line a byte belongs.
+    #[inline(always)]
+    pub(crate) fn lies(&self, byte: usize) -> usize {
+        self.to.wrapping_add(byte).addr() % LINE
     }
 
     /// Where a byte is in the stage.
@@ -69,7 +115,7 @@ impl Outlet {
 
     /// Has the next byte lie in its line of the stage as it will in memory.
     fn begin(&mut self) {
-        let begun = self.to.wrapping_add(self.next).addr() % LINE;
+        let begun = self.lies(self.next);
         self.stage = self.start.wrapping_add(begun).wrapping_sub(self.next);
     }
 
@@ -81,7 +127,7 @@ impl Outlet {
     /// features of `H` must be present.
     #[inline(always)]
     pub(crate) unsafe fn send<H: Words>(&mut self, ready: usize) {
-        let begun = self.to.wrapping_add(self.next).addr() % LINE;
+        let begun = self.lies(self.next);
         // SAFETY: by contract; whole lines begin where the target has them.
         unsafe {
             if begun > 0 {
@@ -93,28 +139,67 @@ impl Outlet {
             }
             while self.next + LINE <= ready {
                 let (from, to) = (self.at(self.next), self.to.wrapping_add(self.next));
-                if self.stream {
-                    H::Simd::stream_line(from, to);
-                } else {
-                    to.cast::<[u64; 8]>().write_unaligned(from.cast::<[u64; 8]>().read_unaligned());
-                }
+                self.put::<H>(from, to);
                 self.next += LINE;
             }
         }
     }
 
-    /// Sends all that is left up to the `end`.
+    /// Sends as many bytes as a line has by themselves, which aren't in the stage.
     ///
     /// # Safety
     ///
-    /// As for [`send`](Self::send).
+    /// Their place must be this call's alone, and begin a line if values go past the caches; the CPU features
+    /// of `H` must be present.
     #[inline(always)]
-    pub(crate) unsafe fn finish<H: Words>(mut self, end: usize) {
-        // SAFETY: passed on.
+    pub(crate) unsafe fn pass<H: Words>(&mut self, line: *const u8, byte: usize) {
+        let to = self.to.wrapping_add(byte);
+        // SAFETY: by contract.
+        unsafe { self.put::<H>(line, to) };
+    }
+
+    /// Sends less than that.
+    ///
+    /// # Safety
+    ///
+    /// Their places must be this call's alone.
+    #[inline(always)]
+    pub(crate) unsafe fn pass_some(&mut self, bytes: *const u8, first: usize, count: usize) {
+        let to = self.to.wrapping_add(first);
+        // SAFETY: by contract.
+        unsafe { to.copy_from_nonoverlapping(bytes, count) };
+    }
+
+    /// Has the lines up to this byte, which begins one, be behind.
+    #[inline(always)]
+    pub(crate) fn passed(&mut self, byte: usize) {
+        self.next = byte;
+        self.stage = self.start.wrapping_sub(byte);
+    }
+
+    /// # Safety
+    ///
+    /// A line must be readable, and its place this call's alone; the CPU features of `H` must be present.
+    #[inline(always)]
+    unsafe fn put<H: Words>(&self, from: *const u8, to: *mut u8) {
+        // SAFETY: by contract.
         unsafe {
-            self.send::<H>(end);
-            self.copy(end);
+            if self.stream {
+                H::Simd::stream_line(from, to);
+            } else {
+                to.cast::<[u64; 8]>().write_unaligned(from.cast::<[u64; 8]>().read_unaligned());
+            }
         }
+    }
+
+    /// Stores what is left.
+    ///
+    /// # Safety
+    ///
+    /// As for [`open`](Self::open).
+    pub(crate) unsafe fn finish(&mut self) {
+        // SAFETY: passed on.
+        unsafe { self.copy(self.end) };
     }
 
     /// Stores less than a line, up to the `end`.

@@ -3,11 +3,14 @@
 //! Chunks start where segments do, so a vector holds chunks that begin anywhere in it. Lanes are still
 //! all that the order needs: an element takes in the place before it unless it starts a chunk, and the
 //! chunk totals of Kogge–Stone, kept in the lane that starts the next chunk, take in the lane that is
-//! 1, 2, 4, … chunks before, unless the segment has fewer. Which lanes do is one [mask](places) a step;
-//! a step that no lane takes is left out. So nothing depends on where segments start but masks, no room
-//! is lost in chunks that aren't full, and what is read and written is whole vectors, one after another.
+//! 1, 2, 4, … chunks before, unless the segment has fewer. Which lanes do is one [mask](places) a step.
+//! So nothing depends on where segments start but masks, no room is lost in chunks that aren't full, and
+//! what is read and written is whole vectors, one after another. Steps that no segment at hand is long
+//! enough for are left out; that is decided once for all of them, since a CPU foresees no such branch
+//! where lengths are random.
 //!
-//! Values leave through a stage in whole lines of the cache, wherever segments begin.
+//! Where values go past the caches, vectors begin with lines of the output: so they leave from registers in
+//! whole lines, wherever segments begin. Only the first and the last line go through the [`Outlet`]'s stage.
 
 mod places;
 
@@ -31,11 +34,8 @@ const SPAN: usize = 128;
 /// Bytes from where elements are read to where memory is asked for.
 const AHEAD: usize = 4 << 10;
 
-/// Bytes of the stage: the values of a mask, where they lie in their first line, and what whole spans
-/// have before and behind.
-pub(crate) const fn stage_bytes<A>() -> usize {
-    (PLACES + 2 * SPAN) * size_of::<A>() + 2 * LINE
-}
+/// Places of segments that can be scanned at once: with what their first line has before, they are a mask's.
+pub(crate) const MOST: usize = PLACES - LINE / 4;
 
 /// Elements of the longest segment that goes like this, if such elements do.
 pub(crate) const fn longest<T, A: Element, O: Operator<A>>() -> Option<usize> {
@@ -52,18 +52,18 @@ pub(crate) struct Segmented<'a, T, A, O> {
     pub(crate) operator: &'a O,
     pub(crate) kind: Kind,
     pub(crate) init: Option<A>,
-    /// The first place of the mask, this thread's too.
+    /// The element at place 0.
     pub(crate) from: *const A,
-    /// Its value; may be `from`.
-    pub(crate) to: *mut A,
-    /// One bit for each place where a segment starts.
-    pub(crate) heads: &'a [u64; WORDS],
-    /// The places of the segments, of which there is one.
+    /// One bit for each place where a segment starts, behind a word of others.
+    pub(crate) heads: &'a [u64; WORDS + 2],
+    /// The bit of the first segment in the second word.
+    pub(crate) bit: usize,
+    /// The places of the segments, [`MOST`] at most, of which there is one.
     pub(crate) places: Range<usize>,
-    /// Room for [`stage_bytes`], from a line of the cache on.
-    pub(crate) stage: *mut u8,
-    /// Whether values go past the caches.
-    pub(crate) stream: bool,
+    /// The places that are readable, these among them, and not written by others meanwhile.
+    pub(crate) readable: Range<usize>,
+    /// What values leave through, to place 0 and on; place 0 of the input may be there too.
+    pub(crate) out: &'a mut Outlet,
     pub(crate) element: PhantomData<T>,
 }
 
@@ -73,7 +73,10 @@ impl<T: Element, A: Element, O: Operator<A>> Work for Segmented<'_, T, A, O> {
 
     #[inline(always)]
     unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) -> bool {
-        if const { !W32::Simd::WHERE_THEY_LIE } {
+        // Elements that aren't aligned to their size have no vector begin a line.
+        let size = size_of::<A>();
+        let lies = if self.out.stream() { self.out.lies(0) } else { 0 };
+        if const { !W32::Simd::WHERE_THEY_LIE } || !lies.is_multiple_of(size) {
             return false;
         }
         // SAFETY: passed on; the size of `A` is what the arm says.
@@ -112,39 +115,77 @@ impl<T: Element, A: Element, O: Operator<A>> Segmented<'_, T, A, O> {
     unsafe fn all<H: Words, const CHUNK: usize, const EXCLUSIVE: bool, const INIT: bool>(self) {
         let Range { start, end } = self.places;
         let size = size_of::<A>();
-        let places = Places::of::<CHUNK>(self.heads);
-        // What the first span has before the segments is put there too.
-        let stage = self.stage.wrapping_add(SPAN * size);
-        let mut out = Outlet::new(stage, self.to.cast(), start * size, self.stream);
+        // Lanes of the first line before the first segment, and places that are scanned.
+        let stream = self.out.stream();
+        let lead = if stream { self.out.lies(start * size) / size } else { 0 };
+        let len = lead + end - start;
+        let places = Places::of::<CHUNK>(&moved(self.heads, self.bit, lead, len));
         let first = self.init.unwrap_or_else(|| self.operator.identity());
         let mut room = MaybeUninit::<[A; SPAN]>::uninit();
-        // SAFETY: by contract. Whole spans of places are this thread's, and there is room in the stage
-        // for all of the spans that the segments begin and end in.
+        // SAFETY: by contract.
         unsafe {
-            let mut lanes = Lanes::<H, A, O, EXCLUSIVE, INIT>::new(self.operator, first);
-            for span in start / SPAN..end.div_ceil(SPAN) {
-                let place = span * SPAN;
-                let mut from = self.from.add(place);
+            if stream {
+                self.out.open(start * size);
+            }
+            let operator = self.operator;
+            let mut lanes = Lanes::<H, A, O, EXCLUSIVE, INIT>::new(operator, first, &places);
+            for span in 0..len.div_ceil(SPAN) {
+                let done = span * SPAN;
+                // May lie before place 0.
+                let place = (start + done).wrapping_sub(lead);
+                let mut from = self.from.wrapping_add(place);
                 for line in (0..SPAN * size).step_by(LINE) {
                     prefetch_part::<LINE>(from.cast::<u8>().wrapping_add(AHEAD + line));
                 }
-                if end < place + SPAN {
+                let behind = (place as isize) < self.readable.start as isize;
+                if behind || place.wrapping_add(SPAN) > self.readable.end {
                     let copied = room.as_mut_ptr().cast::<A>();
                     copied.cast::<u8>().write_bytes(0, SPAN * size);
-                    copied.copy_from_nonoverlapping(from, end - place);
+                    let skip = if span == 0 { lead } else { 0 };
+                    let count = SPAN.min(len - done) - skip;
+                    copied.add(skip).copy_from_nonoverlapping(from.wrapping_add(skip), count);
                     from = copied;
                 }
-                let to = out.at(place * size).cast();
+                let to = Target { lead: if span == 0 { lead } else { 0 }, place, end };
                 if const { size_of::<H::Vector>() == 64 } {
-                    lanes.span::<8>(&places, span, from.cast(), to);
+                    lanes.span::<8>(&places, span, from.cast(), to, self.out);
                 } else {
-                    lanes.span::<4>(&places, span, from.cast(), to);
+                    lanes.span::<4>(&places, span, from.cast(), to, self.out);
                 }
-                out.send::<H>(place * size);
             }
-            out.finish::<H>(end * size);
+            if stream {
+                self.out.close::<H>(end * size);
+            }
         }
     }
+}
+
+/// The heads from the `bit` of the second word on, `lead` places up. All places before them and from `len` on
+/// are heads too: nothing has to be done for those.
+#[inline(always)]
+fn moved(heads: &[u64; WORDS + 2], bit: usize, lead: usize, len: usize) -> [u64; WORDS] {
+    let down = 64 + bit - lead;
+    let (from, by) = (&heads[down / 64..], down % 64);
+    let from: &[u64; WORDS + 1] = from.first_chunk().expect("a word before and one behind");
+    let mut moved = [0; WORDS];
+    for w in 0..WORDS {
+        let left = len as i64 - 64 * w as i64;
+        let behind = if left < 64 { !0 << left.max(0) } else { 0 };
+        moved[w] = from[w] >> by | from[w + 1] << 1 << (63 - by) | behind;
+    }
+    moved[0] |= !(!0 << lead);
+    moved
+}
+
+/// Where a span's values belong.
+#[derive(Clone, Copy)]
+struct Target {
+    /// Its first lanes that are of no segment.
+    lead: usize,
+    /// The place of its first lane.
+    place: usize,
+    /// The place where the segments end.
+    end: usize,
 }
 
 /// A span, and a vector of it.
@@ -163,8 +204,12 @@ struct Lanes<'a, H: Words, A, O, const EXCLUSIVE: bool, const INIT: bool> {
     value: H::Vector,
     /// What Kogge–Stone made of the last [`REACH`](Self::REACH) vectors before after so many steps.
     totals: [MaybeUninit<[H::Column; 2]>; STEPS],
-    /// Steps that were made; those after would have changed nothing.
+    /// Whether any segment has more than one chunk, and how many steps are made then; those after would
+    /// change nothing.
+    later: bool,
     steps: usize,
+    /// Elements that follow another in a chunk, at most.
+    follow: usize,
     accumulator: PhantomData<A>,
 }
 
@@ -184,45 +229,99 @@ where
     ///
     /// `A` must be a word of `H`, and the CPU features of `H` be present.
     #[inline(always)]
-    unsafe fn new(operator: &'a O, first: A) -> Self {
+    unsafe fn new(operator: &'a O, first: A, places: &Places) -> Self {
         // SAFETY: by contract; vectors are plain words.
         let [first] = unsafe { splat::<H, A, 1>(first) };
         let totals = [const { MaybeUninit::zeroed() }; STEPS];
         let (element, value, accumulator) = (first, first, PhantomData);
-        Self { operator, first, element, value, totals, steps: 0, accumulator }
+        let later = INIT || places.later.any();
+        let steps = places.far.iter().take_while(|far| far.any()).count();
+        let follow = places.follow.iter().take_while(|follow| follow.any()).count();
+        Self { operator, first, element, value, totals, later, steps, follow, accumulator }
     }
 
     /// Scans a span, `N` vectors at a time.
     ///
     /// # Safety
     ///
-    /// [`SPAN`] elements must be readable at `from` and writable at `to`, and the CPU features of `H` be
-    /// present.
+    /// [`SPAN`] elements must be readable at `from`, and places be those of the outlet's next values; the
+    /// CPU features of `H` be present.
     #[inline(always)]
     unsafe fn span<const N: usize>(
         &mut self,
         places: &Places,
         span: usize,
         from: *const H::Vector,
-        to: *mut H::Vector,
+        to: Target,
+        out: &mut Outlet,
     ) {
-        let later = INIT || places.later.any(span);
-        if later {
-            self.go_deeper(places, span);
-        }
         for g in (0..SPAN / H::LANES).step_by(N) {
             // SAFETY: within the span, by contract.
             unsafe {
                 let elements = array(|i| from.add(g + i).read_unaligned());
-                let values: Group<H, N> = if later {
+                let values: Group<H, N> = if self.later {
                     self.chunks(places, (span, g), elements)
                 } else {
                     self.alone(places, (span, g), elements)
                 };
-                for i in 0..N {
-                    to.add(g + i).write_unaligned(values[i]);
+                let place = to.place.wrapping_add(g * H::LANES);
+                let lead = if g == 0 { to.lead } else { 0 };
+                if lead == 0 && place + N * H::LANES <= to.end {
+                    Self::pass(values, place, out);
+                } else if !out.stream() {
+                    let left = to.end.saturating_sub(place) * size_of::<A>();
+                    out.pass_some((&raw const values).cast(), place * size_of::<A>(), left);
+                } else {
+                    Self::put(values, Target { lead, place, ..to }, out);
                 }
             }
+        }
+    }
+
+    /// Sends values of whole lines, or as many.
+    ///
+    /// # Safety
+    ///
+    /// Places must be those of the outlet's next values, and the CPU features of `H` be present.
+    #[inline(always)]
+    unsafe fn pass<const N: usize>(values: Group<H, N>, place: usize, out: &mut Outlet) {
+        let (size, line) = (size_of::<A>(), LINE / size_of::<H::Vector>());
+        for i in (0..N).step_by(line) {
+            // SAFETY: by contract; vectors that are a line.
+            unsafe { out.pass::<H>((&raw const values[i]).cast(), (place + i * H::LANES) * size) };
+        }
+        if out.stream() {
+            out.passed((place + N * H::LANES) * size);
+        }
+    }
+
+    /// Puts values in the stage, but for those that are of no segment.
+    ///
+    /// # Safety
+    ///
+    /// As for [`pass`](Self::pass).
+    #[inline(always)]
+    unsafe fn put<const N: usize>(values: Group<H, N>, to: Target, out: &mut Outlet) {
+        let size = size_of::<A>();
+        let Target { lead, place, end } = to;
+        if place as isize >= end as isize {
+            return;
+        }
+        let begin = place.wrapping_add(lead);
+        // SAFETY: by contract; the first line is that of the next value.
+        unsafe {
+            out.row(begin * size);
+            let stage = out.at(begin * size).wrapping_sub(lead * size).cast::<H::Vector>();
+            let lines = (end.wrapping_sub(place) * size).div_ceil(LINE) * LINE;
+            let line = LINE / size_of::<H::Vector>();
+            for i in 0..N.min(lines / size_of::<H::Vector>()) {
+                let mut value = values[i];
+                if i < line && lead > 0 {
+                    value = H::select(H::mask(!0 << lead, i), value, stage.add(i).read());
+                }
+                stage.add(i).write(value);
+            }
+            out.send::<H>(end.min(place.wrapping_add(N * H::LANES)) * size);
         }
     }
 
@@ -326,7 +425,7 @@ where
     ) -> Group<H, N> {
         macro_rules! places {
             ($($k:literal)+) => {
-                $(if const { $k + 1 < Self::CHUNK } && places.follow[$k].any(at.0) {
+                $(if const { $k + 1 < Self::CHUNK } && self.follow > $k {
                     // SAFETY: by contract.
                     unsafe {
                         let left = slid::<H, 1, N>(before, vectors);
@@ -383,15 +482,13 @@ where
         macro_rules! steps {
             ($($step:literal)+) => {
                 $(
-                    let before = totals;
-                    if places.far[$step].any(at.0) {
-                        // SAFETY: passed on.
-                        totals = unsafe { self.step::<$step, N>(&places.far[$step], at, totals) };
-                        self.keep($step, before);
-                    } else {
-                        self.keep($step, before);
+                    if self.steps <= $step {
                         return totals;
                     }
+                    let before = totals;
+                    // SAFETY: passed on.
+                    totals = unsafe { self.step::<$step, N>(&places.far[$step], at, totals) };
+                    self.keep($step, before);
                 )+
             };
         }
@@ -451,23 +548,6 @@ where
                 kept.add(i).write(totals[N + i - Self::REACH]);
             }
         }
-    }
-
-    /// Has more steps made than before, if places are far enough for them: of the vectors before, the
-    /// totals that the last step came to.
-    #[inline(always)]
-    fn go_deeper(&mut self, places: &Places, span: usize) {
-        let steps = places.far[..STEPS - 1].iter().take_while(|far| far.any(span)).count();
-        // One pointer to all of them: who borrows them anew takes the right to read from those before.
-        let (totals, last) = (self.totals.as_mut_ptr(), self.steps);
-        for step in last + 1..=steps {
-            // SAFETY: other vectors, as many; there are `STEPS` lots.
-            unsafe {
-                let (from, to) = (totals.add(last).cast::<H::Vector>(), totals.add(step).cast());
-                from.copy_to_nonoverlapping(to, Self::REACH);
-            }
-        }
-        self.steps = steps;
     }
 }
 

@@ -7,7 +7,7 @@ use super::short::{BATCH, Batches};
 use super::starts::{Segments, Starts};
 use super::{Done, Job};
 use crate::algorithm::cut::{Chunks, Cut, PLACES, WORDS};
-use crate::algorithm::segmented::{self, Segmented};
+use crate::algorithm::segmented::{self, MOST, Segmented};
 use crate::algorithm::windows::{self, Windows, stage_bytes};
 use crate::arch::{CHUNKS, Words, Work, stream};
 use crate::descent::Room;
@@ -16,8 +16,10 @@ use kogge_core::{Accumulate, Direction, Element, Operator, Order};
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// Places fewer than which go by windows: for others it is worth to find what all of a mask says.
-const FEW: usize = 256;
+/// Places fewer than which go as longer segments do where these go [by rows](Batches), else by windows:
+/// for others it is worth to find what all of a mask says.
+const FEW: usize = 64;
+const FEW_IN_CACHE: usize = 256;
 
 impl<T, U, A, O> Job<'_, '_, T, U, A, O>
 where
@@ -105,7 +107,7 @@ where
         let by_windows = fill_windows::<T>(len);
         let mut crowd = Crowd::new(self);
         let mut mask = Mask::every(len);
-        let (most, mut cut) = (PLACES / len * len, 0);
+        let (most, mut cut) = (MOST / len * len, 0);
         while at + len <= known {
             let together = most.min((known - at) / len * len);
             mask.base = at;
@@ -140,11 +142,18 @@ fn fill_windows<T: Element>(len: usize) -> bool {
     len.is_multiple_of(chunk) || len > row / 4 && together >= row / 8 * 5
 }
 
+/// Words of a mask that are kept: of those at hand, and of as many that come next.
+const KEPT: usize = 8 * WORDS;
+
 /// Where segments start among the next places of a piece.
+///
+/// Words are looked at long before they are needed: who reads a vector of words that were just written
+/// waits until these have left the store queue, and with them all values before.
 struct Mask {
     /// The first place of the first word.
     base: usize,
-    heads: [u64; WORDS],
+    /// A word of none, words that were looked at, and one that may be asked for behind them.
+    heads: [u64; KEPT + WORDS + 2],
     /// Words that were looked at.
     seen: usize,
     /// The end of the piece.
@@ -153,71 +162,103 @@ struct Mask {
 
 impl Mask {
     fn new(base: usize, end: usize) -> Self {
-        Self { base, heads: [0; WORDS], seen: 0, end }
+        Self { base, heads: [0; _], seen: 0, end }
     }
 
     /// With a segment every so many places.
     fn every(len: usize) -> Self {
-        let mut heads = [0; WORDS];
-        (0..PLACES).step_by(len).for_each(|place| heads[place / 64] |= 1 << (place % 64));
+        let mut heads = [0; _];
+        (0..PLACES).step_by(len).for_each(|place| heads[1 + place / 64] |= 1 << (place % 64));
         Self { base: 0, heads, seen: WORDS, end: PLACES }
     }
 
-    /// Looks as far as there is room, from the segment on that starts `at` some place.
+    /// The word of a place.
+    fn word(&self, place: usize) -> usize {
+        (place - self.base) / 64
+    }
+
+    /// Words from that of a place on, behind the one before.
+    fn heads(&self, place: usize) -> &[u64; WORDS + 2] {
+        self.heads[self.word(place)..].first_chunk().expect("words behind the last")
+    }
+
+    /// Looks ahead, from the segment on that starts `at` some place.
     fn see<S: Starts>(&mut self, level: crate::Level, starts: &mut S, at: usize) {
-        let done = ((at - self.base) / 64).min(self.seen);
-        if done == self.seen {
+        if self.word(at) >= self.seen {
+            self.heads[1..=self.seen].fill(0);
             (self.base, self.seen) = (at, 0);
-        } else {
-            self.heads.copy_within(done..self.seen, 0);
-            self.base += 64 * done;
-            self.seen -= done;
         }
-        let from = self.base + 64 * self.seen;
-        let words = WORDS.min((self.end - self.base).div_ceil(64));
-        if self.seen < words {
-            let heads = &mut self.heads[self.seen..words];
+        let all = (self.end - self.base).div_ceil(64);
+        // Behind a long segment another may follow.
+        let ahead = if self.seen == 0 { WORDS } else { 2 * WORDS };
+        while self.seen < all.min(self.word(at) + ahead) {
+            if self.seen == KEPT {
+                let done = self.word(at);
+                self.heads.copy_within(1 + done..=self.seen, 1);
+                self.heads[1 + self.seen - done..].fill(0);
+                self.base += 64 * done;
+                self.seen -= done;
+            }
+            let words = WORDS.min(KEPT - self.seen);
+            let from = self.base + 64 * self.seen;
+            let heads = &mut self.heads[1 + self.seen..][..words];
             level.run(See { starts, from, end: self.end, heads });
-            self.seen = words;
+            self.seen += words;
         }
-        self.heads[self.seen..].fill(0);
-        self.heads[(at - self.base) / 64] |= 1 << ((at - self.base) % 64);
+        let (word, bit) = (1 + self.word(at), (at - self.base) % 64);
+        // Written only if need be, for the reason above.
+        if self.heads[word] >> bit & 1 == 0 {
+            self.heads[word] |= 1 << bit;
+        }
     }
 
     /// Where the segments end that follow one another from the one on that starts `at` some place, have
-    /// up to `longest` elements, and end at `known` at the latest, as far as can be seen.
+    /// up to `longest` elements, and end at `known` at the latest, as far as one mask goes.
     fn short(&self, at: usize, longest: usize, known: usize) -> usize {
         // What lies between two heads of as many places is no longer than that.
-        let bits = longest.min(64);
-        let mut last = at;
-        for place in (self.base..self.base + 64 * self.seen).step_by(bits) {
-            let bit = place - self.base;
-            let mut heads = self.heads[bit / 64] >> (bit % 64) & (!0 >> (64 - bits));
-            if known < place + bits {
-                heads &=
-                    !(!0u64).checked_shl((known + 1).saturating_sub(place) as u32).unwrap_or(0);
+        match longest {
+            64.. => self.short_by::<64>(at, longest, known),
+            _ => self.short_by::<32>(at, longest, known),
+        }
+    }
+
+    /// The same by so many places at a time.
+    fn short_by<const BITS: usize>(&self, at: usize, longest: usize, known: usize) -> usize {
+        debug_assert!(longest >= BITS);
+        let word = self.base + 64 * self.word(at);
+        let known = known.min(at + MOST).min(word + PLACES);
+        let begin = at - (at - word) % BITS;
+        let (mut last, mut from) = (at, !1u64 << (at - begin));
+        for place in (begin..known + 1).step_by(BITS) {
+            let word = &self.heads[1 + self.word(place)];
+            let mut heads = word >> ((place - self.base) % 64) & !0 >> (64 - BITS) & from;
+            from = !0;
+            if known < place + BITS {
+                heads &= !0 >> (63 - (known - place));
             }
-            if heads == 0 || place + heads.ilog2() as usize <= at {
-                continue;
-            }
-            let first = (place + heads.trailing_zeros() as usize).max(at);
+            // Without a branch on whether there is any: that is as random as the lengths.
+            let none = heads == 0;
+            let first = if none { last } else { place + heads.trailing_zeros() as usize };
             if first > last + longest {
                 break;
             }
-            last = place + heads.ilog2() as usize;
+            last = if none { last } else { place + (heads | 1).ilog2() as usize };
         }
         last
     }
 
     /// Where the first segment starts after that `at` some place, as far as can be seen.
     fn next(&self, at: usize) -> Option<usize> {
-        let (mut word, bit) = ((at - self.base) / 64, (at - self.base) % 64);
-        let mut heads = self.heads[word] & (!1 << bit);
-        while heads == 0 {
-            word += 1;
-            heads = *self.heads.get(word)?;
+        let (word, bit) = (self.word(at), (at - self.base) % 64);
+        let mut from = !1 << bit;
+        for (word, heads) in (word..self.seen).zip(&self.heads[1 + word..]) {
+            let heads = heads & from;
+            if heads != 0 {
+                return Some(self.base + 64 * word + heads.trailing_zeros() as usize);
+            }
+            from = !0;
         }
-        Some(self.base + 64 * word + heads.trailing_zeros() as usize)
+        None
     }
 }
 
@@ -265,8 +306,9 @@ where
 
     /// Cuts the segments of these places into chunks.
     fn cut(&mut self, mask: &Mask, places: Range<usize>) {
-        let places = places.start - mask.base..places.end - mask.base;
-        let (heads, element) = (&mask.heads, PhantomData::<T>);
+        let [_, heads @ .., _] = mask.heads(places.start);
+        let first = mask.base + 64 * mask.word(places.start);
+        let (places, element) = (places.start - first..places.end - first, PhantomData::<T>);
         let chunks = &mut self.chunks;
         self.job.request.level.run(Cut { heads, places, chunks, element });
     }
@@ -279,7 +321,16 @@ where
     unsafe fn short(&mut self, mask: &Mask, places: Range<usize>) {
         // SAFETY: passed on.
         unsafe {
-            if places.len() < FEW || !self.segmented(mask, places.clone()) {
+            if places.len() < FEW && self.job.plan.stream {
+                let mut at = places.start;
+                while at < places.end {
+                    let next = mask.next(at).expect("short segments end where others start");
+                    self.long(at..next);
+                    at = next;
+                }
+            } else if places.len() < FEW_IN_CACHE && !self.job.plan.stream
+                || !self.segmented(mask, places.clone())
+            {
                 self.cut(mask, places.clone());
                 self.windows(mask, places);
             }
@@ -297,18 +348,19 @@ where
             return false;
         }
         // SAFETY: passed on.
-        unsafe { self.finish() };
+        unsafe { self.scan_long() };
         let (job, element) = (self.job, PhantomData::<T>);
         job.request.level.run(Segmented {
             operator: job.request.operator,
             kind: job.request.kind,
             init: job.parts.init(0),
-            from: job.from.cast::<A>().wrapping_add(mask.base),
-            to: job.to.cast::<A>().wrapping_add(mask.base),
-            heads: &mask.heads,
-            places: places.start - mask.base..places.end - mask.base,
-            stage: self.stage.of::<u8>(segmented::stage_bytes::<A>()),
-            stream: job.plan.stream,
+            from: job.from.cast::<A>(),
+            heads: mask.heads(places.start),
+            bit: (places.start - mask.base) % 64,
+            // What lies behind may be written by others in place.
+            readable: if job.in_place { places.clone() } else { 0..job.len },
+            places,
+            out: self.batches.outlet(),
             element,
         })
     }
@@ -320,17 +372,17 @@ where
     /// They must be this thread's, and a chunk behind them too; and elements their own accumulators.
     unsafe fn windows(&mut self, mask: &Mask, places: Range<usize>) {
         // SAFETY: passed on.
-        unsafe { self.finish() };
+        unsafe { self.scan_long() };
         let (job, element) = (self.job, PhantomData::<T>);
-        let places = places.start - mask.base..places.end - mask.base;
+        let first = mask.base + 64 * mask.word(places.start);
         let level = job.request.level;
         level.run(Windows {
             operator: job.request.operator,
             kind: job.request.kind,
             init: job.parts.init(0),
-            from: job.from.cast::<A>().wrapping_add(mask.base),
-            to: job.to.cast::<A>().wrapping_add(mask.base),
-            places,
+            from: job.from.cast::<A>().wrapping_add(first),
+            to: job.to.cast::<A>().wrapping_add(first),
+            places: places.start - first..places.end - first,
             chunks: &self.chunks,
             stage: self.stage.of::<u8>(stage_bytes::<A>()),
             stream: job.plan.stream,
@@ -349,7 +401,7 @@ where
         self.bounds[self.count] = places.end;
         if self.count == BATCH {
             // SAFETY: passed on.
-            unsafe { self.finish() };
+            unsafe { self.scan_long() };
         }
     }
 
@@ -358,23 +410,90 @@ where
     /// # Safety
     ///
     /// They must be this thread's.
-    unsafe fn finish(&mut self) {
+    unsafe fn scan_long(&mut self) {
         if self.count > 0 {
             // SAFETY: passed on.
             unsafe { self.batches.scan(&self.bounds[..=self.count]) };
             self.count = 0;
         }
     }
+
+    /// Scans what was left for later, and stores what hasn't left yet.
+    ///
+    /// # Safety
+    ///
+    /// As for [`scan_long`](Self::scan_long).
+    unsafe fn finish(&mut self) {
+        // SAFETY: passed on.
+        unsafe {
+            self.scan_long();
+            self.batches.finish();
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::by_offsets;
     use super::*;
+    use crate::Level;
 
     #[test]
     fn windows_that_are_filled() {
         let filled = |len: usize| fill_windows::<f32>(len);
         assert!([4, 8, 12, 64, 68, 100, 128, 39, 63, 99, 127].into_iter().all(filled));
         assert!(![1, 2, 3, 5, 7, 9, 31, 65, 70, 79].into_iter().any(filled));
+    }
+
+    /// Goes along segments as a piece does, and compares what a mask tells with what offsets say.
+    fn follow(offsets: &[usize], longest: usize) {
+        let (end, segments) = (offsets[offsets.len() - 1], by_offsets(offsets));
+        let mut starts = segments.starts(0);
+        let first = starts.next_below(end).unwrap();
+        let (mut mask, mut at) = (Mask::new(first, end), first);
+        let mut j = 0;
+        while at < end {
+            mask.see(Level::detect(), &mut starts, at);
+            let mut last = j;
+            while offsets[last + 1] < end
+                && offsets[last + 1] - offsets[last] <= longest
+                && offsets[last + 1] <= at + MOST
+                && offsets[last + 1] <= mask.base + 64 * mask.word(at) + PLACES
+            {
+                last += 1;
+            }
+            assert_eq!(mask.short(at, longest, end - 1), offsets[last], "from {at} of {end}");
+            for &head in &offsets[j..=last] {
+                let word = mask.heads(at)[1 + (mask.word(head) - mask.word(at))];
+                assert!(word >> ((head - mask.base) % 64) & 1 == 1, "{head} from {at} of {end}");
+            }
+            if last == j {
+                let next = mask.next(at).or_else(|| starts.next_below(end)).unwrap_or(end);
+                assert_eq!(next, offsets[j + 1], "after {at} of {end}");
+                last += 1;
+            }
+            (j, at) = (last, offsets[last]);
+        }
+    }
+
+    /// Past what is kept of a mask, with segments that end far behind what was seen.
+    #[test]
+    fn masks_tell_where_short_segments_end() {
+        let most = if cfg!(miri) { 2 } else { 60 };
+        for turn in 0..most {
+            let (mut offsets, mut bits) = (vec![0], turn as u64);
+            while offsets.len() < if cfg!(miri) { 40 } else { 700 } {
+                bits = bits.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+                let longest = match (bits >> 60, turn % 3) {
+                    (0, 0) => 3 * KEPT * 64,
+                    (0..3, 1) => 5_000,
+                    (0..5, _) => 400,
+                    _ => [2, 9, 70, 128][turn % 4],
+                };
+                offsets.push(offsets[offsets.len() - 1] + 1 + (bits >> 33) as usize % longest);
+            }
+            follow(&offsets, 128);
+            follow(&offsets, 32);
+        }
     }
 }

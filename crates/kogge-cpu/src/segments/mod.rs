@@ -295,6 +295,8 @@ where
                 Some(None) => break Some((bounds[0], batches.number)),
             }
         };
+        // SAFETY: passed on.
+        unsafe { batches.finish() };
         stream::fence();
         Done { first: Some(first), long }
     }

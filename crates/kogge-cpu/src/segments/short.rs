@@ -4,7 +4,7 @@ use super::Job;
 use crate::algorithm::headed::headed;
 use crate::algorithm::io::{Converted, Io};
 use crate::algorithm::medium::{self, Medium};
-use crate::algorithm::outlet::STAGE_BYTES;
+use crate::algorithm::outlet::{Outlet, STAGE_BYTES};
 use crate::algorithm::part::{self, Part};
 use crate::arch::{Words, Work};
 use crate::descent::Room;
@@ -23,8 +23,10 @@ pub(super) struct Batches<'a, 'b, 'c, T, U, A, O> {
     pub(super) number: usize,
     /// Accumulators for the longest part.
     stage: Vec<MaybeUninit<A>>,
-    /// For values that leave in whole lines.
-    outlet: Room,
+    /// For values that leave in whole lines, once there are any.
+    outlet: Option<Outlet>,
+    /// Its stage.
+    lines: Room,
 }
 
 impl<'a, 'b, 'c, T, U, A, O> Batches<'a, 'b, 'c, T, U, A, O>
@@ -38,7 +40,27 @@ where
         let longest = part::longest::<T, A, O>();
         let mut stage = Vec::with_capacity(longest);
         stage.resize_with(longest, MaybeUninit::uninit);
-        Self { job, number, stage, outlet: Room::new() }
+        Self { job, number, stage, outlet: None, lines: Room::new() }
+    }
+
+    /// What values leave through that go past the caches.
+    pub(super) fn outlet(&mut self) -> &mut Outlet {
+        let (job, lines) = (self.job, &mut self.lines);
+        self.outlet.get_or_insert_with(|| {
+            Outlet::new(lines.of::<u8>(STAGE_BYTES), job.to.cast(), job.plan.stream)
+        })
+    }
+
+    /// Stores what hasn't left yet.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Job::run`].
+    pub(super) unsafe fn finish(&mut self) {
+        if let Some(outlet) = &mut self.outlet {
+            // SAFETY: passed on; the values are those of segments that were this thread's.
+            unsafe { outlet.finish() };
+        }
     }
 
     /// Scans the segments between these bounds.
@@ -89,12 +111,10 @@ where
             kind: job.request.kind,
             init: job.parts.init(self.number),
             from: job.from.cast::<A>(),
-            to: job.to.cast::<A>(),
             bounds,
             // What lies behind may be written by others in place.
             readable: if job.in_place { bounds[bounds.len() - 1] } else { job.len },
-            stage: self.outlet.of::<u8>(STAGE_BYTES),
-            stream: job.plan.stream,
+            out: self.outlet(),
             element: PhantomData::<T>,
         });
     }

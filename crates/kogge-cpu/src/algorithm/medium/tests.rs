@@ -58,9 +58,11 @@ impl<A: Element + Accumulate<A> + Debug, O: Operator<A>> Case<'_, A, O> {
         let Self { operator, kind, init, bounds, .. } = *self;
         let (mut room, element) = (Room::new(), PhantomData::<A>);
         let stage = room.of::<u8>(STAGE_BYTES);
-        let medium =
-            Medium { operator, kind, init, from, to, bounds, readable, stage, stream, element };
-        level.run(medium);
+        let mut outlet = Outlet::new(stage, to.cast(), stream);
+        let out = &mut outlet;
+        level.run(Medium { operator, kind, init, from, bounds, readable, out, element });
+        // SAFETY: the values are this call's.
+        unsafe { outlet.finish() };
     }
 }
 

@@ -35,10 +35,10 @@ impl Bits {
         self.0[w + 1] << by | self.0[w] >> (64 - by)
     }
 
-    /// Whether there are any in a span of 128 places.
+    /// Whether there are any.
     #[inline(always)]
-    pub(super) fn any(&self, span: usize) -> bool {
-        self.0[2 * span + 1] | self.0[2 * span + 2] != 0
+    pub(super) fn any(&self) -> bool {
+        self.0[1..=WORDS].iter().fold(0, |any, word| any | word) != 0
     }
 
     /// The bytes of a span.
@@ -174,10 +174,10 @@ mod tests {
                 let any = within == 0 && before > 1 << step;
                 assert_eq!(said(far, place), any, "{case}, step {step}");
             }
-            let rest = [&places.heads, &places.far[0]].map(|bits| bits.any(place / 128));
-            let span = place / 128 * 128..place / 128 * 128 + 128;
-            let seen = |bits| span.clone().any(|place| said(bits, place));
-            assert_eq!(rest, [seen(&places.heads), seen(&places.far[0])], "{case}");
+        }
+        for bits in [&places.later, &places.far[0], &places.far[4], &places.follow[2]] {
+            let any = (0..PLACES).any(|place| said(bits, place));
+            assert_eq!(bits.any(), any, "chunks of {CHUNK} from {first}");
         }
     }
 

@@ -2,6 +2,7 @@
 //! allocation, at every level that has them scanned where they lie.
 
 use super::*;
+use crate::algorithm::outlet::STAGE_BYTES;
 use crate::arch::Level;
 use crate::descent::Room;
 use kogge_core::ops::Sum;
@@ -34,13 +35,15 @@ impl<A: Element + Accumulate<A> + PartialEq + Debug, O: Operator<A>> Case<'_, A,
 
     /// Into another slice, on a line of the cache and off it, and in place.
     fn check(&self) {
-        let (mut heads, mut at) = ([0; WORDS], self.start);
+        let (mut heads, mut at) = ([0; WORDS + 2], self.start);
         for len in self.lens {
-            heads[at / 64] |= 1 << (at % 64);
+            heads[1 + at / 64] |= 1 << (at % 64);
             at += len;
         }
-        // Heads behind are none of these segments'.
-        (at..PLACES).step_by(3).for_each(|place| heads[place / 64] |= 1 << (place % 64));
+        // Heads before and behind are none of these segments'.
+        (0..self.start).step_by(5).for_each(|place| heads[1] |= 1 << place);
+        (at..PLACES + 64).step_by(3).for_each(|place| heads[1 + place / 64] |= 1 << (place % 64));
+        heads[0] = 1 << 60 | 1 << 13;
         let want = self.want();
         for level in Level::available() {
             let ways = [(true, 0, false), (false, 5, true), (false, 0, true), (false, 0, false)];
@@ -50,18 +53,22 @@ impl<A: Element + Accumulate<A> + PartialEq + Debug, O: Operator<A>> Case<'_, A,
                 output.extend(self.input);
                 let to = output[begun..].as_mut_ptr();
                 let input: Box<[A]> = self.input.into();
+                let mut out = Outlet::new(stage.of::<u8>(STAGE_BYTES), to.cast(), stream);
+                let places = self.start..at;
                 let done = level.run(Segmented::<A, A, O> {
                     operator: self.operator,
                     kind: self.kind,
                     init: self.init,
                     from: if in_place { to } else { input.as_ptr() },
-                    to,
                     heads: &heads,
-                    places: self.start..at,
-                    stage: stage.of::<u8>(stage_bytes::<A>()),
-                    stream,
+                    bit: self.start,
+                    readable: if in_place { places.clone() } else { 0..input.len() },
+                    places,
+                    out: &mut out,
                     element: PhantomData,
                 });
+                // SAFETY: the values are this call's.
+                unsafe { out.finish() };
                 crate::arch::stream::fence();
                 if done {
                     let (name, Self { kind, init, lens, .. }) = (level.name(), self);
@@ -87,7 +94,7 @@ fn all<A: Element + Accumulate<A> + PartialEq + Debug>(
     for turn in 0..most {
         let longest = [row, 1, 2, 3, 5, 8, 9, 17, 40, row - 1][turn % 10];
         let (start, mut lens) = (next() as usize % 64, vec![]);
-        let end = PLACES - next() as usize % 130 - row;
+        let end = MOST - next() as usize % 130 - row;
         while start + lens.iter().sum::<usize>() < end {
             // Now and then a longer one, so that steps come and go.
             let longest = if next() % 50 == 0 { row } else { longest };

@@ -1,0 +1,54 @@
+//! Head flags, one an element.
+
+use super::Segments;
+use super::marked::{AHEAD, Flags, Marked, bits, mask, segments};
+use super::sealed::Sealed;
+use crate::arch::stream::{LINE, prefetch_part};
+use crate::arch::{Simd, Words};
+use kogge_core::Error;
+use std::ops::Range;
+
+/// A segment starts at each set flag, and at the first element in any case.
+#[derive(Clone, Copy, Debug)]
+pub struct Heads<'a>(&'a [bool]);
+
+/// Segments by head flags, one an element: a segment starts where the flag is set, and at the first
+/// element in any case.
+pub fn by_heads(flags: &[bool]) -> Heads<'_> {
+    Heads(flags)
+}
+
+impl Sealed for Heads<'_> {}
+
+segments!(Heads<'_>,);
+
+impl Flags for Heads<'_> {
+    #[inline(always)]
+    fn places(&self) -> usize {
+        self.0.len()
+    }
+
+    #[inline(always)]
+    fn look(&self, places: Range<usize>) -> u64 {
+        let first = u64::from(places.start == 0);
+        let heads = &self.0[places];
+        match <&[bool; 64]>::try_from(heads) {
+            Ok(heads) if heads.iter().any(|&head| head) => first | mask(&heads.map(u8::from)),
+            Ok(_) => first,
+            Err(_) => first | bits(heads.iter().copied()),
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn look_at<H: Words<Word = u32>>(&self, places: Range<usize>) -> u64 {
+        let heads = bytemuck::cast_slice::<bool, u8>(&self.0[places.clone()]);
+        match heads.first_chunk::<64>() {
+            // SAFETY: passed on.
+            Some(heads) => unsafe {
+                prefetch_part::<LINE>(heads.as_ptr().wrapping_add(AHEAD));
+                u64::from(places.start == 0) | H::Simd::flagged(heads)
+            },
+            None => self.look(places),
+        }
+    }
+}

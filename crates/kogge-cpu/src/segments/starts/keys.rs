@@ -1,0 +1,107 @@
+//! Runs of equal keys.
+
+use super::Segments;
+use super::marked::{AHEAD, Flags, Marked, bits, mask, segments};
+use super::sealed::Sealed;
+use crate::arch::stream::{LINE, prefetch_part};
+use crate::arch::{Simd, Words};
+use kogge_core::{Error, bf16, f16};
+use std::ops::Range;
+
+/// A segment is a run of equal keys.
+#[derive(Clone, Copy, Debug)]
+pub struct Keys<'a, K>(&'a [K]);
+
+/// Segments by key, one an element: a segment is a run of equal keys. A key that isn't equal to
+/// itself, as NaN, is a segment by itself.
+pub fn by_key<K: Key>(keys: &[K]) -> Keys<'_, K> {
+    Keys(keys)
+}
+
+impl<K: Key> Sealed for Keys<'_, K> {}
+
+segments!(Keys<'_, K>, K);
+
+/// What keys are made of: numbers, `bool`, `char` and strings, or arrays of them. Sealed, since a
+/// comparison of the caller's own might answer differently the second time; for other keys, compare
+/// them into flags for [`by_heads`](super::by_heads).
+pub trait Key: PartialEq + Sync + Sealed {
+    /// The keys as words, if they are equal where their bits are.
+    #[doc(hidden)]
+    fn words(_keys: &[Self]) -> Option<&[u32]>
+    where
+        Self: Sized,
+    {
+        None
+    }
+}
+
+macro_rules! key {
+    ($($type:ty),+) => {$(
+        impl Sealed for $type {}
+        impl Key for $type {}
+    )+};
+}
+key!(i8, i16, i64, i128, isize, u8, u16, u64, u128, usize);
+key!(f16, bf16, f32, f64, bool, char, &str, String);
+
+macro_rules! word {
+    ($($type:ty),+) => {$(
+        impl Sealed for $type {}
+        impl Key for $type {
+            #[inline(always)]
+            fn words(keys: &[Self]) -> Option<&[u32]> {
+                Some(bytemuck::cast_slice(keys))
+            }
+        }
+    )+};
+}
+word!(u32, i32);
+
+impl<K: Key, const N: usize> Sealed for [K; N] {}
+impl<K: Key, const N: usize> Key for [K; N] {}
+
+impl<K: Key> Flags for Keys<'_, K> {
+    #[inline(always)]
+    fn places(&self) -> usize {
+        self.0.len()
+    }
+
+    #[inline(always)]
+    fn look(&self, places: Range<usize>) -> u64 {
+        let first = usize::from(places.start == 0);
+        let (before, keys) = (&self.0[places.start + first - 1..], &self.0[places]);
+        match (<&[K; 64]>::try_from(keys), before.first_chunk::<64>()) {
+            // Lengths that the compiler knows, so that it compares by vector.
+            (Ok(keys), Some(before)) if first == 0 => {
+                let differ = |i| keys[i] != before[i];
+                match (0..64).fold(false, |any, i| any | differ(i)) {
+                    true => mask(&std::array::from_fn(|i| differ(i).into())),
+                    false => 0,
+                }
+            }
+            _ => {
+                let later = keys[first..].iter().zip(before).map(|(key, left)| key != left);
+                first as u64 | bits(later) << first
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn look_at<H: Words<Word = u32>>(&self, places: Range<usize>) -> u64 {
+        if let Some(words) = K::words(self.0)
+            && places.start > 0
+            && let (Ok(keys), Some(before)) = (
+                <&[u32; 64]>::try_from(&words[places.clone()]),
+                words[places.start - 1..].first_chunk::<64>(),
+            )
+        {
+            for line in keys.chunks_exact(LINE / size_of::<u32>()) {
+                prefetch_part::<LINE>(line.as_ptr().cast::<u8>().wrapping_add(AHEAD));
+            }
+            // SAFETY: passed on.
+            return unsafe { H::Simd::differ(keys, before) };
+        }
+        self.look(places)
+    }
+}
