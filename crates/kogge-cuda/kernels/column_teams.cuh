@@ -183,8 +183,7 @@ struct TeamWorker {
                 ring.slots.publish(ring.slots.segment(row.strip, row.row / ROWS_PER_SEGMENT, column), column, total);
             }
         }
-        sync_warp();
-        if (column % LANES == 0) barrier_arrive(&ring.reduced[stage]);
+        arrive_together(&ring.reduced[stage], column % LANES);
         return rows;
     }
 };
@@ -235,8 +234,7 @@ struct TeamLookAhead {
             if (column == 0) ring.preceded[turn.stage] = course.before.exists;
             if (draws && unit + 1 == ring.share.per_strip)
                 ring.strip[(current + ring.share.given) % Ring::TURNS] = (u32)ring.draws.take(drawn);
-            sync_warp();
-            if (column % LANES == 0) barrier_arrive(&ring.ready[turn.stage]);
+            arrive_together(&ring.ready[turn.stage], column % LANES);
             if (alone) course.end_row(own);
         }
         // Who has the last row puts the total in its place.
@@ -277,8 +275,8 @@ KOGGE_DEVICE void column_teams(const ColumnArguments<S>& arguments) {
     u32 group = thread_index() / S::COLUMNS, column = thread_index() % S::COLUMNS;
     if (thread_index() < Ring::STAGES) {
         barrier_init(&ring.full[thread_index()], S::COLUMNS);
-        barrier_init(&ring.reduced[thread_index()], Ring::WARPS);
-        barrier_init(&ring.ready[thread_index()], Ring::WARPS);
+        barrier_init(&ring.reduced[thread_index()], Ring::WARPS * ARRIVALS);
+        barrier_init(&ring.ready[thread_index()], Ring::WARPS * ARRIVALS);
         if constexpr (S::CLUSTER > 1) ring.cluster.init(thread_index());
     }
     if (thread_index() == 0) {

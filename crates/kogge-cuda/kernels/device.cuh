@@ -33,7 +33,7 @@ KOGGE_DEVICE void sync_block() { __syncthreads(); }
 KOGGE_DEVICE void sync_warp() { __syncwarp(); }
 // A barrier of `threads` threads of the block; `id` from 1 to 15.
 KOGGE_DEVICE void sync_group(u32 id, u32 threads) {
-    asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+    asm volatile("barrier.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 KOGGE_DEVICE u32 shuffle(u32 word, u32 lane) { return __shfl_sync(~0u, word, lane); }
 KOGGE_DEVICE u32 shuffle_up(u32 word, u32 lanes) { return __shfl_up_sync(~0u, word, lanes); }

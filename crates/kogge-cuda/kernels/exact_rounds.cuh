@@ -69,7 +69,7 @@ KOGGE_DEVICE void run_exact_reducer(ExactRing<S>& ring, ExactRounds<S>& rounds, 
     typedef Tail<typename S::Op::Element> A;
     typedef typename S::Input Input;
     constexpr u32 SHARE = SEGMENTS_PER_TILE / S::REDUCERS;
-    share_epoch<Tailed<S>>();
+    await_epoch(ring);
     u64 index = rounds.given(0), next;
     for (u32 r = 0; rounds.has(index); r++, index = next) {
         u32 s = rounds.stage(r);
@@ -88,8 +88,8 @@ KOGGE_DEVICE void run_exact_reducer(ExactRing<S>& ring, ExactRounds<S>& rounds, 
             for (u32 i = 1; i < SEGMENTS_PER_TILE; i++)
                 if (i < segments) total = TailOperator<typename S::Op>::combine(total, ring.segment[s][i]);
             Slot<A>::publish(rounds.tiles.workspace(), index, total, ring.epoch);
-            barrier_arrive(&ring.reduced[s]);
         }
+        arrive_for_all(&ring.reduced[s], warp == 0 && lane == 0);
     }
 }
 
@@ -203,11 +203,12 @@ KOGGE_DEVICE void exact_run_scan(const SegmentedArguments<S>& arguments) {
     if (thread_index() == 0) {
         for (u32 s = 0; s < S::STAGES; s++) {
             // Two copies fill a stage, of a tile and of its bits.
-            barrier_init(&ring.full[s], 2 * (S::BULK ? 1 : LANES + 1));
-            barrier_init(&ring.reduced[s], 1);
-            barrier_init(&ring.ready[s], 1);
-            barrier_init(&ring.empty[s], ring.SCANNERS);
+            barrier_init(&ring.full[s], 2 * load_arrivals<S>());
+            barrier_init(&ring.reduced[s], arrivals_of(S::REDUCERS));
+            barrier_init(&ring.ready[s], ARRIVALS);
+            barrier_init(&ring.empty[s], ring.SCANNERS * ARRIVALS);
         }
+        barrier_init(&ring.begun, ring.LOOKERS * ARRIVALS);
         barrier_init_fence();
     }
     ExactRounds<S> rounds((ExactTiles<S>(arguments)));

@@ -23,9 +23,15 @@ KOGGE_DEVICE u32 begin_load(u8* stage, const u8* from, u32 bytes, Barrier* full,
 // Says that all of it is under way: the barrier waits for what has yet to come.
 template <class S>
 KOGGE_DEVICE void end_load(Barrier* full, u32 bytes, u32 lane) {
-    if constexpr (!S::BULK) async_arrive(full);
-    sync_warp();
-    if (lane > 0) return;
-    if constexpr (S::BULK) barrier_arrive_expect(full, bytes);
-    else barrier_arrive(full);
+    if constexpr (!S::BULK) {
+        async_arrive(full);
+        arrive_together(full, lane);
+    } else {
+        sync_warp();
+        if (lane == 0) barrier_arrive_expect(full, bytes);
+        else if (lane < ARRIVALS) barrier_arrive(full);
+    }
 }
+// How often that arrives.
+template <class S>
+constexpr u32 load_arrivals() { return S::BULK ? ARRIVALS : LANES + ARRIVALS; }

@@ -49,7 +49,8 @@ struct Ring {
     A row[S::STAGES][is_wide<A>() ? SEGMENTS_PER_TILE * ROWS_PER_SEGMENT : 1];
     bool preceded[S::STAGES];
     Landing landing[TURNS];
-    u64 epoch;  // of this call
+    u64 epoch;      // of this call
+    Barrier begun;  // once all that look ahead have read it
 
     // The tile of a round, and its elements in the stage.
     __device__ __forceinline__ Landing& of_round(u32 round) { return landing[round % TURNS]; }
@@ -128,11 +129,18 @@ KOGGE_DEVICE void run_loader(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 lane) 
         [&](u32 s, u32 bytes) { end_load<S>(&ring.full[s], bytes, lane); });
 }
 
-// The look-ahead and the reducers meet once, when the epoch has been read: so a slot that holds it tells
-// that no warp of its block has yet to read the one before.
+// The epoch of a call, which those that look ahead read and the reducers wait for: so a slot that holds it tells that no
+// warp of its block has yet to read the one before.
 template <class S>
-KOGGE_DEVICE void share_epoch() {
-    sync_group(2, LANES * (Ring<S>::LOOKERS + S::REDUCERS));
+KOGGE_DEVICE u64 read_epoch(Ring<S>& ring, Workspace* workspace, u32 warp, u32 lane) {
+    u64 epoch = load_epoch(&workspace->epoch) + 1;
+    if (warp == 0 && lane == 0) ring.epoch = epoch;
+    arrive_together(&ring.begun, lane);
+    return epoch;
+}
+template <class S>
+KOGGE_DEVICE void await_epoch(Ring<S>& ring) {
+    barrier_wait(&ring.begun, 0);
 }
 
 // Whether the look-ahead works out what precedes each segment of a tile: of numbers of 8 bytes, which are quick to
@@ -162,26 +170,21 @@ template <class S, class Tiles>
 KOGGE_DEVICE void run_look_ahead(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 warp, u32 lane) {
     typedef typename S::Op::Element A;
     Workspace* workspace = rounds.tiles.workspace();
-    u64 epoch = load_epoch(&workspace->epoch) + 1;
-    if (warp == 0 && lane == 0) ring.epoch = epoch;
-    share_epoch<S>();
+    u64 epoch = read_epoch(ring, workspace, warp, lane);
     typename Tiles::Prefixes prefixes(rounds.tiles, epoch);
     u64 tiles = rounds.tiles.count;
     bool last = false;
     u64 tile = rounds.given(warp), next;
     for (u32 r = warp; rounds.has(tile); r += S::LOOKERS, tile = next) {
         u32 s = rounds.stage(r), ahead = r;
-        if (rounds.drawn) barrier_wait(&ring.reduced[s], rounds.parity(r));
+        barrier_wait(&ring.reduced[s], rounds.parity(r));
         next = rounds.tile(ring, r + S::LOOKERS);
 #pragma unroll
         for (u32 i = 1; i <= S::AHEAD; i++) ahead += rounds.has(rounds.tile(ring, r + i));
         barrier_wait(&ring.reduced[rounds.stage(ahead)], rounds.parity(ahead));
         Maybe<A> prefix = prefixes.before(tile, lane);
-        if (rounds.drawn) sync_warp();  // all have looked up the tiles that follow
-        if (lane == 0) {
-            put_prefix(ring, s, prefix);
-            barrier_arrive(&ring.ready[s]);
-        }
+        if (lane == 0) put_prefix(ring, s, prefix);
+        arrive_together(&ring.ready[s], lane);  // all have looked up the tiles that follow
         prefixes.end(tile, lane);
         last = tile == tiles - 1;
     }
@@ -198,7 +201,7 @@ KOGGE_DEVICE void run_reducer(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 warp,
     typedef typename Op::Element A;
     typedef typename S::Input Input;
     constexpr u32 SHARE = SEGMENTS_PER_TILE / S::REDUCERS;
-    share_epoch<S>();
+    await_epoch(ring);
     u64 index = rounds.given(0), next;
     for (u32 r = 0; rounds.has(index); r++, index = next) {
         u32 s = rounds.stage(r);
@@ -218,8 +221,8 @@ KOGGE_DEVICE void run_reducer(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 warp,
             for (u32 i = 1; i < SEGMENTS_PER_TILE; i++)
                 if (i < segments) total = Op::combine(total, ring.segment[s][i]);
             Slot<A>::publish(rounds.tiles.workspace(), index, total, ring.epoch);
-            barrier_arrive(&ring.reduced[s]);
         }
+        arrive_for_all(&ring.reduced[s], warp == 0 && lane == 0);
     }
 }
 
@@ -241,8 +244,7 @@ KOGGE_DEVICE Maybe<typename S::Op::Element> before_segment(const Ring<S>& ring, 
 // Lets the loader fill the stage anew, when all lanes have read what they need of it.
 template <class S>
 KOGGE_DEVICE void give_back(Ring<S>& ring, u32 s, u32 lane) {
-    sync_warp();
-    if (lane == 0) barrier_arrive(&ring.empty[s]);
+    arrive_together(&ring.empty[s], lane);
 }
 
 // Writes rows whose chunks are at multiples of 16 bytes.
@@ -355,11 +357,12 @@ KOGGE_DEVICE void round_scan(const Tiles& tiles) {
     u32 warp = thread_index() / LANES, lane = thread_index() % LANES;
     if (thread_index() == 0) {
         for (u32 s = 0; s < S::STAGES; s++) {
-            barrier_init(&ring.full[s], S::BULK ? 1 : LANES + 1);
-            barrier_init(&ring.reduced[s], 1);
-            barrier_init(&ring.ready[s], 1);
-            barrier_init(&ring.empty[s], ring.SCANNERS);
+            barrier_init(&ring.full[s], load_arrivals<S>());
+            barrier_init(&ring.reduced[s], arrivals_of(S::REDUCERS));
+            barrier_init(&ring.ready[s], ARRIVALS);
+            barrier_init(&ring.empty[s], ring.SCANNERS * ARRIVALS);
         }
+        barrier_init(&ring.begun, ring.LOOKERS * ARRIVALS);
         barrier_init_fence();
     }
     Rounds<S, Tiles> rounds(tiles);

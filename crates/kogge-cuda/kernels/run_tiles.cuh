@@ -181,7 +181,7 @@ KOGGE_DEVICE void run_reducer(Ring<S>& ring, Rounds<S, RunTiles<S>>& rounds, u32
     typedef typename S::Input Input;
     constexpr u32 SHARE = SEGMENTS_PER_TILE / S::REDUCERS;
     bool totals = rounds.tiles.arguments.inits.totals;
-    share_epoch<S>();
+    await_epoch(ring);
     u64 index = rounds.given(0), next;
     for (u32 r = 0; rounds.has(index); r++, index = next) {
         u32 s = rounds.stage(r);
@@ -202,8 +202,8 @@ KOGGE_DEVICE void run_reducer(Ring<S>& ring, Rounds<S, RunTiles<S>>& rounds, u32
             for (u32 i = 1; i < SEGMENTS_PER_TILE; i++)
                 if (i < segments) total = Op::combine(total, ring.segment[s][i]);
             Slot<A>::publish(rounds.tiles.workspace(), index, total, ring.epoch);
-            barrier_arrive(&ring.reduced[s]);
         }
+        arrive_for_all(&ring.reduced[s], warp == 0 && lane == 0);
     }
 }
 template <class S>

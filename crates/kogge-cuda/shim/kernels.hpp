@@ -14,6 +14,7 @@
 #include "../kernels/quarter_rows.cuh"
 #include "../kernels/slot.cuh"
 #include "../kernels/draws.cuh"
+#include "../kernels/arrivals.cuh"
 #include "../kernels/arguments.cuh"
 #include "../kernels/look_ahead.cuh"
 #include "../kernels/wide_look_ahead.cuh"

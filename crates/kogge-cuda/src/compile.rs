@@ -1,6 +1,7 @@
 //! From text to a cubin. Not to PTX, which a driver older than the compiler would refuse.
 
 use crate::Error;
+use crate::kernels::for_racecheck;
 use crate::nvrtc::Nvrtc;
 use std::ffi::CString;
 use std::fmt;
@@ -40,7 +41,8 @@ pub fn compile(source: &str, arch: Arch) -> Result<Compiled, Error> {
         CString::new(text).map_err(|_| Error::Unsupported("the text has a NUL in it".into()))
     };
     let (arch, target) = (arch.to_string(), format!("-arch={arch}"));
-    let options = [&*target].into_iter().chain(OPTIONS).map(string);
+    let lines = for_racecheck().then_some("-lineinfo");
+    let options = [&*target].into_iter().chain(OPTIONS).chain(lines).map(string);
     let options = options.collect::<Result<Vec<_>, _>>()?;
     match nvrtc.compile(&string(source)?, &options)? {
         (Some(cubin), log) => Ok(Compiled { cubin, log }),

@@ -39,10 +39,11 @@ files! {
     CLUSTER: "cluster.cuh";
     DRAW: "draw.cuh";
     DRAWS: "draws.cuh" [SLOT DRAW];
-    LOAD_TILE: "load_tile.cuh" [ORDER];
+    ARRIVALS: "arrivals.cuh" [ORDER];
+    LOAD_TILE: "load_tile.cuh" [ORDER ARRIVALS];
     LOOK_AHEAD: "look_ahead.cuh" [ORDER VALUE ROW SLOT];
     WIDE_LOOK_AHEAD: "wide_look_ahead.cuh" [ORDER VALUE ROW QUARTER_ROWS SLOT LOOK_AHEAD];
-    ROUND_SCAN: "round_scan.cuh" [ORDER VALUE CHUNK MEMORY ROW SEGMENT QUARTER_ROWS SLOT DRAWS LOAD_TILE];
+    ROUND_SCAN: "round_scan.cuh" [ORDER VALUE CHUNK MEMORY ROW SEGMENT QUARTER_ROWS SLOT DRAWS ARRIVALS LOAD_TILE];
 
     // One sequence.
     ARGUMENTS: "arguments.cuh" [VALUE CONVERT SLOT];
@@ -66,7 +67,7 @@ files! {
     TEAM: "team.cuh" [ORDER VALUE SLOT COLUMNS];
     TEAM_CLUSTER: "team_cluster.cuh" [ORDER VALUE CLUSTER];
     COLUMN_TEAMS: "column_teams.cuh" [
-        ORDER VALUE SLOT DRAWS CLUSTER COLUMNS DESCENT COLUMN_FETCH COLUMN_ROW TEAM TEAM_CLUSTER
+        ORDER VALUE SLOT DRAWS ARRIVALS CLUSTER COLUMNS DESCENT COLUMN_FETCH COLUMN_ROW TEAM TEAM_CLUSTER
     ];
     COLUMN_ROUNDS: "column_rounds.cuh" [ORDER VALUE SLOT COLUMNS DESCENT COLUMN_FETCH COLUMN_ROW];
 
@@ -102,11 +103,22 @@ files! {
     ];
 }
 
+/// Whether kernels are compiled for compute-sanitizer: with lines of their files, and so that its racecheck can follow what is
+/// ordered (arrivals.cuh). Such a text is in no archive, and in the cache by itself.
+pub(crate) fn for_racecheck() -> bool {
+    std::env::var_os("KOGGE_RACECHECK").is_some()
+}
+
 /// The text of these files and of all that they need, each once and behind what it needs.
 pub(crate) fn text_of(files: &[&'static File]) -> String {
     let mut taken = Vec::new();
     take(&DEVICE, &mut taken);
     files.iter().for_each(|file| take(file, &mut taken));
+    if for_racecheck() {
+        let named = |file: &File| format!("#line 1 \"{}\"\n{}", file.name, file.text);
+        let define = "#define KOGGE_EVERY_LANE_ARRIVES\n".to_string();
+        return std::iter::once(define).chain(taken.into_iter().map(named)).collect();
+    }
     taken.into_iter().map(|file| file.text).collect()
 }
 

@@ -25,10 +25,8 @@ pub struct Tuning {
     pub reducers: u32,
     /// Warps that look ahead, where accumulators have more than 8 bytes,
     pub wide_lookers: u32,
-    /// where elements have one byte,
+    /// and where elements have one byte; elsewhere one.
     pub byte_lookers: u32,
-    /// and where segments of an exact operator go in rounds, with accumulators of four bytes at most; elsewhere one.
-    pub tail_lookers: u32,
     /// Tiles that a block reduces before it looks at the totals of others.
     pub ahead: u32,
     /// Tiles that a block has on their way into its ring: more of them only queue up.
@@ -98,7 +96,6 @@ impl Default for Tuning {
             reducers: 4,
             wide_lookers: 2,
             byte_lookers: 2,
-            tail_lookers: 2,
             ahead: 1,
             flight: 2,
             draw_from: 16_384,

@@ -177,6 +177,35 @@ fn sweep<T, U, A, O>(
     }
 }
 
+/// Each kernel, once: short enough for the tools that watch every access.
+fn briefly(device: Device) {
+    let order = Order::of::<f32>();
+    let (row, segment) = (order.row() as u64, order.segment() as u64);
+    let mut random = Random(9);
+    let capability = device.capability();
+    let few = Capability { multiprocessors: capability.multiprocessors.min(9), ..capability };
+    let device = device.with_capability(few);
+    let mut workspace = device.workspace().expect("a stream");
+    for extents in [[row, 100], [segment * 3 + 5, 64], [16, 4000], [segment * 9 + row - 3, 256]] {
+        let shape = LineShape::row_major(&extents, 0).expect("a shape");
+        let (kind, direction) = (Kind::Inclusive, Direction::Forward);
+        let case = Case { operator: &Sum, shape: &shape, kind, direction, device: &device };
+        case.check::<f32, f32, f32>(&mut workspace, &mut random, small, small);
+    }
+}
+
+#[test]
+fn briefly_as_it_is() {
+    let [device, _, four, none, cut, whole] = devices();
+    [device, four, none, cut, whole].into_iter().for_each(briefly);
+}
+
+#[test]
+fn briefly_without_bulk() {
+    let [_, older, ..] = devices();
+    briefly(older);
+}
+
 fn small(random: &mut Random) -> f32 {
     (random.below(2001) as f32 - 1000.0) / 1024.0
 }

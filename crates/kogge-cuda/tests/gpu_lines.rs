@@ -219,6 +219,36 @@ fn affine_maps_of_f32() {
     });
 }
 
+/// Each kernel, on three multiprocessors: short enough for the tools that watch every access.
+fn briefly(device: Device) {
+    let order = Order::of::<f32>();
+    let mut random = Random(8);
+    let capability = Capability { multiprocessors: 3, ..device.capability() };
+    let device = device.with_capability(capability);
+    let mut workspace = device.workspace().expect("a workspace");
+    for (len, lines) in [
+        (7, 3000),
+        (256, 200),
+        (1001, 50),
+        (order.segment() * 2, 30),
+        (order.tile(), 20),
+        (order.tile() * 3 + 5, 6),
+    ] {
+        let shape = random_shape(&mut random, len, lines);
+        check::<f32, f32, f32, _>(&device, &mut workspace, &Sum, &mut random, &shape, &small);
+    }
+}
+
+#[test]
+fn briefly_as_it_is() {
+    briefly(device());
+}
+
+#[test]
+fn briefly_without_bulk() {
+    briefly(as_if_older());
+}
+
 /// Ten million lines of a few elements, and one line.
 #[test]
 fn many_lines_and_one() {

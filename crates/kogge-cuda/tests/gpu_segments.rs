@@ -9,12 +9,12 @@ use cudarc::driver::{CudaSlice, DevicePtrMut};
 use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use kogge_core::ops::*;
 use kogge_core::{Accumulate, Direction, Element, Kind, Order, bytemuck, f16};
-use kogge_cuda::{Error, Inits, KeyType, SegmentSource, Workspace, cudarc};
+use kogge_cuda::{Capability, Device, Error, Inits, KeyType, SegmentSource, Workspace, cudarc};
 use std::sync::OnceLock;
 
-fn device() -> kogge_cuda::Device {
-    static DEVICE: OnceLock<kogge_cuda::Device> = OnceLock::new();
-    DEVICE.get_or_init(|| kogge_cuda::Device::open(0).expect("a GPU")).clone()
+fn device() -> Device {
+    static DEVICE: OnceLock<Device> = OnceLock::new();
+    DEVICE.get_or_init(|| Device::open(0).expect("a GPU")).clone()
 }
 
 /// Device memory of some bytes, from an offset on, with a guard around.
@@ -75,6 +75,7 @@ fn given(source: Source, segments: usize) -> SegmentSource {
 
 /// Runs a scan in some random way and compares.
 fn check<T, U, A, O>(
+    device: &Device,
     operator: &O,
     workspace: &mut Workspace,
     random: &mut Random,
@@ -123,7 +124,7 @@ fn check<T, U, A, O>(
     );
     let (at, sums) = (from.address(workspace), totals.address(workspace));
     let target = if in_place { at } else { to.address(workspace) };
-    let scan = device()
+    let scan = device
         .prepare_segments::<T, U, A, O>(
             operator,
             kind,
@@ -158,20 +159,37 @@ where
 {
     let order = Order::of::<T>();
     let mut random = Random(size_of::<T>() as u64 * 100 + size_of::<U>() as u64);
-    let mut workspace = device().workspace().expect("a workspace");
+    let device = device();
+    let mut workspace = device.workspace().expect("a workspace");
     let data: Vec<T> = (0..order.block() * 40 + 5).map(|_| make(&mut random)).collect();
     for n in boundary_lengths(order, order.block() * 2) {
         let lengths = lengths(&mut random, order, n);
-        check::<T, U, A, O>(&operator, &mut workspace, &mut random, &lengths, &data[..n], some);
+        check::<T, U, A, O>(
+            &device,
+            &operator,
+            &mut workspace,
+            &mut random,
+            &lengths,
+            &data[..n],
+            some,
+        );
     }
     for _ in 0..6 {
         let n = data.len() - random.below(order.block());
         let lengths = lengths(&mut random, order, n);
-        check::<T, U, A, O>(&operator, &mut workspace, &mut random, &lengths, &data[..n], some);
+        check::<T, U, A, O>(
+            &device,
+            &operator,
+            &mut workspace,
+            &mut random,
+            &lengths,
+            &data[..n],
+            some,
+        );
     }
     // One that is longer than the look-back is wide.
     let whole = [data.len()];
-    check::<T, U, A, O>(&operator, &mut workspace, &mut random, &whole, &data, some);
+    check::<T, U, A, O>(&device, &operator, &mut workspace, &mut random, &whole, &data, some);
 }
 
 fn float(random: &mut Random) -> f32 {
@@ -259,7 +277,8 @@ fn long_segments() {
     let order = Order::of::<f32>();
     let (row, tile) = (order.row(), order.tile());
     let mut random = Random(77);
-    let mut workspace = device().workspace().expect("a workspace");
+    let device = device();
+    let mut workspace = device.workspace().expect("a workspace");
     let data: Vec<f32> = (0..order.block() * 5).map(|_| float(&mut random)).collect();
     for _ in 0..40 {
         let mut lengths = vec![random.below(row)];
@@ -269,8 +288,70 @@ fn long_segments() {
         }
         let n = lengths.iter().sum();
         let inits = [0.3, -0.0, 1e9];
-        check::<f32, f32, f32, _>(&Sum, &mut workspace, &mut random, &lengths, &data[..n], inits);
+        check::<f32, f32, f32, _>(
+            &device,
+            &Sum,
+            &mut workspace,
+            &mut random,
+            &lengths,
+            &data[..n],
+            inits,
+        );
     }
+}
+
+/// Each kernel, on three multiprocessors: short enough for the tools that watch every access.
+fn briefly(compute: (u32, u32)) {
+    let order = Order::of::<f32>();
+    let capability = Capability { multiprocessors: 3, compute, ..device().capability() };
+    let device = device().with_capability(capability);
+    let mut workspace = device.workspace().expect("a workspace");
+    let mut random = Random(10);
+    let sums: Vec<f32> = (0..order.tile() * 90).map(|_| float(&mut random)).collect();
+    let exact: Vec<i32> = sums.iter().map(|&x| x as i32).collect();
+    for n in [order.segment() + 3, order.tile() * 2, order.tile() * 15 + 77] {
+        for _ in 0..8 {
+            let lengths = lengths(&mut random, order, n);
+            let (workspace, random) = (&mut workspace, &mut random);
+            let inits = [0.3, -0.0, 1e9];
+            check::<f32, f32, f32, _>(
+                &device,
+                &Sum,
+                workspace,
+                random,
+                &lengths,
+                &sums[..n],
+                inits,
+            );
+            check::<i32, i32, i32, _>(
+                &device,
+                &Sum,
+                workspace,
+                random,
+                &lengths,
+                &exact[..n],
+                [3; 3],
+            );
+        }
+    }
+    // In rounds and in stretches, if by offsets.
+    for _ in 0..12 {
+        let long = order.tile() * 40;
+        let lengths = [random.below(99), long, 5, long + random.below(99), 300];
+        let n = lengths.iter().sum();
+        let (workspace, random) = (&mut workspace, &mut random);
+        check::<f32, f32, f32, _>(&device, &Sum, workspace, random, &lengths, &sums[..n], [0.3; 3]);
+    }
+}
+
+#[test]
+fn briefly_as_it_is() {
+    briefly(device().capability().compute);
+}
+
+#[test]
+fn briefly_without_bulk() {
+    briefly((8, 0));
 }
 
 #[test]

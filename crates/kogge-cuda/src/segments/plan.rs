@@ -466,7 +466,7 @@ mod tests {
         let exact = sums.exact.unwrap();
         assert_eq!(
             (exact.tiles, exact.grid, exact.ring.stages, exact.ring.lookers),
-            (32_768, 132, 6, 2)
+            (32_768, 132, 6, 1)
         );
         assert_eq!((sums.rounds, sums.lead_bytes), (None, 0), "no window is looked at");
         assert_eq!(sums.to_string(), "32768 tiles with a bit an element, in rounds, 6 stages");

@@ -56,10 +56,9 @@ impl ExactSegments {
         let accumulator = problem.accumulator_bytes as u32;
         let (tail, mask) = (Self::tail_bytes(accumulator), order.tile() as u32 / 8);
         let (ring, shared_bytes) = ring(order, bytes as u32, tail, mask, device, tuning)?;
-        let lookers = if tail <= 8 { tuning.tail_lookers } else { 1 };
         let tiles = problem.len.div_ceil(order.tile() as u64);
         let grid = tiles.min(device.multiprocessors.into()) as u32;
-        Some(Self { ring: Ring { lookers, ..ring }, grid, shared_bytes, tiles })
+        Some(Self { ring: Ring { lookers: 1, ..ring }, grid, shared_bytes, tiles })
     }
 }
 

@@ -26,7 +26,25 @@ pub fn by_segments(device: Device) -> Device {
 /// One that goes in rounds from the first element on, by asynchronous loads in a smaller ring.
 pub fn as_if_older(device: Device) -> Device {
     let tuning = Tuning { tile_blocks: 0, rounds_bytes: 0, ..Tuning::default() };
-    let device = device.with_tuning(tuning);
+    without_bulk(device.with_tuning(tuning))
+}
+
+/// One that goes in rounds on two multiprocessors, which use their stages again and again even in short sequences.
+pub fn in_few_rounds(device: Device, draw_from: u32) -> Device {
+    let (cluster_blocks, few_segments, tile_blocks, rounds_bytes) = (0, 0, 0, 0);
+    let capability = Capability { multiprocessors: 2, ..device.capability() };
+    device.with_capability(capability).with_tuning(Tuning {
+        cluster_blocks,
+        few_segments,
+        tile_blocks,
+        rounds_bytes,
+        draw_from,
+        ..Tuning::default()
+    })
+}
+
+/// The same without bulk copies, in a smaller ring.
+pub fn without_bulk(device: Device) -> Device {
     let capability = device.capability();
     device.with_capability(Capability { compute: (8, 0), shared_bytes: 166_912, ..capability })
 }

@@ -2,7 +2,7 @@
 
 use crate::check::{WAYS, check};
 use crate::common::{Random, boundary_lengths, expected};
-use crate::devices::{CAPTURE, by_segments, by_tiles, device};
+use crate::devices::{CAPTURE, by_segments, by_tiles, device, in_few_rounds, without_bulk};
 use crate::values::float;
 use kogge_core::ops::Sum;
 use kogge_core::{Direction, Kind, Order, bytemuck};
@@ -73,6 +73,37 @@ fn tiles() {
     at_boundaries(&by_tiles(device()), THREE_TILES + 1, |kernel| {
         matches!(kernel, Kernel::Tiles(_))
     });
+}
+
+/// Each block has some ten tiles.
+fn ten_rounds(device: &Device) {
+    let _shared = CAPTURE.read();
+    let mut random = Random(7);
+    let mut workspace = device.workspace().expect("a workspace");
+    for way in WAYS {
+        for n in [TILE / 2 + 5, 20 * TILE, 21 * TILE + 77] {
+            let input: Vec<f32> = (0..n).map(|_| float(&mut random)).collect();
+            let scan =
+                device.prepare::<f32, f32, f32, _>(&Sum, way.0, way.1, n as u64).expect("a kernel");
+            assert!(matches!(scan.plan().kernel, Kernel::Rounds(_)), "{:?}", scan.plan());
+            check(&scan, &Sum, way, &mut workspace, &mut random, &input, 0.3);
+        }
+    }
+}
+
+#[test]
+fn rounds_in_turn() {
+    ten_rounds(&in_few_rounds(device(), u32::MAX));
+}
+
+#[test]
+fn rounds_drawn() {
+    ten_rounds(&in_few_rounds(device(), 1));
+}
+
+#[test]
+fn rounds_without_bulk() {
+    ten_rounds(&without_bulk(in_few_rounds(device(), u32::MAX)));
 }
 
 #[test]
