@@ -31,7 +31,7 @@ const WIDEST: usize = 32;
 const FEW: usize = 1 << 10;
 
 /// Elements a rayon task is given at least; fewer under Miri, so that short lines are shared out.
-const TASK: usize = if cfg!(miri) { 1 << 11 } else { 1 << 14 };
+const TASK: usize = if cfg!(miri) { 1 << 8 } else { 1 << 14 };
 
 /// An axis of an input and an output of the same shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -119,7 +119,8 @@ fn check<T, U, A, O>(
 
 fn shapes() -> Vec<Shape> {
     let shapes: &[&[usize]] = if cfg!(miri) {
-        &[&[3, 2, 17], &[6, 18], &[130, 3]]
+        // Columns of a group and one more, short lines from wherever they lie, and more than a row.
+        &[&[3, 2, 17], &[20, 5, 3], &[140, 3]]
     } else {
         &[
             &[1],
@@ -140,6 +141,7 @@ fn shapes() -> Vec<Shape> {
     };
     let plain = shapes.iter().map(|shape| Shape::row_major(shape));
     let flipped = plain.clone().map(|shape| shape.flipped(0));
+    let flipped = flipped.take(if cfg!(miri) { 2 } else { shapes.len() });
     plain.chain(flipped).collect()
 }
 
@@ -167,8 +169,13 @@ fn along_every_axis(operator: &impl Operator<u32>) {
             ..Request::new(operator)
         };
         let make = |i| Random(i as u64).next() as u32;
-        check::<u32, u32, u32, _>(&shape, &request, make, None);
-        check::<u32, u32, u32, _>(&shape, &request, make, Some(|line| 3 * line as u32 + 1));
+        // Miri sees each shape with values of the lines' own or without.
+        if !cfg!(miri) || n % 2 == 0 {
+            check::<u32, u32, u32, _>(&shape, &request, make, None);
+        }
+        if !cfg!(miri) || n % 2 == 1 {
+            check::<u32, u32, u32, _>(&shape, &request, make, Some(|line| 3 * line as u32 + 1));
+        }
     }
 }
 

@@ -227,6 +227,33 @@ fn wide_elements() {
     check::<[u64; 4], [u64; 4], _, _>(&operator, [5, 7, 9, 1], next, next);
 }
 
+/// The last segment that starts in a piece ends in the next one, or so far behind that all threads scan it
+/// later.
+#[test]
+fn segments_across_pieces() {
+    type Wide = [u64; 3];
+    let operator = from_fn([0; 3], |x: Wide, y: Wide| [bracket(x[0], y[0]), x[1], y[2]]);
+    let request = Request { plan: Some(PIECE), ..Request::new(&operator) };
+    let order = const { Order::of::<Wide>() };
+    // As the engine's plans have it.
+    let piece = if cfg!(miri) { 2 * order.row() } else { order.tile() };
+    let mut random = Random(3);
+    let mut wide = || [random.next(), random.next(), random.next()];
+    let inits = [wide(), wide(), wide()];
+    let input: Vec<Wide> = (0..2 * piece + 15).map(|_| wide()).collect();
+
+    let lens = [5, 2 * piece + 7, 3];
+    let ends = offsets(&lens);
+    let by = by_offsets(&ends);
+    check_segments::<Wide, Wide, _, _, _>("far", &request, &by, &lens, &inits, &input);
+
+    let lens = [piece - 3, 9, 4];
+    let input = &input[..piece + 10];
+    let heads: Vec<bool> = (0..input.len()).map(|i| i == piece - 3 || i == piece + 6).collect();
+    let by = by_heads(&heads);
+    check_segments::<Wide, Wide, _, _, _>("near", &request, &by, &lens, &inits, input);
+}
+
 /// NaN is no run with itself; -0.0 equals 0.0.
 #[test]
 fn keys_are_compared_as_their_type_does() {

@@ -83,10 +83,12 @@ impl<T: Element, A: Element, O: Operator<A>> Windows<'_, T, A, O> {
         let Range { start, end } = self.places;
         let bytes = start * size_of::<A>()..end * size_of::<A>();
         let (from, to) = (self.from.cast::<u8>(), self.to.cast::<u8>());
+        // The stage's lines are the output's. Byte 0 is in it, whether it is a segment's or not: chunks are
+        // stored at their distance from there.
+        let stage = self.stage.wrapping_add(to.addr() % LINE);
         let lies = to.wrapping_add(bytes.start).addr() % LINE;
-        let stage = self.stage.wrapping_add(lies).wrapping_sub(bytes.start);
-        let mut lines = Lines { stage, to, bytes, next: 0, stream };
-        lines.next = lines.bytes.start + (LINE - lies) % LINE;
+        let next = bytes.start + (LINE - lies) % LINE;
+        let mut lines = Lines { stage, to, bytes, next, stream };
         let mut first = 0;
         while first < chunks.count() {
             let (places, heads) = (chunks.starts(first), chunks.heads(first));
@@ -116,7 +118,7 @@ fn whole(heads: u64, left: usize) -> usize {
 
 /// Values on their way from the stage.
 struct Lines {
-    /// The place of byte 0, though the stage begins later.
+    /// The place of byte 0.
     stage: *mut u8,
     to: *mut u8,
     /// All of them.

@@ -62,7 +62,10 @@ impl SegmentPlan {
     /// As a plan for a flat scan has it.
     pub(super) fn from_plan(plan: Plan, problem: &Problem) -> Self {
         let len = usize::try_from(problem.len).unwrap_or(usize::MAX);
-        let piece = plan.tiles_per_piece.saturating_mul(problem.order().tile()).max(1);
+        // Rows for tiles under Miri, so that short segments are shared out.
+        let order = problem.order();
+        let tile = if cfg!(miri) { 2 * order.row() } else { order.tile() };
+        let piece = plan.tiles_per_piece.saturating_mul(tile).max(1);
         match plan.threads {
             0 | 1 => Self { threads: 1, piece: len.max(1), alone: len, stream: plan.stream },
             threads => Self { threads, piece, alone: piece, stream: plan.stream },
