@@ -33,6 +33,21 @@ pub(super) unsafe fn combine<H: Words, A: Element, O: Operator<A>, const W: usiz
     }
 }
 
+/// [`combine`] of operands that come from it, or have been made opaque, so that none is copied for it.
+///
+/// # Safety
+///
+/// As for [`combine`].
+#[inline(always)]
+pub(super) unsafe fn combine_closed<H: Words, A: Element, O: Operator<A>, const W: usize>(
+    operator: &O,
+    left: Vectors<H, W>,
+    right: Vectors<H, W>,
+) -> Vectors<H, W> {
+    // SAFETY: passed on.
+    unsafe { map(combine_open::<H, A, O, W>(operator, left, right), |v| H::opaque(v)) }
+}
+
 /// `left ∘ right` where those of a mask are set, `right` elsewhere; of one word.
 ///
 /// The compiler may make one operation of the two where the CPU has it.

@@ -19,14 +19,16 @@
 mod beside;
 pub(super) mod medium;
 mod out;
+mod spread;
 mod steps;
 pub(super) mod window;
 
 use self::beside::{Ahead, Asking};
 use self::out::Out;
-use self::steps::{chunk_totals, chunks, finish, row_totals};
+use self::spread::Spread;
+use self::steps::{chunk_totals, chunks, closed, finish, row_totals};
 use super::format::Format;
-use super::lanes::{Columns, last};
+use super::lanes::{Columns, Vectors, last, splat};
 use super::tile::{Beside, Folds};
 use crate::arch::Words;
 use crate::arch::stream::ROW;
@@ -86,7 +88,7 @@ struct Scanning<'a, F, H: Words, A, O, const W: usize, const EXCLUSIVE: bool> {
     from: *const H::Word,
     /// Rows to be prepared.
     left: usize,
-    folds: Folds<A>,
+    folds: Spread<H, A, W>,
     out: Out<H>,
     asking: Asking,
     ahead: Ahead<H, A, W>,
@@ -100,13 +102,17 @@ where
     A: Element,
     O: Operator<A>,
 {
+    /// # Safety
+    ///
+    /// As for [`scan`].
     #[inline(always)]
-    fn new(operator: &'a O, rows: Rows<A>) -> Self {
+    unsafe fn new(operator: &'a O, rows: Rows<A>) -> Self {
         Self {
             operator,
             from: rows.from.cast(),
             left: rows.count,
-            folds: Folds::new(rows.before),
+            // SAFETY: passed on.
+            folds: unsafe { Spread::new(rows.before) },
             out: Out::new(rows.to.cast(), rows.stream),
             asking: Asking::of(&rows),
             ahead: Ahead::of(rows.beside),
@@ -152,7 +158,7 @@ where
             self.ahead.row::<F, O>(self.operator);
             self.out.finish();
         }
-        (self.folds, self.ahead.folds.fold())
+        (self.folds.folds(), self.ahead.folds.fold())
     }
 
     /// The next row, as far as it doesn't depend on what precedes it.
@@ -168,7 +174,7 @@ where
         self.asking.some();
         // SAFETY: by contract.
         unsafe {
-            let row = F::split::<H>(from);
+            let row = closed::<H, _>(F::split::<H>(from));
             let chunks = chunks::<H, A, O, W, _>(self.operator, &row, 32 / H::LANES);
             self.asking.some();
             Prepared { row, chunks }
@@ -188,7 +194,7 @@ where
             self.asking.some();
             self.out.first::<F>(values);
             self.asking.some();
-            self.folds.push(self.operator, last::<H, A, W>(&row.chunks));
+            self.folds.push(self.operator, &row.chunks);
         }
     }
 
@@ -205,7 +211,7 @@ where
             self.asking.some();
             self.out.next::<F>(values);
             self.asking.some();
-            self.folds.push(self.operator, last::<H, A, W>(&row.chunks));
+            self.folds.push(self.operator, &row.chunks);
         }
     }
 
@@ -213,7 +219,11 @@ where
     ///
     /// As for [`prepare`](Self::prepare).
     #[cfg_attr(not(debug_assertions), inline(always))]
-    unsafe fn values(&self, row: &Prepared<F::Row<H>, H, W>, before: Option<A>) -> F::Row<H> {
+    unsafe fn values(
+        &self,
+        row: &Prepared<F::Row<H>, H, W>,
+        before: Option<Vectors<H, W>>,
+    ) -> F::Row<H> {
         let kind = if EXCLUSIVE { Kind::Exclusive } else { Kind::Inclusive };
         let Prepared { row, chunks } = row;
         // SAFETY: by contract.
@@ -246,7 +256,11 @@ pub(super) unsafe fn reduce<F: Format, H: Words, A: Element, O: Operator<A>, con
             let (first, second) =
                 (from.add(row * words), from.add((row + 1).min(rows - 1) * words));
             let [first, second] = map([first, second], |row| {
-                chunk_totals::<H, A, O, W, _>(operator, &F::split::<H>(row), 32 / H::LANES)
+                chunk_totals::<H, A, O, W, _>(
+                    operator,
+                    &closed::<H, _>(F::split::<H>(row)),
+                    32 / H::LANES,
+                )
             });
             row_totals::<H, A, O, W>(operator, first, second)
         };
@@ -275,8 +289,9 @@ pub(super) unsafe fn scan_beginning<H: Words, A: Element, O: Operator<A>, const 
 ) -> A {
     // SAFETY: a row is readable and writable, and the features present, by contract.
     unsafe {
-        let row = H::split(from.cast());
+        let row = closed::<H, _>(H::split(from.cast()));
         let chunks = chunks::<H, A, O, W, _>(operator, &row, groups);
+        let before = before.map(|before| splat::<H, A, W>(before));
         let values = finish::<H, A, O, W, _>(operator, kind, row, &chunks, groups, before);
         H::join(values, to.cast());
         last::<H, A, W>(&chunks)

@@ -255,6 +255,7 @@ impl<T> Beside<T> {
 }
 
 /// The totals of rows as they come, turned into what precedes the next row, and into their fold.
+#[derive(Clone, Copy)]
 pub(super) struct Folds<A> {
     /// What precedes the segment.
     segment_before: Option<A>,
@@ -268,7 +269,7 @@ pub(super) struct Folds<A> {
     rows: usize,
 }
 
-impl<A: Element> Folds<A> {
+impl<A: Copy> Folds<A> {
     #[inline(always)]
     pub(super) fn new(before: Option<A>) -> Self {
         Self { segment_before: before, before, segment: None, segments: None, rows: 0 }
@@ -282,18 +283,37 @@ impl<A: Element> Folds<A> {
 
     /// Takes in the next row's total.
     #[inline(always)]
-    pub(super) fn push<O: Operator<A>>(&mut self, operator: &O, row: A) {
+    pub(super) fn push<O: Operator<A>>(&mut self, operator: &O, row: A)
+    where
+        A: Element,
+    {
+        self.push_by(|left, right| operator.combine(left, right), row);
+    }
+
+    /// As [`push`](Self::push), for accumulators that are held in some form of their own.
+    #[inline(always)]
+    pub(super) fn push_by(&mut self, combine: impl Fn(A, A) -> A, row: A) {
+        let join = |left: Option<A>, right| left.map_or(right, |left| combine(left, right));
         self.rows += 1;
-        let segment = join(operator, self.segment, row);
+        let segment = join(self.segment, row);
         if self.rows.is_multiple_of(Order::ROWS_PER_SEGMENT) {
-            self.segment_before = Some(join(operator, self.segment_before, segment));
+            self.segment_before = Some(join(self.segment_before, segment));
             self.before = self.segment_before;
-            self.segments = Some(join(operator, self.segments, segment));
+            self.segments = Some(join(self.segments, segment));
             self.segment = None;
         } else {
-            self.before = Some(join(operator, self.before, row));
+            self.before = Some(join(self.before, row));
             self.segment = Some(segment);
         }
+    }
+
+    /// The same in another form.
+    #[inline(always)]
+    pub(super) fn map<B>(self, form: impl Fn(A) -> B) -> Folds<B> {
+        let [segment_before, before, segment, segments] =
+            [self.segment_before, self.before, self.segment, self.segments]
+                .map(|fold| fold.map(&form));
+        Folds { segment_before, before, segment, segments, rows: self.rows }
     }
 
     /// The fold of all rows; a segment that isn't full counts only where it is the first.

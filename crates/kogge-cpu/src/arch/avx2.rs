@@ -64,6 +64,14 @@ fn transpose2(v: [__m256i; 2]) -> [__m256i; 2] {
     [_mm256_unpacklo_epi64(v[0], v[1]), _mm256_unpackhi_epi64(v[0], v[1])]
 }
 
+/// The low halves of two vectors, which hold the even chunks of a column, and the high ones.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn halve_split(low: __m256i, high: __m256i) -> (__m256i, __m256i) {
+    let even = _mm256_permute2x128_si256::<0x20>(low, high);
+    (even, _mm256_permute2x128_si256::<0x31>(low, high))
+}
+
 /// # Safety
 ///
 /// 32 bytes must be readable at the `i`-th vector.
@@ -303,13 +311,27 @@ unsafe impl Words for W32 {
     }
 
     #[inline(always)]
+    unsafe fn earlier<const S: usize>(low: __m256i, high: __m256i) -> __m256i {
+        // SAFETY: the caller vouches for AVX2.
+        unsafe {
+            // Lane 4h + p is chunk 2p + h.
+            match S {
+                1 => _mm256_permute2x128_si256::<0x21>(_mm256_alignr_epi8::<12>(high, low), high),
+                2 => _mm256_alignr_epi8::<12>(high, low),
+                4 => _mm256_alignr_epi8::<8>(high, low),
+                _ => unreachable!(),
+            }
+        }
+    }
+
+    #[inline(always)]
     unsafe fn blend<const S: usize>(low: __m256i, high: __m256i) -> __m256i {
         // SAFETY: the caller vouches for AVX2.
         unsafe {
             match S {
                 1 => _mm256_blend_epi32::<0b1111_1110>(low, high),
-                2 => _mm256_blend_epi32::<0b1111_1100>(low, high),
-                4 => _mm256_blend_epi32::<0b1111_0000>(low, high),
+                2 => _mm256_blend_epi32::<0b1110_1110>(low, high),
+                4 => _mm256_blend_epi32::<0b1100_1100>(low, high),
                 _ => unreachable!(),
             }
         }
@@ -350,6 +372,12 @@ unsafe impl Words for W32 {
                 _mm256_permute4x64_epi64::<0b11_01_10_00>(odd),
             )
         }
+    }
+
+    #[inline(always)]
+    unsafe fn halve_split(low: __m256i, high: __m256i) -> (__m256i, __m256i) {
+        // SAFETY: the caller vouches for AVX2.
+        unsafe { halve_split(low, high) }
     }
 
     #[inline(always)]
@@ -492,12 +520,26 @@ unsafe impl Words for W64 {
     }
 
     #[inline(always)]
+    unsafe fn earlier<const S: usize>(low: __m256i, high: __m256i) -> __m256i {
+        // SAFETY: the caller vouches for AVX2.
+        unsafe {
+            // Lane 2h + p is chunk 2p + h.
+            let before = _mm256_alignr_epi8::<8>(high, low);
+            match S {
+                1 => _mm256_permute2x128_si256::<0x21>(before, high),
+                2 => before,
+                _ => unreachable!(),
+            }
+        }
+    }
+
+    #[inline(always)]
     unsafe fn blend<const S: usize>(low: __m256i, high: __m256i) -> __m256i {
         // SAFETY: the caller vouches for AVX2.
         unsafe {
             match S {
                 1 => _mm256_blend_epi32::<0b1111_1100>(low, high),
-                2 => _mm256_blend_epi32::<0b1111_0000>(low, high),
+                2 => _mm256_blend_epi32::<0b1100_1100>(low, high),
                 _ => unreachable!(),
             }
         }
@@ -513,6 +555,12 @@ unsafe impl Words for W64 {
                 _mm256_permute4x64_epi64::<0b11_01_10_00>(odd),
             )
         }
+    }
+
+    #[inline(always)]
+    unsafe fn halve_split(low: __m256i, high: __m256i) -> (__m256i, __m256i) {
+        // SAFETY: the caller vouches for AVX2.
+        unsafe { halve_split(low, high) }
     }
 
     #[inline(always)]

@@ -4,7 +4,8 @@
 //! lane L of a column holds the chunks that are L modulo 4.
 //!
 //! `valignd` and `valignq` are written as assembly: the compiler would turn the shuffles they mean
-//! into two-source permutes, which take an index register and, on Zen 4, twice the time.
+//! into two-source permutes, which take an index register and, on Zen 4, twice the time. So is `vpalignr`,
+//! which it would dissolve together with the operation on what was moved.
 
 use super::avx2::Simd as Narrower;
 use super::{CHUNKS, Words, Work};
@@ -112,6 +113,16 @@ unsafe fn stream<T>(row: *mut T, i: usize, vector: __m512i) {
     unsafe { _mm512_stream_si512(row.cast::<__m512i>().add(i), vector) }
 }
 
+/// A mask as something that the optimiser can't look into: it makes shuffles of a blend by a mask that it
+/// knows, which take two or three times as long.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn opaque_mask(mut mask: __mmask16) -> __mmask16 {
+    // SAFETY: no instruction at all; the register comes back as it was.
+    unsafe { asm!("/* {0} */", inout(kreg) mask, options(pure, nomem, nostack, preserves_flags)) }
+    mask
+}
+
 #[target_feature(enable = "avx512f")]
 #[inline]
 pub(super) fn opaque(mut vector: __m512i) -> __m512i {
@@ -151,6 +162,7 @@ macro_rules! align {
 
 align!(align32, "valignd", 8, 12, 13, 14, 15);
 align!(align64, "valignq", 4, 6, 7);
+align!(align8, "vpalignr", 8, 12);
 
 /// What AVX-512 has for words of any width.
 #[derive(Clone, Copy)]
@@ -281,9 +293,35 @@ unsafe impl Words for W32 {
     }
 
     #[inline(always)]
+    unsafe fn earlier<const S: usize>(low: __m512i, high: __m512i) -> __m512i {
+        // SAFETY: the caller vouches for AVX-512.
+        unsafe {
+            // Lane 4q + p is chunk 4p + q. Places in `low` are those from 16 on.
+            let one = _mm512_setr_epi32(31, 12, 13, 14, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11);
+            let two = _mm512_setr_epi32(27, 8, 9, 10, 31, 12, 13, 14, 0, 1, 2, 3, 4, 5, 6, 7);
+            match S {
+                1 => _mm512_permutex2var_epi32(high, one, low),
+                2 => _mm512_permutex2var_epi32(high, two, low),
+                4 => align8::<12>(high, low),
+                8 => align8::<8>(high, low),
+                _ => unreachable!(),
+            }
+        }
+    }
+
+    #[inline(always)]
     unsafe fn blend<const S: usize>(low: __m512i, high: __m512i) -> __m512i {
         // SAFETY: the caller vouches for AVX-512.
-        unsafe { _mm512_mask_mov_epi32(high, (1 << S) - 1, low) }
+        unsafe {
+            let first = match S {
+                1 => 0x0001,
+                2 => 0x0011,
+                4 => 0x1111,
+                8 => 0x3333,
+                _ => unreachable!(),
+            };
+            _mm512_mask_mov_epi32(high, opaque_mask(first), low)
+        }
     }
 
     #[inline(always)]
@@ -312,6 +350,16 @@ unsafe impl Words for W32 {
         unsafe {
             let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
             let odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+            (_mm512_permutex2var_epi32(low, even, high), _mm512_permutex2var_epi32(low, odd, high))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn halve_split(low: __m512i, high: __m512i) -> (__m512i, __m512i) {
+        // SAFETY: the caller vouches for AVX-512.
+        unsafe {
+            let even = _mm512_setr_epi32(0, 8, 1, 9, 2, 10, 3, 11, 16, 24, 17, 25, 18, 26, 19, 27);
+            let odd = _mm512_setr_epi32(4, 12, 5, 13, 6, 14, 7, 15, 20, 28, 21, 29, 22, 30, 23, 31);
             (_mm512_permutex2var_epi32(low, even, high), _mm512_permutex2var_epi32(low, odd, high))
         }
     }
@@ -437,9 +485,33 @@ unsafe impl Words for W64 {
     }
 
     #[inline(always)]
+    unsafe fn earlier<const S: usize>(low: __m512i, high: __m512i) -> __m512i {
+        // SAFETY: the caller vouches for AVX-512.
+        unsafe {
+            // Lane 2q + p is chunk 4p + q. Places in `low` are those from 8 on.
+            let one = _mm512_setr_epi64(15, 6, 0, 1, 2, 3, 4, 5);
+            let two = _mm512_setr_epi64(13, 4, 15, 6, 0, 1, 2, 3);
+            match S {
+                1 => _mm512_permutex2var_epi64(high, one, low),
+                2 => _mm512_permutex2var_epi64(high, two, low),
+                4 => align8::<8>(high, low),
+                _ => unreachable!(),
+            }
+        }
+    }
+
+    #[inline(always)]
     unsafe fn blend<const S: usize>(low: __m512i, high: __m512i) -> __m512i {
         // SAFETY: the caller vouches for AVX-512.
-        unsafe { _mm512_mask_mov_epi64(high, (1 << S) - 1, low) }
+        unsafe {
+            let first = match S {
+                1 => 0x01,
+                2 => 0x05,
+                4 => 0x55,
+                _ => unreachable!(),
+            };
+            _mm512_mask_mov_epi64(high, opaque_mask(first) as __mmask8, low)
+        }
     }
 
     #[inline(always)]
@@ -448,6 +520,16 @@ unsafe impl Words for W64 {
         unsafe {
             let even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
             let odd = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
+            (_mm512_permutex2var_epi64(low, even, high), _mm512_permutex2var_epi64(low, odd, high))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn halve_split(low: __m512i, high: __m512i) -> (__m512i, __m512i) {
+        // SAFETY: the caller vouches for AVX-512.
+        unsafe {
+            let even = _mm512_setr_epi64(0, 4, 1, 5, 8, 12, 9, 13);
+            let odd = _mm512_setr_epi64(2, 6, 3, 7, 10, 14, 11, 15);
             (_mm512_permutex2var_epi64(low, even, high), _mm512_permutex2var_epi64(low, odd, high))
         }
     }

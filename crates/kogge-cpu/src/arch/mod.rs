@@ -97,7 +97,24 @@ pub(crate) unsafe trait Words: Copy {
     /// The level's CPU features must be present.
     unsafe fn slide<const S: usize>(low: Self::Vector, high: Self::Vector) -> Self::Vector;
 
-    /// The first `S` lanes of `low`, the others of `high`; `0 < S < LANES`.
+    /// For each lane, in the order of [`split`](Self::split), what lies `S` chunks before it, given
+    /// two registers of a column that follow one another: those of `high`, and for its first `S`
+    /// chunks the last of `low`; `0 < S < LANES`.
+    ///
+    /// # Safety
+    ///
+    /// The level's CPU features must be present.
+    #[inline(always)]
+    unsafe fn earlier<const S: usize>(low: Self::Vector, high: Self::Vector) -> Self::Vector {
+        // SAFETY: passed on.
+        unsafe {
+            let [low, high] = [Self::to_natural(low), Self::to_natural(high)];
+            Self::from_natural(Self::slide::<S>(low, high))
+        }
+    }
+
+    /// `low` in the lanes of the first `S` chunks, in the order of [`split`](Self::split), `high` in the
+    /// others; `0 < S < LANES`.
     ///
     /// # Safety
     ///
@@ -154,6 +171,18 @@ pub(crate) unsafe trait Words: Copy {
     ///
     /// The level's CPU features must be present.
     unsafe fn halve(low: Self::Vector, high: Self::Vector) -> (Self::Vector, Self::Vector);
+
+    /// The even and the odd chunks of two registers of a column that follow one another, from the order
+    /// of [`split`](Self::split) to that of the chunks.
+    ///
+    /// # Safety
+    ///
+    /// The level's CPU features must be present.
+    #[inline(always)]
+    unsafe fn halve_split(low: Self::Vector, high: Self::Vector) -> (Self::Vector, Self::Vector) {
+        // SAFETY: passed on.
+        unsafe { Self::halve(Self::to_natural(low), Self::to_natural(high)) }
+    }
 
     /// The word in every lane.
     ///
@@ -364,3 +393,6 @@ impl Level {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

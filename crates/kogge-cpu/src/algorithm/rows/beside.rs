@@ -5,7 +5,7 @@
 use super::super::format::Format;
 use super::super::lanes::Columns;
 use super::super::tile::{Beside, Folds};
-use super::steps::{chunk_totals, row_totals};
+use super::steps::{chunk_totals, closed, row_totals};
 use super::{PREFETCH, Rows};
 use crate::arch::Words;
 use crate::arch::stream::{ROW, prefetch_part};
@@ -67,7 +67,7 @@ impl<H: Words, A: Element, const W: usize> Ahead<H, A, W> {
         self.next = Some(next.wrapping_add(ROW / size_of::<H::Word>()));
         // SAFETY: by contract.
         unsafe {
-            let row = F::split::<H>(next);
+            let row = closed::<H, _>(F::split::<H>(next));
             let chunks = chunk_totals::<H, A, O, W, _>(operator, &row, 32 / H::LANES);
             match self.pending.take() {
                 None => self.pending = Some(chunks),

@@ -6,10 +6,11 @@
 //! the beginning. Values come to a [stage](Outlet), where the next segment's are put over what such a
 //! row has too many of, and leave it in whole lines, wherever segments begin.
 
-use super::steps::{chunks, finish};
-use super::{Prepared, last};
+use super::Prepared;
+use super::spread::Spread;
+use super::steps::{chunks, closed, finish};
+use crate::algorithm::lanes::Vectors;
 use crate::algorithm::outlet::Outlet;
-use crate::algorithm::tile::Folds;
 use crate::arch::Words;
 use crate::arch::stream::{ROW, prefetch_row};
 use kogge_core::{Element, Kind, Operator};
@@ -61,7 +62,7 @@ struct Scanning<'a, H: Words, A, O, const W: usize, const EXCLUSIVE: bool> {
     segments: Segments<'a, A>,
     out: &'a mut Outlet,
     /// Of the segment whose rows are finished.
-    folds: Folds<A>,
+    folds: Spread<H, A, W>,
     /// The row to be prepared next, and where its segment ends.
     place: usize,
     end: usize,
@@ -90,9 +91,14 @@ where
     /// Elements of a row.
     const LEN: usize = ROW / size_of::<A>();
 
+    /// # Safety
+    ///
+    /// As for [`scan`].
     #[inline(always)]
-    fn new(operator: &'a O, segments: Segments<'a, A>, out: &'a mut Outlet) -> Self {
-        let (place, folds, room) = (segments.bounds[0], Folds::new(None), MaybeUninit::uninit());
+    unsafe fn new(operator: &'a O, segments: Segments<'a, A>, out: &'a mut Outlet) -> Self {
+        // SAFETY: passed on.
+        let folds = unsafe { Spread::new(None) };
+        let (place, room) = (segments.bounds[0], MaybeUninit::uninit());
         Self { operator, segments, out, folds, place, end: place, bound: 1, room }
     }
 
@@ -155,7 +161,7 @@ where
                 room.copy_from_nonoverlapping(from, at.len);
                 from = room;
             }
-            let row = H::split(from.cast());
+            let row = closed::<H, _>(H::split(from.cast()));
             let chunks = chunks::<H, A, O, W, _>(self.operator, &row, 32 / H::LANES);
             Prepared { row, chunks }
         }
@@ -168,11 +174,11 @@ where
     /// As for [`scan`].
     #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn finish(&mut self, at: At, row: &Prepared<H::Row, H, W>) {
-        if at.first {
-            self.folds = Folds::new(self.segments.init);
-        }
         // SAFETY: by contract.
         unsafe {
+            if at.first {
+                self.folds = Spread::new(self.segments.init);
+            }
             let values = match self.folds.before() {
                 Some(before) => self.values(row, Some(before)),
                 None => self.values(row, None),
@@ -180,7 +186,7 @@ where
             let byte = at.place * size_of::<A>();
             H::join(values, self.out.row(byte).cast());
             self.out.send::<H>(byte);
-            self.folds.push(self.operator, last::<H, A, W>(&row.chunks));
+            self.folds.push(self.operator, &row.chunks);
         }
     }
 
@@ -188,7 +194,7 @@ where
     ///
     /// As for [`scan`].
     #[cfg_attr(not(debug_assertions), inline(always))]
-    unsafe fn values(&self, row: &Prepared<H::Row, H, W>, before: Option<A>) -> H::Row {
+    unsafe fn values(&self, row: &Prepared<H::Row, H, W>, before: Option<Vectors<H, W>>) -> H::Row {
         let kind = if EXCLUSIVE { Kind::Exclusive } else { Kind::Inclusive };
         let Prepared { row, chunks } = row;
         // SAFETY: by contract.

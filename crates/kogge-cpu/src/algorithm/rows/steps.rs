@@ -1,10 +1,32 @@
 //! The steps of the order on the columns of a row: the fold of each chunk, Kogge–Stone over 32 of them, the
 //! values of a row from these; and a row's total alone, which takes a tree of half as many operations.
+//!
+//! Lanes stay in the order in which a row was split: by AVX-512 two of the four moves along them then keep
+//! within 16 bytes, which takes two cycles of a Zen 5 and not five, and none is needed to sort them.
+//!
+//! Vectors are opaque to the compiler from where they are made: a row is [closed] once it is split,
+//! and what a step moves once it is moved. So operations need not copy what they take in.
 
-use super::super::lanes::{Columns, Vectors, combine, get, set_vectors, splat, vectors};
+use super::super::lanes::{Columns, Vectors, combine_closed, get, set_vectors, splat, vectors};
 use crate::arch::Words;
 use crate::array::{array, map};
 use kogge_core::{Element, Kind, Operator};
+
+/// A row as something that the optimiser can't look into, which the steps ask for.
+///
+/// # Safety
+///
+/// The CPU features of `H` must be present.
+#[inline(always)]
+pub(super) unsafe fn closed<H: Words, R: AsMut<[H::Column]>>(mut row: R) -> R {
+    for column in row.as_mut() {
+        for vector in column.as_mut() {
+            // SAFETY: features by contract.
+            *vector = unsafe { H::opaque(*vector) };
+        }
+    }
+    row
+}
 
 /// The Kogge–Stone values of the chunks in the first `groups` registers of each column.
 ///
@@ -30,7 +52,7 @@ pub(super) unsafe fn chunks<
     }
 }
 
-/// The fold of each chunk, in the order of the chunks.
+/// The fold of each chunk.
 ///
 /// # Safety
 ///
@@ -53,10 +75,9 @@ where
         for e in 1..row.as_ref().len() / W {
             let next = vectors::<H, W>(&element::<H, W, R>(row, e), g);
             // SAFETY: size and features by contract.
-            total = unsafe { combine::<H, A, O, W>(operator, total, next) };
+            total = unsafe { combine_closed::<H, A, O, W>(operator, total, next) };
         }
-        // SAFETY: features by contract.
-        set_vectors::<H, W>(&mut totals, g, map(total, |v| unsafe { H::to_natural(v) }));
+        set_vectors::<H, W>(&mut totals, g, total);
     }
     totals
 }
@@ -115,12 +136,12 @@ pub(super) unsafe fn stride<
         let value = unsafe {
             if S >= H::LANES {
                 let left = vectors::<H, W>(&totals, g - S / H::LANES);
-                combine::<H, A, O, W>(operator, left, here)
+                combine_closed::<H, A, O, W>(operator, left, here)
             } else {
                 let low = vectors::<H, W>(&totals, g.saturating_sub(1));
-                let left = array(|w| H::slide::<S>(low[w], here[w]));
-                let value = combine::<H, A, O, W>(operator, left, here);
-                if g == 0 { array(|w| H::blend::<S>(here[w], value[w])) } else { value }
+                let left = earlier::<H, W, S>(low, here);
+                let value = combine_closed::<H, A, O, W>(operator, left, here);
+                if g == 0 { blend_first::<H, W, S>(here, value) } else { value }
             }
         };
         set_vectors::<H, W>(&mut next, g, value);
@@ -128,7 +149,7 @@ pub(super) unsafe fn stride<
     next
 }
 
-/// The values of a row, given its chunks' Kogge–Stone values and what precedes it.
+/// The values of a row, given its chunks' Kogge–Stone values and what precedes it, in every lane.
 ///
 /// # Safety
 ///
@@ -140,7 +161,7 @@ pub(super) unsafe fn finish<H, A, O, const W: usize, R>(
     mut row: R,
     chunks: &Columns<H, W>,
     groups: usize,
-    before: Option<A>,
+    before: Option<Vectors<H, W>>,
 ) -> R
 where
     H: Words,
@@ -148,28 +169,28 @@ where
     O: Operator<A>,
     R: AsRef<[H::Column]> + AsMut<[H::Column]>,
 {
+    // SAFETY: features by contract.
+    let before = before.map(|before| map(before, |v| unsafe { H::opaque(v) }));
     for g in 0..groups {
-        // SAFETY: size and features by contract. Lane 0 is chunk 0 in either order of lanes.
+        // SAFETY: size and features by contract.
         unsafe {
             let here = vectors::<H, W>(chunks, g);
             let low = vectors::<H, W>(chunks, g.saturating_sub(1));
-            let left: Vectors<H, W> = array(|w| H::slide::<1>(low[w], here[w]));
-            let value = match before {
+            let left = earlier::<H, W, 1>(low, here);
+            let mut value = match before {
                 Some(before) => {
-                    let before = splat::<H, A, W>(before);
-                    let value = combine::<H, A, O, W>(operator, before, left);
-                    if g == 0 { blend_first::<H, W>(before, value) } else { value }
+                    let value = combine_closed::<H, A, O, W>(operator, before, left);
+                    if g == 0 { blend_first::<H, W, 1>(before, value) } else { value }
                 }
                 None => left,
             };
-            let mut value = map(value, |v| H::from_natural(v));
             for e in 0..row.as_ref().len() / W {
                 let here: Vectors<H, W> = array(|w| row.as_ref()[e * W + w].as_ref()[g]);
-                let mut through = combine::<H, A, O, W>(operator, value, here);
+                let mut through = combine_closed::<H, A, O, W>(operator, value, here);
                 if before.is_none() && g == 0 && e == 0 {
                     // Nothing precedes the very first element.
-                    through = blend_first::<H, W>(here, through);
-                    value = blend_first::<H, W>(splat::<H, A, W>(operator.identity()), value);
+                    through = blend_first::<H, W, 1>(here, through);
+                    value = blend_first::<H, W, 1>(splat::<H, A, W>(operator.identity()), value);
                 }
                 let out = match kind {
                     Kind::Inclusive => through,
@@ -185,18 +206,32 @@ where
     row
 }
 
-/// Lane 0 of `first`, the other lanes of `others`.
+/// What lies `S` chunks before each lane of `here`, the register after `low`.
 ///
 /// # Safety
 ///
 /// The CPU features of `H` must be present.
 #[inline(always)]
-pub(super) unsafe fn blend_first<H: Words, const W: usize>(
+unsafe fn earlier<H: Words, const W: usize, const S: usize>(
+    low: Vectors<H, W>,
+    here: Vectors<H, W>,
+) -> Vectors<H, W> {
+    // SAFETY: features by contract.
+    array(|w| unsafe { H::opaque(H::earlier::<S>(low[w], here[w])) })
+}
+
+/// The lanes of the first `S` chunks of `first`, the other lanes of `others`.
+///
+/// # Safety
+///
+/// The CPU features of `H` must be present.
+#[inline(always)]
+unsafe fn blend_first<H: Words, const W: usize, const S: usize>(
     first: Vectors<H, W>,
     others: Vectors<H, W>,
 ) -> Vectors<H, W> {
     // SAFETY: features by contract.
-    array(|w| unsafe { H::blend::<1>(first[w], others[w]) })
+    array(|w| unsafe { H::opaque(H::blend::<S>(first[w], others[w])) })
 }
 
 /// The totals of two rows, given their chunk totals. Only the last Kogge–Stone value of each is
@@ -225,7 +260,8 @@ pub(super) unsafe fn row_totals<H: Words, A: Element, O: Operator<A>, const W: u
     }
 }
 
-/// Each pair of neighbours as one, after `DONE` such steps; the lanes in use stay the first ones.
+/// Each pair of neighbours as one, after `DONE` such steps; the lanes in use stay the first ones, and
+/// are in the order of the chunks after the first step.
 ///
 /// A function for each step, since LLVM keeps what a loop of them works on in memory.
 ///
@@ -250,9 +286,13 @@ pub(super) unsafe fn halved<
         let (low, high) = (register::<H, W>(&rows, low), register::<H, W>(&rows, high));
         // SAFETY: by contract.
         let pair = unsafe {
-            let pairs: [_; W] = array(|w| H::halve(low[w], high[w]));
-            let (even, odd) = (map(pairs, |pair| pair.0), map(pairs, |pair| pair.1));
-            combine::<H, A, O, W>(operator, even, odd)
+            let pairs: [_; W] = array(|w| match DONE {
+                0 => H::halve_split(low[w], high[w]),
+                _ => H::halve(low[w], high[w]),
+            });
+            let even = map(pairs, |pair| H::opaque(pair.0));
+            let odd = map(pairs, |pair| H::opaque(pair.1));
+            combine_closed::<H, A, O, W>(operator, even, odd)
         };
         set_vectors::<H, W>(&mut rows[g / groups], g % groups, pair);
     }

@@ -6,7 +6,7 @@
 //! start, so the last one of a segment may hold elements of the next; these never move towards the
 //! beginning, and the next chunk's values are stored over theirs.
 
-use super::steps::{chunk_totals, element};
+use super::steps::{chunk_totals, closed, element};
 use crate::algorithm::lanes::{Columns, Vectors, combine, set_vectors, splat, vectors};
 use crate::arch::{CHUNKS, Words};
 use crate::array::array;
@@ -35,7 +35,9 @@ pub(in crate::algorithm) unsafe fn scan<H: Words, A: Element, O: Operator<A>, co
     // SAFETY: by contract; dense chunks are a row of memory.
     unsafe {
         let row = if dense { H::split(from.add(first).cast()) } else { H::gather(from, places) };
+        let row = closed::<H, _>(row);
         let totals = chunk_totals::<H, A, O, W, _>(operator, &row, CHUNKS / H::LANES);
+        let totals = natural::<H, W>(totals);
         let chunks = kogge_stone::<H, A, O, W>(operator, totals, heads);
         let identity = || operator.identity();
         let values = match (init, kind) {
@@ -58,6 +60,20 @@ pub(in crate::algorithm) unsafe fn scan<H: Words, A: Element, O: Operator<A>, co
             H::scatter(values, to, places);
         }
     }
+}
+
+/// Columns with their lanes in the order of the chunks, as those of masks are.
+///
+/// # Safety
+///
+/// The CPU features of `H` must be present.
+#[inline(always)]
+unsafe fn natural<H: Words, const W: usize>(mut columns: Columns<H, W>) -> Columns<H, W> {
+    for vector in columns.iter_mut().flat_map(|column| column.as_mut()) {
+        // SAFETY: features by contract.
+        *vector = unsafe { H::to_natural(*vector) };
+    }
+    columns
 }
 
 /// The Kogge–Stone values of the chunks of each segment. Steps that no segment is long enough for are

@@ -1,12 +1,15 @@
 //! Head flags, one an element.
 
 use super::Segments;
-use super::marked::{AHEAD, Flags, Marked, bits, mask, segments};
+use super::marked::{Flags, Marked, bits, mask, segments};
 use super::sealed::Sealed;
 use crate::arch::stream::{LINE, prefetch_part};
 use crate::arch::{Simd, Words};
 use kogge_core::Error;
 use std::ops::Range;
+
+/// Bytes from the flags that are looked at to those that are asked for.
+const AHEAD: usize = 2 << 10;
 
 /// A segment starts at each set flag, and at the first element in any case.
 #[derive(Clone, Copy, Debug)]

@@ -1,12 +1,16 @@
 //! Runs of equal keys.
 
 use super::Segments;
-use super::marked::{AHEAD, Flags, Marked, bits, mask, segments};
+use super::marked::{Flags, Marked, bits, mask, segments};
 use super::sealed::Sealed;
 use crate::arch::stream::{LINE, prefetch_part};
 use crate::arch::{Simd, Words};
 use kogge_core::{Error, bf16, f16};
 use std::ops::Range;
+
+/// Bytes from the keys that are looked at to those that are asked for. (2 KiB are 0.83 to 0.94 times as fast,
+/// 8 KiB 0.85 to 0.99 times, by two threads of a Zen 5.)
+const AHEAD: usize = 4 << 10;
 
 /// A segment is a run of equal keys.
 #[derive(Clone, Copy, Debug)]

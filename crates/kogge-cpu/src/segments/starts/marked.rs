@@ -6,9 +6,6 @@ use crate::arch::Words;
 use std::hint::black_box;
 use std::ops::Range;
 
-/// Bytes from the keys that are looked at to those that are asked for.
-pub(super) const AHEAD: usize = 2 << 10;
-
 /// Flags that are looked at 64 at a time.
 pub trait Flags: Sealed {
     /// How many there are.
