@@ -2,7 +2,7 @@
 //
 // compute-sanitizer's racecheck doesn't follow an order that leads from one thread to another by `__syncwarp`, or a barrier
 // of some warps, and on by an arrival. For its sake a text that begins with a definition of KOGGE_EVERY_LANE_ARRIVES has all
-// of them arrive.
+// of them arrive; and for synccheck's, other barriers of some warps.
 
 #ifdef KOGGE_EVERY_LANE_ARRIVES
 constexpr bool EVERY_LANE_ARRIVES = true;

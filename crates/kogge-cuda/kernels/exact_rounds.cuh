@@ -69,7 +69,7 @@ KOGGE_DEVICE void run_exact_reducer(ExactRing<S>& ring, ExactRounds<S>& rounds, 
     typedef Tail<typename S::Op::Element> A;
     typedef typename S::Input Input;
     constexpr u32 SHARE = SEGMENTS_PER_TILE / S::REDUCERS;
-    await_epoch(ring);
+    share_epoch(ring, false, lane);
     u64 index = rounds.given(0), next;
     for (u32 r = 0; rounds.has(index); r++, index = next) {
         u32 s = rounds.stage(r);

@@ -50,7 +50,7 @@ struct Ring {
     bool preceded[S::STAGES];
     Landing landing[TURNS];
     u64 epoch;      // of this call
-    Barrier begun;  // once all that look ahead have read it
+    Barrier begun;  // once all that look ahead have read it (`share_epoch`)
 
     // The tile of a round, and its elements in the stage.
     __device__ __forceinline__ Landing& of_round(u32 round) { return landing[round % TURNS]; }
@@ -129,18 +129,14 @@ KOGGE_DEVICE void run_loader(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 lane) 
         [&](u32 s, u32 bytes) { end_load<S>(&ring.full[s], bytes, lane); });
 }
 
-// The epoch of a call, which those that look ahead read and the reducers wait for: so a slot that holds it tells that no
-// warp of its block has yet to read the one before.
+// The look-ahead and the reducers meet once, when the epoch has been read: so a slot that holds it tells
+// that no warp of its block has yet to read the one before. By a barrier of theirs, for the sake of what the assembler
+// learns from it (`sync_group`); synccheck wants one that is reached from one place.
 template <class S>
-KOGGE_DEVICE u64 read_epoch(Ring<S>& ring, Workspace* workspace, u32 warp, u32 lane) {
-    u64 epoch = load_epoch(&workspace->epoch) + 1;
-    if (warp == 0 && lane == 0) ring.epoch = epoch;
-    arrive_together(&ring.begun, lane);
-    return epoch;
-}
-template <class S>
-KOGGE_DEVICE void await_epoch(Ring<S>& ring) {
-    barrier_wait(&ring.begun, 0);
+KOGGE_DEVICE void share_epoch(Ring<S>& ring, bool read, u32 lane) {
+    if constexpr (!EVERY_LANE_ARRIVES) return sync_group(2, LANES * (Ring<S>::LOOKERS + S::REDUCERS));
+    if (read) arrive_together(&ring.begun, lane);
+    else barrier_wait(&ring.begun, 0);
 }
 
 // Whether the look-ahead works out what precedes each segment of a tile: of numbers of 8 bytes, which are quick to
@@ -170,7 +166,9 @@ template <class S, class Tiles>
 KOGGE_DEVICE void run_look_ahead(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 warp, u32 lane) {
     typedef typename S::Op::Element A;
     Workspace* workspace = rounds.tiles.workspace();
-    u64 epoch = read_epoch(ring, workspace, warp, lane);
+    u64 epoch = load_epoch(&workspace->epoch) + 1;
+    if (warp == 0 && lane == 0) ring.epoch = epoch;
+    share_epoch(ring, true, lane);
     typename Tiles::Prefixes prefixes(rounds.tiles, epoch);
     u64 tiles = rounds.tiles.count;
     bool last = false;
@@ -201,7 +199,7 @@ KOGGE_DEVICE void run_reducer(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 warp,
     typedef typename Op::Element A;
     typedef typename S::Input Input;
     constexpr u32 SHARE = SEGMENTS_PER_TILE / S::REDUCERS;
-    await_epoch(ring);
+    share_epoch(ring, false, lane);
     u64 index = rounds.given(0), next;
     for (u32 r = 0; rounds.has(index); r++, index = next) {
         u32 s = rounds.stage(r);

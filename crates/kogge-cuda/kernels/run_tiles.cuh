@@ -181,7 +181,7 @@ KOGGE_DEVICE void run_reducer(Ring<S>& ring, Rounds<S, RunTiles<S>>& rounds, u32
     typedef typename S::Input Input;
     constexpr u32 SHARE = SEGMENTS_PER_TILE / S::REDUCERS;
     bool totals = rounds.tiles.arguments.inits.totals;
-    await_epoch(ring);
+    share_epoch(ring, false, lane);
     u64 index = rounds.given(0), next;
     for (u32 r = 0; rounds.has(index); r++, index = next) {
         u32 s = rounds.stage(r);
