@@ -26,12 +26,13 @@ STRETCH_NS = 100_000
 CACHED_NS = 1_000_000
 # Contenders this many times slower than kogge sit out three rounds in four.
 SLOW = 8
+MODES = ["into", "in-place"]
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dtype", default="f32", help=f"comma-separated, of {', '.join(DTYPES)}")
-    parser.add_argument("--mode", default="into,in-place", help="into, in-place, or both")
+    parser.add_argument("--mode", default="into,in-place", help=f"comma-separated, of {', '.join(MODES)}")
     parser.add_argument("--log2", default="10,14,17,20,24", help="logarithms of lengths: 10..=24, 12,16")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--seconds", type=float, default=1.0, help="for each type, mode and length")
@@ -40,7 +41,12 @@ def arguments():
     parser.add_argument("--record", type=Path, help="add what was measured to this record")
     parser.add_argument("--all", action="store_true", help="print every contender")
     parser.add_argument("--check", action="store_true", help="check every contender at small lengths; time nothing")
-    return parser.parse_args()
+    options = parser.parse_args()
+    for name, given, known in (("dtype", options.dtype, DTYPES), ("mode", options.mode, MODES)):
+        unknown = [value for value in given.split(",") if value not in known]
+        if unknown:
+            parser.error(f"argument --{name}: {unknown[0]!r} is none of {', '.join(known)}")
+    return options
 
 
 def lengths(text):
@@ -343,7 +349,7 @@ def check(harness):
         assert harness.rust.check(number, y.ctypes.data, len(y)), dtype
         y[500] += y.dtype.type(1)
         assert not harness.rust.check(number, y.ctypes.data, len(y)), dtype
-        for mode in ("into", "in-place"):
+        for mode in MODES:
             for length in (1, 2, 1000, 4097, 70_001):
                 harness.cell(dtype, mode, length)
     print("every contender is right")
