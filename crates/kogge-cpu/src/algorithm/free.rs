@@ -7,10 +7,11 @@
 //!
 //! A fold is one operation a vector: lane by lane, in the order of no sequence.
 
+use super::asking::Asking;
 use super::exact;
 use super::format::Format;
-use super::rows::PREFETCH;
-use crate::arch::stream::{LINE, ROW, prefetch_row};
+use super::tile::Beside;
+use crate::arch::stream::{LINE, ROW};
 use crate::arch::{Ordered, Vectors};
 use kogge_core::{Element, Kind, Operator};
 use std::mem::MaybeUninit;
@@ -18,8 +19,8 @@ use std::mem::MaybeUninit;
 /// Vectors whose folds are kept apart, to hide the latency of an operation.
 const CHAINS: usize = 4;
 
-/// Vectors scanned in a turn of the loop.
-const UNROLLED: usize = 4;
+/// Parts of a row, each scanned after as much has been folded beside.
+const PARTS: usize = 4;
 
 /// Whether elements in this format are scanned like this.
 pub(super) const fn free<F: Format, A: Element, O: Operator<A>>() -> bool {
@@ -38,21 +39,21 @@ pub(super) struct Run<A> {
     pub len: usize,
     /// What precedes them.
     pub before: Option<A>,
-    /// As many elements to be folded beside.
-    pub ahead: Option<*const A>,
+    /// What is done beside; where others are folded, as many elements.
+    pub beside: Beside<*const A>,
     /// Whether values go past the caches.
     pub stream: bool,
 }
 
-/// Scans elements. Gives the fold of all so far, what precedes them included, and the fold of those
-/// ahead.
+/// Scans elements, by vectors of `P`, or of `H` where there are too few. Gives the fold of all so far, what
+/// precedes them included, and the fold of those ahead.
 ///
 /// # Safety
 ///
-/// [`free`] must hold; the elements must be readable at `from` and `ahead` and writable at `to`, and
-/// there be one; the CPU features of `P` must be present.
+/// [`free`] must hold; the elements must be readable at `from`, and where others are folded, and writable at `to`, and
+/// there be one; the CPU features of `P` and `H` must be present.
 #[inline(always)]
-pub(super) unsafe fn scan<P: Ordered, A: Element, O: Operator<A>>(
+pub(super) unsafe fn scan<P: Ordered, H: Ordered, A: Element, O: Operator<A>>(
     operator: &O,
     kind: Kind,
     run: Run<A>,
@@ -60,10 +61,10 @@ pub(super) unsafe fn scan<P: Ordered, A: Element, O: Operator<A>>(
     // SAFETY: passed on; the size of `A` is what the arm says.
     unsafe {
         match const { size_of::<A>() } {
-            1 => scan_kind::<P, A, O, 1>(operator, kind, run),
-            2 => scan_kind::<P, A, O, 2>(operator, kind, run),
-            4 => scan_kind::<P, A, O, 4>(operator, kind, run),
-            _ => scan_kind::<P, A, O, 8>(operator, kind, run),
+            1 => scan_kind::<P, H, A, O, 1>(operator, kind, run),
+            2 => scan_kind::<P, H, A, O, 2>(operator, kind, run),
+            4 => scan_kind::<P, H, A, O, 4>(operator, kind, run),
+            _ => scan_kind::<P, H, A, O, 8>(operator, kind, run),
         }
     }
 }
@@ -74,7 +75,7 @@ pub(super) unsafe fn scan<P: Ordered, A: Element, O: Operator<A>>(
 ///
 /// As for [`scan`]; `S` is the size of `A`.
 #[inline(always)]
-unsafe fn scan_kind<P: Ordered, A: Element, O: Operator<A>, const S: usize>(
+unsafe fn scan_kind<P: Ordered, H: Ordered, A: Element, O: Operator<A>, const S: usize>(
     operator: &O,
     kind: Kind,
     run: Run<A>,
@@ -97,7 +98,7 @@ unsafe fn scan_kind<P: Ordered, A: Element, O: Operator<A>, const S: usize>(
             left,
             through: before,
         };
-        let (mut through, ahead) = scanning.run::<P>(run);
+        let (mut through, ahead) = scanning.run::<P, H>(run);
         if kind == Kind::Exclusive {
             *run.to = before;
             through = operator.combine(through, last);
@@ -125,7 +126,8 @@ unsafe fn one_by_one<A: Element, O: Operator<A>>(
             through = operator.combine(before, *run.from.add(i));
             *run.to.add(i) = if kind == Kind::Exclusive { before } else { through };
         }
-        let ahead = run.ahead.map(|ahead| exact::reduce_one_by_one(operator, ahead, run.len));
+        let ahead =
+            run.beside.folded().map(|ahead| exact::reduce_one_by_one(operator, ahead, run.len));
         (through, ahead)
     }
 }
@@ -158,9 +160,10 @@ impl<A: Element, O: Operator<A>, const S: usize> Scanning<'_, A, O, S> {
     ///
     /// As for [`scan`].
     #[cfg_attr(not(debug_assertions), inline(always))]
-    unsafe fn run<P: Ordered>(mut self, run: Run<A>) -> (A, Option<A>) {
+    unsafe fn run<P: Ordered, H: Ordered>(mut self, run: Run<A>) -> (A, Option<A>) {
         let nothing = self.operator.identity();
-        let mut ahead = run.ahead.map(|next| Ahead { next, left: run.len, fold: nothing });
+        let ahead = |next| Ahead { next, left: run.len, fold: nothing };
+        let mut beside = (Asking::of(self.from, run.beside), run.beside.folded().map(ahead));
         // Elements that straddle lines, as loosely aligned ones may, are never streamed.
         let stream = run.stream && self.to.addr().is_multiple_of(S);
         // SAFETY: by contract; streams begin on a line. What is streamed isn't in place, so the
@@ -169,12 +172,14 @@ impl<A: Element, O: Operator<A>, const S: usize> Scanning<'_, A, O, S> {
             if stream {
                 self.one_by_one(to_line(self.to).min(self.left));
                 self.first = None;
-                self.vectors::<P, true>(&mut ahead);
+                self.vectors::<P, true>(&mut beside);
+            } else if const { P::BYTES == H::BYTES } || self.left >= P::BYTES / S {
+                self.vectors::<P, false>(&mut beside);
             } else {
-                self.vectors::<P, false>(&mut ahead);
+                self.vectors::<H, false>(&mut beside);
             }
             self.one_by_one(self.left);
-            let ahead = ahead.map(|ahead| {
+            let ahead = beside.1.map(|ahead| {
                 let rest = reduce::<P, A, O>(self.operator, ahead.next, ahead.left);
                 self.operator.combine(ahead.fold, rest)
             });
@@ -209,13 +214,17 @@ impl<A: Element, O: Operator<A>, const S: usize> Scanning<'_, A, O, S> {
         self.left -= count;
     }
 
-    /// Scans all full vectors, a row of those ahead folded beside each row.
+    /// Scans all vectors, a row of those ahead folded beside each row: full ones, and unless values are
+    /// streamed what is left too, if it follows a full one.
     ///
     /// # Safety
     ///
     /// As for [`scan`]; `to` must be aligned to a cache line if `STREAM`, and `first` be `None`.
     #[inline(always)]
-    unsafe fn vectors<P: Ordered, const STREAM: bool>(&mut self, ahead: &mut Option<Ahead<A>>) {
+    unsafe fn vectors<P: Ordered, const STREAM: bool>(
+        &mut self,
+        (asking, ahead): &mut (Asking, Option<Ahead<A>>),
+    ) {
         let width = P::BYTES / S;
         if self.left < width {
             return;
@@ -223,15 +232,17 @@ impl<A: Element, O: Operator<A>, const S: usize> Scanning<'_, A, O, S> {
         let nothing = splat::<P, A>(self.operator.identity());
         let mut through = splat::<P, A>(self.through);
         let mut sums = [nothing; CHAINS];
-        // SAFETY: while so many elements are left; alignment and features by contract.
+        // SAFETY: while so many elements are left; alignment and features by contract. What is left after
+        // full vectors is read before the last of them may be written over it.
         unsafe {
             let mut vector = P::load(self.from.cast());
             while self.left >= ROW / S + width {
-                if let Some(ahead) = ahead {
-                    ahead.row::<P, O>(self.operator, &mut sums);
-                }
-                for _ in 0..ROW / P::BYTES / UNROLLED {
-                    for _ in 0..UNROLLED {
+                asking.row();
+                for _ in 0..PARTS {
+                    if let Some(ahead) = ahead {
+                        ahead.part::<P, O>(self.operator, &mut sums);
+                    }
+                    for _ in 0..ROW / P::BYTES / PARTS {
                         let next = P::load(self.from.add(width).cast());
                         through = self.vector::<P, STREAM>(nothing, through, vector);
                         vector = next;
@@ -243,12 +254,40 @@ impl<A: Element, O: Operator<A>, const S: usize> Scanning<'_, A, O, S> {
                 through = self.vector::<P, STREAM>(nothing, through, vector);
                 vector = next;
             }
-            self.first = (self.left > width).then(|| *self.from.add(width));
+            let end = P::load(self.from.add(self.left - width).cast());
             through = self.vector::<P, STREAM>(nothing, through, vector);
+            if !STREAM && self.left > 0 {
+                through = self.end::<P>(nothing, through, end);
+            }
             self.through = first::<P, A>(through);
             if let Some(ahead) = ahead {
                 ahead.fold = fold_lanes::<P, A, O>(self.operator, sums);
             }
+        }
+    }
+
+    /// Scans what is left, which ends where the vector ends, behind values that have been written.
+    ///
+    /// # Safety
+    ///
+    /// As for [`vector`](Self::vector); less than a vector must be left, and behind a full one.
+    #[inline(always)]
+    unsafe fn end<P: Ordered>(
+        &mut self,
+        nothing: P::Vector,
+        through: P::Vector,
+        vector: P::Vector,
+    ) -> P::Vector {
+        let (operator, bytes) = (self.operator, self.left * S);
+        // SAFETY: by contract; the vector of values that ends with the last one begins with some of before.
+        unsafe {
+            let vector = P::with_end(nothing, vector, bytes);
+            let scanned = scan_vector::<P, A, O, S>(operator, nothing, vector);
+            let values = combine::<P, A, O>(operator, through, scanned);
+            let to = self.to.cast::<u8>().add(bytes).sub(P::BYTES);
+            P::store(P::with_end(P::load(to), values, bytes), to);
+            self.moved(self.left);
+            combine::<P, A, O>(operator, through, P::last::<S>(scanned))
         }
     }
 
@@ -290,24 +329,23 @@ struct Ahead<A> {
 }
 
 impl<A: Element> Ahead<A> {
-    /// Takes the next row into sums.
+    /// Takes the next part of a row into sums.
     ///
     /// # Safety
     ///
     /// There must be one, and the CPU features of `P`.
     #[inline(always)]
-    unsafe fn row<P: Ordered, O: Operator<A>>(
+    unsafe fn part<P: Ordered, O: Operator<A>>(
         &mut self,
         operator: &O,
         sums: &mut [P::Vector; CHAINS],
     ) {
-        prefetch_row(self.next.cast::<u8>().wrapping_add(PREFETCH));
         // SAFETY: passed on.
         unsafe {
-            take_row::<P, A, O>(operator, self.next, sums);
-            self.next = self.next.add(ROW / size_of::<A>());
+            take_part::<P, A, O, PARTS>(operator, self.next, sums);
+            self.next = self.next.add(ROW / PARTS / size_of::<A>());
         }
-        self.left -= ROW / size_of::<A>();
+        self.left -= ROW / PARTS / size_of::<A>();
     }
 }
 
@@ -329,7 +367,7 @@ pub(super) unsafe fn reduce<P: Ordered, A: Element, O: Operator<A>>(
         if P::BYTES > 0 {
             let mut sums = [splat::<P, A>(fold); CHAINS];
             while len - done >= ROW / size_of::<A>() {
-                take_row::<P, A, O>(operator, from.add(done), &mut sums);
+                take_part::<P, A, O, 1>(operator, from.add(done), &mut sums);
                 done += ROW / size_of::<A>();
             }
             fold = fold_lanes::<P, A, O>(operator, sums);
@@ -341,21 +379,21 @@ pub(super) unsafe fn reduce<P: Ordered, A: Element, O: Operator<A>>(
     }
 }
 
-/// Takes a row into sums, lane by lane.
+/// Takes one of so many parts of a row into sums, lane by lane.
 ///
 /// # Safety
 ///
-/// The row must be readable, and the CPU features of `P` present.
+/// The part must be readable, and the CPU features of `P` present.
 #[inline(always)]
-unsafe fn take_row<P: Ordered, A: Element, O: Operator<A>>(
+unsafe fn take_part<P: Ordered, A: Element, O: Operator<A>, const PARTS: usize>(
     operator: &O,
-    row: *const A,
+    part: *const A,
     sums: &mut [P::Vector; CHAINS],
 ) {
-    for i in 0..ROW / P::BYTES {
-        // SAFETY: within the row; features by contract.
+    for i in 0..ROW / PARTS / P::BYTES {
+        // SAFETY: within the part; features by contract.
         unsafe {
-            let vector = P::load(row.cast::<u8>().add(i * P::BYTES));
+            let vector = P::load(part.cast::<u8>().add(i * P::BYTES));
             sums[i % CHAINS] = combine::<P, A, O>(operator, sums[i % CHAINS], vector);
         }
     }
@@ -386,6 +424,9 @@ unsafe fn scan_vector<P: Ordered, A: Element, O: Operator<A>, const S: usize>(
         vector = combine::<P, A, O>(operator, P::up::<8>(nothing, vector), vector);
         if P::BYTES > 16 {
             vector = combine::<P, A, O>(operator, P::across::<S>(nothing, vector), vector);
+        }
+        if P::BYTES > 32 {
+            vector = combine::<P, A, O>(operator, P::halfway::<S>(nothing, vector), vector);
         }
         vector
     }

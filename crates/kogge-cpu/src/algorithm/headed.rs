@@ -10,7 +10,7 @@
 
 use super::free::{combine, splat};
 use crate::arch::stream::{LINE, prefetch_part};
-use crate::arch::{Ordered, OrderedOf, Words, Work};
+use crate::arch::{Masked, MaskedOf, Words, Work};
 use kogge_core::{Element, Kind, Operator};
 
 /// Places of a word of a mask.
@@ -64,10 +64,10 @@ impl<A: Element, O: Operator<A>> Work for Headed<'_, A, O> {
             // SAFETY: memory by whoever made the value, features by contract; `S` is what the arm says.
             unsafe {
                 by_size! { A;
-                    1 => self.all::<OrderedOf<W32>, 1>(),
-                    2 => self.all::<OrderedOf<W32>, 2>(),
-                    4 => self.all::<OrderedOf<W32>, 4>(),
-                    8 => self.all::<OrderedOf<W32>, 8>(),
+                    1 => self.all::<MaskedOf<W32>, 1>(),
+                    2 => self.all::<MaskedOf<W32>, 2>(),
+                    4 => self.all::<MaskedOf<W32>, 4>(),
+                    8 => self.all::<MaskedOf<W32>, 8>(),
                 }
             }
         } else {
@@ -82,7 +82,7 @@ impl<A: Element, O: Operator<A>> Headed<'_, A, O> {
     /// As whoever made the value vouches; `S` must be the size of `A`, and the CPU features of `P` be
     /// present.
     #[inline(always)]
-    unsafe fn all<P: Ordered, const S: usize>(self) -> A {
+    unsafe fn all<P: Masked, const S: usize>(self) -> A {
         // SAFETY: passed on.
         unsafe {
             if const { P::BYTES > 0 } && self.len.is_multiple_of(WORD) {
@@ -96,7 +96,7 @@ impl<A: Element, O: Operator<A>> Headed<'_, A, O> {
     ///
     /// As for [`all`](Self::all), and there must be whole words, and vectors.
     #[inline(always)]
-    unsafe fn vectors<P: Ordered, const S: usize>(self) -> A {
+    unsafe fn vectors<P: Masked, const S: usize>(self) -> A {
         let stream = self.stream && self.to.addr().is_multiple_of(LINE);
         // SAFETY: passed on; streams begin on a line.
         unsafe {
@@ -151,7 +151,7 @@ impl<A: Element, O: Operator<A>> Headed<'_, A, O> {
         self,
     ) -> A
     where
-        P: Ordered,
+        P: Masked,
     {
         let operator = self.operator;
         let first = splat::<P, A>(self.init.unwrap_or_else(|| operator.identity()));
@@ -204,7 +204,7 @@ struct State<V> {
 }
 
 /// A word's places, as seen by a vector's scan.
-struct Sight<'a, P: Ordered, O> {
+struct Sight<'a, P: Masked, O> {
     operator: &'a O,
     /// The initial value or the identity, throughout.
     first: P::Vector,
@@ -212,7 +212,7 @@ struct Sight<'a, P: Ordered, O> {
     near: &'a Near,
 }
 
-impl<P: Ordered, O> Sight<'_, P, O> {
+impl<P: Masked, O> Sight<'_, P, O> {
     /// Scans the `w`-th word.
     ///
     /// # Safety
@@ -397,7 +397,7 @@ impl Near {
     }
 
     #[inline(always)]
-    fn set<P: Ordered, const S: usize>(&mut self, w: usize, apart: u64) {
+    fn set<P: Masked, const S: usize>(&mut self, w: usize, apart: u64) {
         let (lane, vector) = const { (16 / S, P::BYTES / S) };
         let (mut near, mut far) = (!apart, 1);
         for k in 0..4 {
@@ -442,7 +442,7 @@ fn beginning(mut places: u64, every: usize) -> u64 {
 ///
 /// A vector must have room for one.
 #[inline(always)]
-unsafe fn lane<P: Ordered, A: Element>(vector: P::Vector) -> A {
+unsafe fn lane<P: Masked, A: Element>(vector: P::Vector) -> A {
     // SAFETY: by contract; any bits are an `A`.
     unsafe { (&raw const vector).cast::<A>().add(P::BYTES / size_of::<A>() - 1).read_unaligned() }
 }

@@ -11,6 +11,7 @@
 
 pub(crate) mod abreast;
 mod arrays;
+mod asking;
 mod compact;
 pub(crate) mod cut;
 pub(crate) mod exact;

@@ -11,7 +11,7 @@
 use super::free::{combine, splat};
 use super::strip::{LANES, fills};
 use crate::arch::stream::{LINE, prefetch_part, stream_run};
-use crate::arch::{CHUNKS, Ordered, OrderedOf, Words, Work};
+use crate::arch::{CHUNKS, Masked, MaskedOf, Words, Work};
 use kogge_core::{Element, Kind, Operator, Order};
 use std::mem::MaybeUninit;
 
@@ -51,11 +51,11 @@ impl<A: Element, O: Operator<A>, const STORE: bool> Work for Narrow<'_, A, O, ST
 
     #[inline(always)]
     unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) -> bool {
-        if const { !fills::<OrderedOf<W32>, A>() } {
+        if const { !fills::<MaskedOf<W32>, A>() } {
             return false;
         }
         // SAFETY: passed on by whoever made the value.
-        unsafe { self.row::<OrderedOf<W32>, W32>() };
+        unsafe { self.row::<MaskedOf<W32>, W32>() };
         true
     }
 }
@@ -67,7 +67,7 @@ impl<A: Element, O: Operator<A>, const STORE: bool> Narrow<'_, A, O, STORE> {
     ///
     /// As for whoever makes the value; the CPU features of `P` and `H` must be present.
     #[inline(always)]
-    unsafe fn row<P: Ordered, H: Words>(mut self) {
+    unsafe fn row<P: Masked, H: Words>(mut self) {
         let vectors = self.lines.div_ceil(P::BYTES / size_of::<A>());
         // The last vector first: its lanes of the next place are stored over with the first vector's.
         for v in (0..vectors).rev() {
@@ -100,7 +100,7 @@ impl<A: Element, O: Operator<A>, const STORE: bool> Narrow<'_, A, O, STORE> {
     ///
     /// As for whoever makes the value; the CPU features of `P` must be present.
     #[inline(always)]
-    unsafe fn vector<P: Ordered>(&mut self, v: usize) {
+    unsafe fn vector<P: Masked>(&mut self, v: usize) {
         let (operator, pitch) = (self.operator, self.lines * size_of::<A>());
         let mut from = self.from.cast::<u8>().wrapping_add(v * P::BYTES);
         let chunk = const { Order::of::<A>().chunk() };
@@ -138,7 +138,7 @@ impl<A: Element, O: Operator<A>, const STORE: bool> Narrow<'_, A, O, STORE> {
     ///
     /// As for [`vector`](Self::vector).
     #[inline(always)]
-    unsafe fn finish<P: Ordered>(&self, v: usize, chunks: &[P::Vector]) {
+    unsafe fn finish<P: Masked>(&self, v: usize, chunks: &[P::Vector]) {
         let (operator, pitch) = (self.operator, self.lines * size_of::<A>());
         let mut from = self.from.cast::<u8>().wrapping_add(v * P::BYTES);
         let mut to = self.staged().wrapping_add(v * P::BYTES);
@@ -184,7 +184,7 @@ impl<A: Element, O: Operator<A>, const STORE: bool> Narrow<'_, A, O, STORE> {
 ///
 /// The CPU features of `P` must be present.
 #[inline(always)]
-unsafe fn kogge_stone<P: Ordered, A: Element, O: Operator<A>>(
+unsafe fn kogge_stone<P: Masked, A: Element, O: Operator<A>>(
     operator: &O,
     chunks: &mut [P::Vector],
 ) {
@@ -206,7 +206,7 @@ unsafe fn kogge_stone<P: Ordered, A: Element, O: Operator<A>>(
 ///
 /// The CPU features of `P` must be present.
 #[inline(always)]
-unsafe fn tree<P: Ordered, A: Element, O: Operator<A>>(
+unsafe fn tree<P: Masked, A: Element, O: Operator<A>>(
     operator: &O,
     chunks: &mut [P::Vector],
 ) -> P::Vector {

@@ -14,7 +14,7 @@
 //! of an inlined function has a place of its own on the stack, megabytes in all.
 //!
 //! Row by row with the scan another run of rows can be folded, those that will be scanned next, or
-//! the rows themselves be prefetched ([`beside`]). The arithmetic is in [`steps`], stores in [`out`].
+//! the rows themselves be asked for ([`beside`], [`asking`](super::asking)). The arithmetic is in [`steps`], stores in [`out`].
 
 mod beside;
 pub(super) mod medium;
@@ -23,10 +23,11 @@ mod spread;
 mod steps;
 pub(super) mod window;
 
-use self::beside::{Ahead, Asking};
+use self::beside::Ahead;
 use self::out::Out;
 use self::spread::Spread;
 use self::steps::{chunk_totals, chunks, closed, finish, row_totals};
+use super::asking::Asking;
 use super::format::Format;
 use super::lanes::{Columns, Vectors, last, splat};
 use super::tile::{Beside, Folds};
@@ -38,9 +39,6 @@ use std::marker::PhantomData;
 
 /// Bytes of a row.
 pub(super) const ROW_BYTES: usize = ROW;
-
-/// Bytes from where rows are read to where they are prefetched.
-pub(super) const PREFETCH: usize = 8 * ROW;
 
 /// Full rows to be scanned.
 #[derive(Clone, Copy)]
@@ -114,7 +112,7 @@ where
             // SAFETY: passed on.
             folds: unsafe { Spread::new(rows.before) },
             out: Out::new(rows.to.cast(), rows.stream),
-            asking: Asking::of(&rows),
+            asking: Asking::of(rows.from, rows.beside),
             ahead: Ahead::of(rows.beside),
             format: PhantomData,
         }
@@ -171,12 +169,12 @@ where
         let from = self.from;
         self.from = from.wrapping_add(ROW / size_of::<H::Word>());
         self.left -= 1;
-        self.asking.some();
+        self.asking.quarter();
         // SAFETY: by contract.
         unsafe {
             let row = closed::<H, _>(F::split::<H>(from));
             let chunks = chunks::<H, A, O, W, _>(self.operator, &row, 32 / H::LANES);
-            self.asking.some();
+            self.asking.quarter();
             Prepared { row, chunks }
         }
     }
@@ -191,9 +189,9 @@ where
         // SAFETY: by contract.
         unsafe {
             let values = self.values(row, self.folds.before());
-            self.asking.some();
+            self.asking.quarter();
             self.out.first::<F>(values);
-            self.asking.some();
+            self.asking.quarter();
             self.folds.push(self.operator, &row.chunks);
         }
     }
@@ -208,9 +206,9 @@ where
         // SAFETY: by contract; the first row precedes.
         unsafe {
             let values = self.values(row, Some(self.folds.before().unwrap_unchecked()));
-            self.asking.some();
+            self.asking.quarter();
             self.out.next::<F>(values);
-            self.asking.some();
+            self.asking.quarter();
             self.folds.push(self.operator, &row.chunks);
         }
     }

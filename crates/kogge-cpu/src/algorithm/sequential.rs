@@ -1,11 +1,13 @@
 //! One thread: tile after tile, each element touched once.
 //!
-//! Where values go past the caches, elements are prefetched: a thread whose stores drain asks for too
-//! little memory ahead by itself.
+//! Elements far from the thread are asked for ahead: while stores drain, past the caches or not, it asks for
+//! too little by itself. Near ones aren't, since that would take time of its own.
 
+use super::free::free;
 use super::io::Io;
 use super::tile::{Beside, Scan};
 use crate::arch::stream;
+use crate::tuning;
 use kogge_core::{Element, Operator, Prefix};
 
 /// Scans on the calling thread and gives the total; `None` if there is neither element nor init.
@@ -46,7 +48,10 @@ pub(crate) unsafe fn resume<I: Io<A>, A: Element, O: Operator<A>>(
     prefix: &mut Prefix<A>,
 ) {
     let mut stage = scan.stage();
-    let beside = if const { I::STREAM } { Beside::Prefetch } else { Beside::Nothing };
+    let near =
+        if const { free::<I::Format, A, O>() } { tuning::L2_BYTES } else { tuning::L3_BYTES };
+    let far = scan.len * size_of::<I::Element>() >= near;
+    let beside = if far { Beside::Prefetch } else { Beside::Nothing };
     for tile in 0..scan.tiles() {
         // SAFETY: passed on.
         unsafe { scan.scan_next(prefix, scan.tile(tile), beside.clone(), &mut stage) };

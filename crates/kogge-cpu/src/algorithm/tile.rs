@@ -8,7 +8,7 @@ use super::free::{self, Run, free};
 use super::io::Io;
 use super::rows::{self, Rows};
 use super::{arrays, compact, exact, staged};
-use crate::arch::{Level, OrderedOf, Words, Work};
+use crate::arch::{Level, MaskedOf, WideOf, Words, Work};
 use kogge_core::{Element, Kind, Operator, Order, Prefix};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -482,9 +482,10 @@ where
         return (fold, None);
     }
     if const { free::<F, A, O>() } {
-        let run = Run { from, to, len, before, ahead: beside.folded(), stream };
+        let run = Run { from, to, len, before, beside, stream };
         // SAFETY: passed on.
-        let (fold, ahead) = unsafe { free::scan::<OrderedOf<W32>, A, O>(operator, kind, run) };
+        let (fold, ahead) =
+            unsafe { free::scan::<WideOf<W32>, MaskedOf<W32>, A, O>(operator, kind, run) };
         if let Some(after) = after {
             *after = Some(fold);
         }
@@ -554,7 +555,7 @@ where
     }
     if const { free::<F, A, O>() } {
         // SAFETY: passed on.
-        return unsafe { free::reduce::<OrderedOf<W32>, A, O>(operator, from, len) };
+        return unsafe { free::reduce::<WideOf<W32>, A, O>(operator, from, len) };
     }
     let order = const { Order::of::<T>() };
     let whole = const { shape::<F, T, A, O>() }.whole(len, order);

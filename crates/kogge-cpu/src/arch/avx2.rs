@@ -188,7 +188,7 @@ pub(crate) struct Simd;
 
 // SAFETY: the methods do what the trait says.
 unsafe impl super::Simd for Simd {
-    type Ordered = super::ordered::avx2::V;
+    type Masked = super::ordered::avx2::V;
     type Wide = super::ordered::avx2::V;
 
     #[inline(always)]

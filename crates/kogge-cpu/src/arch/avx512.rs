@@ -170,8 +170,8 @@ pub(crate) struct Simd;
 
 // SAFETY: the methods do what the trait says.
 unsafe impl super::Simd for Simd {
-    type Ordered = super::ordered::avx512::V;
-    type Wide = super::ordered::avx512::Wide;
+    type Masked = super::ordered::avx512::V;
+    type Wide = super::ordered::wide::V;
     const WHERE_THEY_LIE: bool = true;
 
     #[inline(always)]

@@ -47,7 +47,7 @@ pub(crate) struct Simd;
 
 // SAFETY: the methods do what the trait says.
 unsafe impl super::Simd for Simd {
-    type Ordered = super::ordered::neon::V;
+    type Masked = super::ordered::neon::V;
     type Wide = super::ordered::neon::V;
 
     #[inline(always)]

@@ -25,7 +25,7 @@ pub(crate) struct Simd;
 
 // SAFETY: the methods do what the trait says.
 unsafe impl super::Simd for Simd {
-    type Ordered = super::ordered::None;
+    type Masked = super::ordered::None;
     type Wide = super::ordered::None;
     const WHERE_THEY_LIE: bool = true;
 

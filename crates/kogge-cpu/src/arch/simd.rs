@@ -1,6 +1,6 @@
 //! What a SIMD level does whatever the width of words.
 
-use super::{Ordered, Vectors, Words};
+use super::{Masked, Ordered, Words};
 
 /// The places of the set bits of a byte, and zeros.
 pub(super) static SET: [[u8; 8]; 256] = {
@@ -26,11 +26,11 @@ pub(super) static SET: [[u8; 8]; 256] = {
 ///
 /// The methods must do what they say: places are written where their results say so.
 pub(crate) unsafe trait Simd: Copy {
-    /// The level's vectors of elements in the order of memory.
-    type Ordered: Ordered;
+    /// The level's widest vectors of elements in the order of memory.
+    type Wide: Ordered;
 
-    /// Its widest vectors.
-    type Wide: Vectors;
+    /// Those that serve best under masks.
+    type Masked: Masked;
 
     /// Whether short segments are scanned where they lie, and not by windows. (By vectors of 32 bytes those
     /// of more than a chunk are slower so. The portable level has it for the sake of tests.)
@@ -106,8 +106,8 @@ pub(crate) unsafe trait Simd: Copy {
     }
 }
 
-/// Vectors of elements in the order of memory, of the level of some words.
-pub(crate) type OrderedOf<W> = <<W as Words>::Simd as Simd>::Ordered;
-
 /// The widest vectors of the level of some words.
 pub(crate) type WideOf<W> = <<W as Words>::Simd as Simd>::Wide;
+
+/// Those that serve best under masks.
+pub(crate) type MaskedOf<W> = <<W as Words>::Simd as Simd>::Masked;

@@ -1,7 +1,9 @@
 //! Lanes in the order in which a row is split, at every level: what moves along them against what moves along
-//! lanes in the order of the chunks.
+//! lanes in the order of the chunks. And elements in the order of memory: what moves them in a level's vectors
+//! against arrays of bytes.
 
-use super::{CHUNKS, Level, Words, Work};
+use super::ordered::bytes::V;
+use super::{CHUNKS, Level, MaskedOf, Ordered, WideOf, Words, Work};
 use bytemuck::Pod;
 
 /// A column in which each lane has the place of its chunk.
@@ -86,5 +88,89 @@ impl Work for Check {
 fn lanes_as_rows_are_split() {
     for level in Level::available() {
         level.run(Check(level));
+    }
+}
+
+/// The bytes of a vector.
+///
+/// # Safety
+///
+/// `N` must be how many there are.
+unsafe fn bytes<P: Ordered, const N: usize>(vector: P::Vector) -> [u8; N] {
+    // SAFETY: a vector is a plain array of bytes, as many as said.
+    unsafe { (&raw const vector).cast::<[u8; N]>().read_unaligned() }
+}
+
+/// Checks all moves of elements of `S` bytes in vectors of `N`.
+///
+/// # Safety
+///
+/// `P`'s vectors must have `N` bytes; its CPU features be present.
+unsafe fn moves<P: Ordered, const N: usize, const S: usize>() {
+    let (fill, vector): ([u8; N], [u8; N]) =
+        (std::array::from_fn(|i| 100 + i as u8), std::array::from_fn(|i| i as u8));
+    // SAFETY: passed on; arrays need no CPU feature.
+    unsafe {
+        let [f, v] = [fill, vector].map(|bytes| P::load(bytes.as_ptr()));
+        assert_eq!(bytes::<P, N>(P::up::<S>(f, v)), V::up::<S>(fill, vector), "up {N} {S}");
+        assert_eq!(bytes::<P, N>(P::last::<S>(v)), V::last::<S>(vector), "last {N} {S}");
+        for count in [0, S, N - S] {
+            let end = bytes::<P, N>(P::with_end(f, v, count));
+            let want = std::array::from_fn(|i| if i < N - count { fill[i] } else { vector[i] });
+            assert_eq!(end, want, "the last {count} of {N}");
+        }
+        if N > 16 {
+            let across = bytes::<P, N>(P::across::<S>(f, v));
+            assert_eq!(across, V::across::<S>(fill, vector), "across {N} {S}");
+        }
+        if N > 32 {
+            let halfway = bytes::<P, N>(P::halfway::<S>(f, v));
+            assert_eq!(halfway, V::halfway::<S>(fill, vector), "halfway {N} {S}");
+        }
+    }
+}
+
+/// Checks the vectors of a level, if it has any.
+///
+/// # Safety
+///
+/// Their CPU features must be present.
+unsafe fn moves_of_every_size<P: Ordered>() {
+    macro_rules! sizes {
+        ($($bytes:literal)+) => {
+            match P::BYTES {
+                // SAFETY: passed on.
+                $($bytes => unsafe {
+                    moves::<P, $bytes, 1>();
+                    moves::<P, $bytes, 2>();
+                    moves::<P, $bytes, 4>();
+                    moves::<P, $bytes, 8>();
+                })+
+                bytes => assert_eq!(bytes, 0),
+            }
+        };
+    }
+    sizes!(16 32 64);
+}
+
+struct Moves;
+
+impl Work for Moves {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) {
+        // SAFETY: features by contract.
+        unsafe {
+            moves_of_every_size::<WideOf<W32>>();
+            moves_of_every_size::<MaskedOf<W32>>();
+        }
+    }
+}
+
+#[test]
+fn elements_in_the_order_of_memory() {
+    for level in Level::available() {
+        level.run(Moves);
     }
 }

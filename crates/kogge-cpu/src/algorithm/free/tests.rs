@@ -7,13 +7,25 @@ use crate::arch::ordered::{self, bytes::V};
 use kogge_core::ops::{Max, Sum};
 use std::fmt::Debug;
 
-/// Lengths around vectors of 16 and 32 bytes, and rows.
+/// Lengths around vectors of 16, 32 and 64 bytes, and rows.
 fn lengths(size: usize) -> Vec<usize> {
-    let [lane, vector, row] = [16, 32, ROW].map(|bytes| bytes / size);
+    let [lane, half, vector, row] = [16, 32, 64, ROW].map(|bytes| bytes / size);
     if cfg!(miri) {
-        return vec![1, row + vector + lane + 1];
+        return vec![1, row + vector + half + lane + 1];
     }
-    vec![1, lane - 1, lane + 1, 2 * vector, row, row + vector, 2 * row + vector + lane + 1]
+    let few = [
+        1,
+        lane - 1,
+        lane + 1,
+        half + 1,
+        2 * half - 1,
+        vector,
+        vector + half,
+        2 * vector,
+        row,
+        row + 1,
+    ];
+    [&few[..], &[row + vector, 2 * row + vector + half + lane + 1]].concat()
 }
 
 /// Elements with a bit of everything.
@@ -58,26 +70,33 @@ fn every_way<A: Element + Debug + PartialEq, O: Operator<A>>(
             case.check::<ordered::None>();
             case.check::<V<16>>();
             case.check::<V<32>>();
+            case.check::<V<64>>();
+            case.check_by::<V<64>, V<32>>();
         }
     }
 }
 
 impl<A: Element + Debug + PartialEq, O: Operator<A>> Case<'_, A, O> {
-    /// In place, and out of place from some offset on.
     fn check<P: Ordered>(&self) {
+        self.check_by::<P, P>();
+    }
+
+    /// In place, and out of place from some offset on.
+    fn check_by<P: Ordered, H: Ordered>(&self) {
         let name =
             format!("{} elements, {:?}, vectors of {}", self.want.len(), self.kind, P::BYTES);
         let mut values: Box<[A]> = self.input.into();
         let first = values.as_mut_ptr();
         // SAFETY: the values are elements too.
-        let folds = unsafe { self.scan::<P>(first, first, None, false) };
+        let folds = unsafe { self.scan::<P, H>(first, first, Beside::Prefetch, false) };
         assert_eq!((&*values, folds), (self.want, (self.folds.0, None)), "in place, {name}");
 
         for (offset, stream) in [(1, true), (3, false)] {
             let mut room = vec![A::zeroed(); offset + self.want.len()].into_boxed_slice();
             let (from, to) = (self.input.as_ptr(), room[offset..].as_mut_ptr());
             // SAFETY: there is room for as many values as elements, and as many are ahead.
-            let folds = unsafe { self.scan::<P>(from, to, Some(self.ahead.as_ptr()), stream) };
+            let folds =
+                unsafe { self.scan::<P, H>(from, to, Beside::Fold(self.ahead.as_ptr()), stream) };
             let values = &room[offset..];
             assert_eq!((values, folds), (self.want, self.folds), "stream: {stream}, {name}");
         }
@@ -86,16 +105,16 @@ impl<A: Element + Debug + PartialEq, O: Operator<A>> Case<'_, A, O> {
     /// # Safety
     ///
     /// As for [`scan`], with the length of the input.
-    unsafe fn scan<P: Ordered>(
+    unsafe fn scan<P: Ordered, H: Ordered>(
         &self,
         from: *const A,
         to: *mut A,
-        ahead: Option<*const A>,
+        beside: Beside<*const A>,
         stream: bool,
     ) -> (A, Option<A>) {
-        let run = Run { from, to, len: self.input.len(), before: self.before, ahead, stream };
+        let run = Run { from, to, len: self.input.len(), before: self.before, beside, stream };
         // SAFETY: passed on; arrays need no CPU feature.
-        unsafe { scan::<P, A, O>(self.operator, self.kind, run) }
+        unsafe { scan::<P, H, A, O>(self.operator, self.kind, run) }
     }
 }
 

@@ -69,7 +69,7 @@ impl<A: Element + Debug, O: Operator<A>> Case<'_, A, O> {
     }
 
     /// In place, and out of place on a line and off it.
-    fn check<P: Ordered>(&self) {
+    fn check<P: Masked>(&self) {
         let (want, fold) = self.want();
         let same = |values: &[A], through: A, how: &str| {
             let bytes = bytemuck::cast_slice::<A, u8>;
@@ -99,7 +99,7 @@ impl<A: Element + Debug, O: Operator<A>> Case<'_, A, O> {
     /// # Safety
     ///
     /// The elements must be readable at `from`, and writable at `to`.
-    unsafe fn scan<P: Ordered>(&self, from: *const A, to: *mut A, stream: bool) -> A {
+    unsafe fn scan<P: Masked>(&self, from: *const A, to: *mut A, stream: bool) -> A {
         let Self { operator, kind, init, heads, input, through } = *self;
         let len = input.len();
         let places = Headed { operator, kind, init, from, to, heads, len, through, stream };

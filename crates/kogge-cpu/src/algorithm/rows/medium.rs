@@ -9,6 +9,7 @@
 use super::Prepared;
 use super::spread::Spread;
 use super::steps::{chunks, closed, finish};
+use crate::algorithm::asking::AHEAD;
 use crate::algorithm::lanes::Vectors;
 use crate::algorithm::outlet::Outlet;
 use crate::arch::Words;
@@ -154,7 +155,7 @@ where
         // SAFETY: by contract.
         unsafe {
             let mut from = self.segments.from.add(at.place);
-            prefetch_row(from.cast::<u8>().wrapping_add(super::PREFETCH));
+            prefetch_row(from.cast::<u8>().wrapping_add(AHEAD));
             if at.place + Self::LEN > self.segments.readable {
                 let room = self.room.as_mut_ptr().cast::<A>();
                 room.cast::<u8>().write_bytes(0, ROW);

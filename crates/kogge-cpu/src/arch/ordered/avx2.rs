@@ -1,6 +1,6 @@
 //! AVX2: two lanes of 16 bytes.
 
-use super::Ordered;
+use super::{Masked, Ordered};
 use crate::arch::avx2::opaque;
 use crate::arch::vectors::Vectors;
 use core::arch::asm;
@@ -184,6 +184,15 @@ unsafe impl Ordered for V {
         }
     }
 
+    #[inline(always)]
+    unsafe fn pick(mask: __m256i, ones: __m256i, zeros: __m256i) -> __m256i {
+        // SAFETY: the caller vouches for AVX2.
+        unsafe { _mm256_blendv_epi8(zeros, ones, mask) }
+    }
+}
+
+// SAFETY: as above.
+unsafe impl Masked for V {
     #[inline(always)]
     unsafe fn shift<const S: usize>(before: __m256i, vector: __m256i) -> __m256i {
         // SAFETY: the caller vouches for AVX2.

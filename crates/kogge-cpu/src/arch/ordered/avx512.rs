@@ -1,105 +1,14 @@
 //! AVX-512: the two lanes of AVX2, with moves between them in one instruction.
-//!
-//! Permutes are written as assembly: the compiler would make a masked one a permute and a blend, and
-//! of one whose indices it knows two shuffles.
 
-use super::Ordered;
 use super::avx2::V as Narrower;
-use crate::arch::avx512::opaque;
+use super::permute::two::{masked16, masked32, masked64, permuted16, permuted32, permuted64};
+use super::{Masked, Ordered};
 use crate::arch::vectors::Vectors;
-use core::arch::asm;
 use core::arch::x86_64::*;
 
 /// Vectors of AVX-512.
 #[derive(Clone, Copy)]
 pub(crate) struct V;
-
-/// The widest vectors, for what moves no elements.
-#[derive(Clone, Copy)]
-pub(crate) struct Wide;
-
-// SAFETY: `__m512i` is 64 plain bytes.
-unsafe impl Vectors for Wide {
-    type Vector = __m512i;
-    const BYTES: usize = 64;
-
-    #[inline(always)]
-    unsafe fn load(from: *const u8) -> __m512i {
-        // SAFETY: readable by contract, at any alignment; the caller vouches for AVX-512.
-        unsafe { _mm512_loadu_si512(from.cast()) }
-    }
-
-    #[inline(always)]
-    unsafe fn store(vector: __m512i, to: *mut u8) {
-        // SAFETY: writable by contract, at any alignment; the caller vouches for AVX-512.
-        unsafe { _mm512_storeu_si512(to.cast(), vector) }
-    }
-
-    #[inline(always)]
-    unsafe fn stream(vector: __m512i, to: *mut u8) {
-        // SAFETY: writable and aligned by contract; the caller vouches for AVX-512.
-        unsafe { _mm512_stream_si512(to.cast(), vector) }
-    }
-
-    #[inline(always)]
-    unsafe fn opaque(vector: __m512i) -> __m512i {
-        // SAFETY: the caller vouches for AVX-512.
-        unsafe { opaque(vector) }
-    }
-}
-
-/// `$name(fill, mask, …, vector)`: the vector permuted where the mask is set, `fill` elsewhere.
-macro_rules! masked {
-    ($name:ident, $instruction:literal $(, $indices:ident)?) => {
-        #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-        #[inline]
-        fn $name(fill: __m256i, mask: u32, $($indices: __m256i,)? vector: __m256i) -> __m256i {
-            let mut permuted = fill;
-            // SAFETY: an instruction on registers alone, of AVX-512 for vectors of 32 bytes.
-            unsafe {
-                asm!(
-                    $instruction,
-                    permuted = inout(ymm_reg) permuted,
-                    mask = in(kreg) mask,
-                    vector = in(ymm_reg) vector,
-                    $($indices = in(ymm_reg) $indices,)?
-                    options(pure, nomem, nostack, preserves_flags)
-                )
-            }
-            permuted
-        }
-    };
-}
-
-masked!(masked16, "vpermw {permuted}{{{mask}}}, {indices}, {vector}", indices);
-masked!(masked32, "vpermd {permuted}{{{mask}}}, {indices}, {vector}", indices);
-masked!(masked64, "vpermq {permuted}{{{mask}}}, {indices}, {vector}", indices);
-
-/// `$name(indices, vector)`: the vector permuted.
-macro_rules! permuted {
-    ($name:ident, $instruction:literal) => {
-        #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-        #[inline]
-        fn $name(indices: __m256i, vector: __m256i) -> __m256i {
-            let permuted: __m256i;
-            // SAFETY: an instruction on registers alone, of AVX-512 for vectors of 32 bytes.
-            unsafe {
-                asm!(
-                    concat!($instruction, " {0}, {1}, {2}"),
-                    out(ymm_reg) permuted,
-                    in(ymm_reg) indices,
-                    in(ymm_reg) vector,
-                    options(pure, nomem, nostack, preserves_flags)
-                )
-            }
-            permuted
-        }
-    };
-}
-
-permuted!(permuted16, "vpermw");
-permuted!(permuted32, "vpermd");
-permuted!(permuted64, "vpermq");
 
 // SAFETY: `__m256i` is 32 plain bytes.
 unsafe impl Vectors for V {
@@ -165,6 +74,15 @@ unsafe impl Ordered for V {
         }
     }
 
+    #[inline(always)]
+    unsafe fn pick(mask: __m256i, ones: __m256i, zeros: __m256i) -> __m256i {
+        // SAFETY: passed on.
+        unsafe { Narrower::pick(mask, ones, zeros) }
+    }
+}
+
+// SAFETY: as above.
+unsafe impl Masked for V {
     #[inline(always)]
     unsafe fn shift<const S: usize>(before: __m256i, vector: __m256i) -> __m256i {
         // SAFETY: passed on.

@@ -1,11 +1,11 @@
 //! Vectors as arrays of bytes: for tests of kernels at either width, and for Miri, which doesn't
 //! interpret intrinsics.
 
-use super::Ordered;
+use super::{Masked, Ordered};
 use crate::arch::vectors::Vectors;
 use crate::array::array;
 
-/// Vectors of `N` bytes: a lane or two.
+/// Vectors of `N` bytes: a lane, two or four.
 #[derive(Clone, Copy)]
 pub(crate) struct V<const N: usize>;
 
@@ -45,13 +45,27 @@ unsafe impl<const N: usize> Ordered for V<N> {
     }
 
     unsafe fn across<const S: usize>(fill: [u8; N], vector: [u8; N]) -> [u8; N] {
-        array(|i| if i < LANE { fill[i] } else { vector[LANE - S + i % S] })
+        array(|i| match i / LANE {
+            lane if lane % 2 == 0 => fill[i],
+            lane => vector[lane * LANE - S + i % S],
+        })
+    }
+
+    unsafe fn halfway<const S: usize>(fill: [u8; N], vector: [u8; N]) -> [u8; N] {
+        array(|i| if i < N / 2 { fill[i] } else { vector[N / 2 - S + i % S] })
     }
 
     unsafe fn last<const S: usize>(vector: [u8; N]) -> [u8; N] {
         array(|i| vector[N - S + i % S])
     }
 
+    unsafe fn pick(mask: [u8; N], ones: [u8; N], zeros: [u8; N]) -> [u8; N] {
+        array(|i| if mask[i] == 0xff { ones[i] } else { zeros[i] })
+    }
+}
+
+// SAFETY: as above.
+unsafe impl<const N: usize> Masked for V<N> {
     unsafe fn shift<const S: usize>(before: [u8; N], vector: [u8; N]) -> [u8; N] {
         array(|i| if i < S { before[i + N - S] } else { vector[i - S] })
     }

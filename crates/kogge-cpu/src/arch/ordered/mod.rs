@@ -4,9 +4,8 @@
 //! four, … within its 16-byte lanes, then from lane to lane. Moves are by bytes, so elements of 1, 2,
 //! 4 and 8 bytes have them in common.
 //!
-//! Vectors are of 32 bytes where the CPU has 64 as well: scanning one takes a step less than
-//! scanning twice as many elements, and a Zen 4 does two of them at a time. What moves no elements takes
-//! the [widest](super::Simd::Wide).
+//! Where the CPU has vectors of 64 bytes, those are [what is scanned](super::Simd::Wide): a Zen 5 does one of
+//! them in the time of one of 32. Under masks 32 bytes are [what serves](super::Simd::Masked).
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(crate) mod avx2;
@@ -16,11 +15,15 @@ pub(crate) mod avx512;
 pub(crate) mod bytes;
 #[cfg(all(target_arch = "aarch64", not(miri)))]
 pub(crate) mod neon;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod permute;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+pub(crate) mod wide;
 
 use super::Vectors;
 
-/// Vectors, of one 16-byte lane or two, and how elements move in them. `S` is the size of an element,
-/// 1, 2, 4 or 8 bytes, unless said otherwise.
+/// Vectors, of one 16-byte lane, two or four, and how elements move up in them. `S` is the size of an
+/// element, 1, 2, 4 or 8 bytes, unless said otherwise.
 ///
 /// # Safety
 ///
@@ -33,13 +36,24 @@ pub(crate) unsafe trait Ordered: Vectors {
     /// The level's CPU features must be present.
     unsafe fn up<const S: usize>(fill: Self::Vector, vector: Self::Vector) -> Self::Vector;
 
-    /// The last element of the first lane throughout the second lane; the first lane is that of
-    /// `fill`. Where there are two lanes only.
+    /// The last element of each even lane throughout the next; even lanes are those of `fill`. Where
+    /// there are two lanes or more.
     ///
     /// # Safety
     ///
     /// The level's CPU features must be present.
     unsafe fn across<const S: usize>(fill: Self::Vector, vector: Self::Vector) -> Self::Vector;
+
+    /// The last element of the first half throughout the second; the first half is that of `fill`.
+    /// Where there are four lanes.
+    ///
+    /// # Safety
+    ///
+    /// The level's CPU features must be present.
+    #[inline(always)]
+    unsafe fn halfway<const S: usize>(_fill: Self::Vector, _vector: Self::Vector) -> Self::Vector {
+        unreachable!("four lanes")
+    }
 
     /// The last element throughout the vector.
     ///
@@ -48,6 +62,48 @@ pub(crate) unsafe trait Ordered: Vectors {
     /// The level's CPU features must be present.
     unsafe fn last<const S: usize>(vector: Self::Vector) -> Self::Vector;
 
+    /// The last `count` bytes of `vector`, and before them those of `fill`.
+    ///
+    /// # Safety
+    ///
+    /// A vector must have so many; the level's CPU features be present.
+    #[inline(always)]
+    unsafe fn with_end(fill: Self::Vector, vector: Self::Vector, count: usize) -> Self::Vector {
+        // SAFETY: zeros and ones are as long as the longest vector each; features by contract.
+        unsafe {
+            let mask = Self::load(ENDS.as_ptr().add(LONGEST - Self::BYTES + count));
+            Self::pick(mask, vector, fill)
+        }
+    }
+
+    /// The bytes of `ones` where those of the mask are 0xff, of `zeros` where they are 0.
+    ///
+    /// # Safety
+    ///
+    /// The level's CPU features must be present.
+    unsafe fn pick(mask: Self::Vector, ones: Self::Vector, zeros: Self::Vector) -> Self::Vector;
+}
+
+/// Bytes of the longest vectors.
+const LONGEST: usize = 64;
+
+/// Masks of the last bytes of a vector: so many before the middle are none.
+static ENDS: [u8; 2 * LONGEST] = {
+    let mut ends = [0; 2 * LONGEST];
+    let mut i = LONGEST;
+    while i < 2 * LONGEST {
+        ends[i] = 0xff;
+        i += 1;
+    }
+    ends
+};
+
+/// Such vectors, and lanes of them under masks.
+///
+/// # Safety
+///
+/// As for [`Ordered`].
+pub(crate) unsafe trait Masked: Ordered {
     /// As [`last`](Self::last), where other moves of elements keep the CPU busy and nothing waits for it.
     ///
     /// # Safety
@@ -123,6 +179,13 @@ unsafe impl Ordered for None {
     unsafe fn last<const S: usize>(_: [u8; 0]) -> [u8; 0] {
         []
     }
+    unsafe fn pick(_: [u8; 0], _: [u8; 0], _: [u8; 0]) -> [u8; 0] {
+        []
+    }
+}
+
+// SAFETY: as above.
+unsafe impl Masked for None {
     unsafe fn shift<const S: usize>(_: [u8; 0], _: [u8; 0]) -> [u8; 0] {
         []
     }

@@ -1,6 +1,6 @@
 //! NEON: one lane of 16 bytes.
 
-use super::Ordered;
+use super::{Masked, Ordered};
 use crate::arch::vectors::Vectors;
 use crate::array::array;
 use core::arch::aarch64::*;
@@ -78,6 +78,15 @@ unsafe impl Ordered for V {
         }
     }
 
+    #[inline(always)]
+    unsafe fn pick(mask: uint8x16_t, ones: uint8x16_t, zeros: uint8x16_t) -> uint8x16_t {
+        // SAFETY: the caller vouches for NEON.
+        unsafe { vbslq_u8(mask, ones, zeros) }
+    }
+}
+
+// SAFETY: as above.
+unsafe impl Masked for V {
     #[inline(always)]
     unsafe fn shift<const S: usize>(before: uint8x16_t, vector: uint8x16_t) -> uint8x16_t {
         // SAFETY: passed on; there is one lane.

@@ -1,0 +1,51 @@
+//! Memory asked for ahead of a scan, so that it is read evenly while stores drain. (Bursts of more than
+//! 1 KiB, of loads, prefetches or stores, cost a fifth of the bandwidth and more.)
+
+use super::tile::Beside;
+use crate::arch::stream::{ROW, prefetch_part};
+
+/// Bytes from where something is folded to where it is asked for: memory, by several threads.
+pub(super) const AHEAD: usize = 8 * ROW;
+
+/// Bytes from where a scan is to where it asks: a cache most of all, whose hardware prefetcher is late.
+const AHEAD_OF_SCAN: usize = 16 * ROW;
+
+/// Memory asked for ahead, of what is being scanned or folded.
+pub(super) struct Asking {
+    /// What is next, if anything is asked for.
+    next: Option<*const u8>,
+}
+
+impl Asking {
+    /// What a scan from this place asks for.
+    #[inline(always)]
+    pub(super) fn of<A>(from: *const A, beside: Beside<*const A>) -> Self {
+        let bytes = |place: *const A, ahead| Some(place.cast::<u8>().wrapping_add(ahead));
+        let next = match beside {
+            Beside::Nothing => None,
+            Beside::Prefetch => bytes(from, AHEAD_OF_SCAN),
+            Beside::Fold(ahead) => bytes(ahead, AHEAD),
+        };
+        Self { next }
+    }
+
+    /// Asks for the next quarter of a row: once at each of four places between the loads and the stores of a
+    /// row. (Two threads of a Zen 5 scan lines of floats at 93 % of a copy's speed so, at 89 % with a row at once.)
+    #[inline(always)]
+    pub(super) fn quarter(&mut self) {
+        if let Some(next) = self.next {
+            prefetch_part::<{ ROW / 4 }>(next);
+            self.next = Some(next.wrapping_add(ROW / 4));
+        }
+    }
+
+    /// Asks for the next row at once: right where a scan computes so little that it waits for memory all the
+    /// time. (Sums of integers, one thread of a Zen 5, from L3: a tenth faster than by quarters. Two threads, from
+    /// memory, 2 to 4 %.)
+    #[inline(always)]
+    pub(super) fn row(&mut self) {
+        for _ in 0..4 {
+            self.quarter();
+        }
+    }
+}

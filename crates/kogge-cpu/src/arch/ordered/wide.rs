@@ -1,0 +1,136 @@
+//! AVX-512: four lanes of 16 bytes.
+
+use super::Ordered;
+use super::permute::four::{masked16, masked32, masked64, permuted16, permuted32, permuted64};
+use crate::arch::avx512::opaque;
+use crate::arch::vectors::Vectors;
+use core::arch::x86_64::*;
+
+/// The widest vectors of AVX-512.
+#[derive(Clone, Copy)]
+pub(crate) struct V;
+
+/// The last byte of each lane throughout the lane.
+#[target_feature(enable = "avx512f,avx512bw")]
+#[inline]
+fn last_of_lanes(vector: __m512i) -> __m512i {
+    _mm512_shuffle_epi8(vector, _mm512_set1_epi8(15))
+}
+
+/// Eight 64-bit indices of elements: those of a lane of even place, and of the next.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn indices(low: i64, high: i64) -> __m512i {
+    _mm512_setr_epi64(low, low, low, low, high, high, high, high)
+}
+
+// SAFETY: `__m512i` is 64 plain bytes.
+unsafe impl Vectors for V {
+    type Vector = __m512i;
+    const BYTES: usize = 64;
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> __m512i {
+        // SAFETY: readable by contract, at any alignment; the caller vouches for AVX-512.
+        unsafe { _mm512_loadu_si512(from.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(vector: __m512i, to: *mut u8) {
+        // SAFETY: writable by contract, at any alignment; the caller vouches for AVX-512.
+        unsafe { _mm512_storeu_si512(to.cast(), vector) }
+    }
+
+    #[inline(always)]
+    unsafe fn stream(vector: __m512i, to: *mut u8) {
+        // SAFETY: writable and aligned by contract; the caller vouches for AVX-512.
+        unsafe { _mm512_stream_si512(to.cast(), vector) }
+    }
+
+    #[inline(always)]
+    unsafe fn opaque(vector: __m512i) -> __m512i {
+        // SAFETY: the caller vouches for AVX-512.
+        unsafe { opaque(vector) }
+    }
+}
+
+// SAFETY: as above.
+unsafe impl Ordered for V {
+    #[inline(always)]
+    unsafe fn up<const S: usize>(fill: __m512i, vector: __m512i) -> __m512i {
+        // SAFETY: the caller vouches for AVX-512.
+        unsafe {
+            match S {
+                1 => _mm512_alignr_epi8::<15>(vector, fill),
+                2 => _mm512_alignr_epi8::<14>(vector, fill),
+                4 => _mm512_alignr_epi8::<12>(vector, fill),
+                8 => _mm512_alignr_epi8::<8>(vector, fill),
+                _ => unreachable!(),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn across<const S: usize>(fill: __m512i, vector: __m512i) -> __m512i {
+        const ODD: u8 = 0b1100_1100;
+        // SAFETY: the caller vouches for AVX-512.
+        unsafe {
+            match S {
+                1 => {
+                    let last = last_of_lanes(vector);
+                    _mm512_mask_shuffle_i64x2::<0b10_10_00_00>(fill, ODD, last, last)
+                }
+                2 => masked16(
+                    fill,
+                    0xff00_ff00,
+                    indices(0x0007_0007_0007_0007, 0x0017_0017_0017_0017),
+                    vector,
+                ),
+                4 => masked32(fill, 0xf0f0, indices(3 << 32 | 3, 11 << 32 | 11), vector),
+                8 => masked64(fill, ODD.into(), indices(1, 5), vector),
+                _ => unreachable!(),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn halfway<const S: usize>(fill: __m512i, vector: __m512i) -> __m512i {
+        const UPPER: u8 = 0b1111_0000;
+        // SAFETY: the caller vouches for AVX-512.
+        unsafe {
+            match S {
+                1 => {
+                    let last = last_of_lanes(vector);
+                    _mm512_mask_shuffle_i64x2::<0b01_01_01_01>(fill, UPPER, last, last)
+                }
+                2 => masked16(fill, 0xffff_0000, _mm512_set1_epi16(15), vector),
+                4 => masked32(fill, 0xff00, _mm512_set1_epi32(7), vector),
+                8 => masked64(fill, UPPER.into(), _mm512_set1_epi64(3), vector),
+                _ => unreachable!(),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn last<const S: usize>(vector: __m512i) -> __m512i {
+        // SAFETY: the caller vouches for AVX-512.
+        unsafe {
+            match S {
+                1 => {
+                    let last = last_of_lanes(vector);
+                    _mm512_shuffle_i64x2::<0b11_11_11_11>(last, last)
+                }
+                2 => permuted16(_mm512_set1_epi16(31), vector),
+                4 => permuted32(_mm512_set1_epi32(15), vector),
+                8 => permuted64(_mm512_set1_epi64(7), vector),
+                _ => unreachable!(),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn pick(mask: __m512i, ones: __m512i, zeros: __m512i) -> __m512i {
+        // SAFETY: the caller vouches for AVX-512.
+        unsafe { _mm512_ternarylogic_epi64::<0b1100_1010>(mask, ones, zeros) }
+    }
+}
