@@ -1,7 +1,7 @@
 //! Numbers that were measured, and nothing else. bench/records holds the measurements.
 
 /// Input bytes below which a second thread costs more than it brings.
-pub(crate) const BYTES_PER_THREAD: u64 = 2 << 20;
+pub(crate) const BYTES_PER_THREAD: u64 = 8 << 20;
 
 /// Bytes of a piece: its second touch must be in L2, beside the next piece being prefetched.
 pub(crate) const PIECE_BYTES: u64 = 128 << 10;
