@@ -325,11 +325,7 @@ pub(crate) fn ring(
         stages,
         groups,
         reducers: tuning.reducers,
-        lookers: match element {
-            _ if wide => tuning.wide_lookers,
-            1 => tuning.byte_lookers,
-            _ => 1,
-        },
+        lookers: if wide { tuning.wide_lookers } else { 1 },
         ahead: tuning.ahead.min(stages.saturating_sub(1)),
         flight: tuning.flight.max(1),
         draw_from: tuning.draw_from,

@@ -23,10 +23,8 @@ pub struct Tuning {
     pub groups: u32,
     /// Warps that reduce tiles: 1, 2, 4 or 8.
     pub reducers: u32,
-    /// Warps that look ahead, where accumulators have more than 8 bytes,
+    /// Warps that look ahead, where accumulators have more than 8 bytes; elsewhere one.
     pub wide_lookers: u32,
-    /// and where elements have one byte; elsewhere one.
-    pub byte_lookers: u32,
     /// Tiles that a block reduces before it looks at the totals of others.
     pub ahead: u32,
     /// Tiles that a block has on their way into its ring: more of them only queue up.
@@ -95,7 +93,6 @@ impl Default for Tuning {
             groups: 1,
             reducers: 4,
             wide_lookers: 2,
-            byte_lookers: 2,
             ahead: 1,
             flight: 2,
             draw_from: 16_384,
