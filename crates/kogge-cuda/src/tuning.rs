@@ -23,8 +23,10 @@ pub struct Tuning {
     pub groups: u32,
     /// Warps that reduce tiles: 1, 2, 4 or 8.
     pub reducers: u32,
-    /// Warps that look ahead, where accumulators have more than 8 bytes; elsewhere one.
+    /// Warps that look ahead, where accumulators have more than 8 bytes,
     pub wide_lookers: u32,
+    /// and where a sequence of bytes is too short for its tiles to be drawn; elsewhere one.
+    pub byte_lookers: u32,
     /// Tiles that a block reduces before it looks at the totals of others.
     pub ahead: u32,
     /// Tiles that a block has on their way into its ring: more of them only queue up.
@@ -93,6 +95,7 @@ impl Default for Tuning {
             groups: 1,
             reducers: 4,
             wide_lookers: 2,
+            byte_lookers: 2,
             ahead: 1,
             flight: 2,
             draw_from: 16_384,
