@@ -129,12 +129,18 @@ KOGGE_DEVICE void run_loader(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 lane) 
         [&](u32 s, u32 bytes) { end_load<S>(&ring.full[s], bytes, lane); });
 }
 
+// Whether the epoch is shared by an mbarrier, not by a barrier of some warps. By the latter the assembler learns that
+// lanes go together (`sync_group`), so kernels are a tenth shorter, and nearly all are quicker. synccheck reports it where
+// it is a `bar.sync`, which the look-ahead and the reducers reach in two places; of an mbarrier beside `barrier.sync` it
+// reports nothing.
+template <class A>
+constexpr bool EPOCH_APART = EVERY_LANE_ARRIVES;
+
 // The look-ahead and the reducers meet once, when the epoch has been read: so a slot that holds it tells
-// that no warp of its block has yet to read the one before. By a barrier of theirs, for the sake of what the assembler
-// learns from it (`sync_group`); synccheck wants one that is reached from one place.
+// that no warp of its block has yet to read the one before.
 template <class S>
 KOGGE_DEVICE void share_epoch(Ring<S>& ring, bool read, u32 lane) {
-    if constexpr (!EVERY_LANE_ARRIVES) return sync_group(2, LANES * (Ring<S>::LOOKERS + S::REDUCERS));
+    if constexpr (!EPOCH_APART<typename S::Op::Element>) return sync_group(2, LANES * (Ring<S>::LOOKERS + S::REDUCERS));
     if (read) arrive_together(&ring.begun, lane);
     else barrier_wait(&ring.begun, 0);
 }

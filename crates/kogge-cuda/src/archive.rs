@@ -223,14 +223,14 @@ pub fn selection() -> Result<Vec<Vec<Kernel>>, Error> {
 }
 
 /// Adds an entry's kernels for every length, unless they are there: by a cluster, by segments where there is none,
-/// by tiles, and in rounds.
+/// by tiles, and in rounds, in turn and drawn.
 fn kernels(
     entry: &Entry,
     specification: Specification,
     device: Capability,
     group: &mut Vec<Kernel>,
 ) -> Result<(), Error> {
-    for bytes in [4 << 10, 64 << 10, 128 << 10, 4 << 20, 1 << 30] {
+    for bytes in [4 << 10, 64 << 10, 128 << 10, 4 << 20, 64 << 20, 1 << 30] {
         let plan = entry.plan(bytes, specification, device, &Tuning::default())?;
         let Specification { kind, direction } = specification;
         let kernel = Kernel {

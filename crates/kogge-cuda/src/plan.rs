@@ -234,9 +234,12 @@ pub fn plan(problem: &Problem, device: Capability, tuning: &Tuning) -> Result<Pl
         });
     }
     match ring(order, problem.element_bytes as u32, accumulator, 0, device, tuning) {
-        Some((ring, shared_bytes))
+        Some((mut ring, shared_bytes))
             if problem.len > 0 && (bytes >= tuning.rounds_bytes || segments > MOST_SEGMENTS) =>
         {
+            if problem.element_bytes == 1 && tiles < tuning.draw_from.into() {
+                ring.lookers = ring.lookers.max(tuning.byte_lookers);
+            }
             Ok(Plan {
                 kernel: Kernel::Rounds(ring),
                 grid: tiles.min(device.multiprocessors.into()) as u32,
@@ -325,11 +328,7 @@ pub(crate) fn ring(
         stages,
         groups,
         reducers: tuning.reducers,
-        lookers: match element {
-            _ if wide => tuning.wide_lookers,
-            1 => tuning.byte_lookers,
-            _ => 1,
-        },
+        lookers: if wide { tuning.wide_lookers } else { 1 },
         ahead: tuning.ahead.min(stages.saturating_sub(1)),
         flight: tuning.flight.max(1),
         draw_from: tuning.draw_from,
@@ -383,6 +382,19 @@ mod tests {
                 assert_eq!(ring.bulk, device.compute >= (9, 0));
             }
         }
+    }
+
+    #[test]
+    fn bytes_have_two_look_aheads_until_their_tiles_are_drawn() {
+        let tuning = Tuning::default();
+        let lookers =
+            |len, element| rounds(&plan(&problem(len, element), H100, &tuning).unwrap()).lookers;
+        let drawn = u64::from(tuning.draw_from) << 15;
+        assert_eq!(
+            (lookers(1 << 26, 1), lookers(drawn - (1 << 15), 1), lookers(drawn, 1)),
+            (2, 2, 1)
+        );
+        assert_eq!((lookers(1 << 26, 4), lookers(1 << 28, 4), lookers(1 << 28, 16)), (1, 1, 2));
     }
 
     #[test]

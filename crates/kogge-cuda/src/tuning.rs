@@ -25,7 +25,7 @@ pub struct Tuning {
     pub reducers: u32,
     /// Warps that look ahead, where accumulators have more than 8 bytes,
     pub wide_lookers: u32,
-    /// and where elements have one byte; elsewhere one.
+    /// and where a sequence of bytes is too short for its tiles to be drawn; elsewhere one.
     pub byte_lookers: u32,
     /// Tiles that a block reduces before it looks at the totals of others.
     pub ahead: u32,

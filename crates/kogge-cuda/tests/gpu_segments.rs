@@ -73,80 +73,98 @@ fn given(source: Source, segments: usize) -> SegmentSource {
     }
 }
 
-/// Runs a scan in some random way and compares.
-fn check<T, U, A, O>(
-    device: &Device,
-    operator: &O,
-    workspace: &mut Workspace,
-    random: &mut Random,
-    lengths: &[usize],
-    input: &[T],
+/// Scans by one operator, one after another in the same workspace.
+struct Trial<A, O> {
+    operator: O,
+    /// Initial values, which segments take in turn.
     some: [A; 3],
-) where
-    T: DeviceElement + Accumulate<A>,
-    U: DeviceElement + Accumulate<A>,
-    A: Element + DeviceType,
-    O: DeviceOperator<A>,
-{
-    let source = SOURCES[random.below(SOURCES.len())];
-    let lengths: Vec<usize> =
-        lengths.iter().copied().filter(|&len| len > 0 || source.of_offsets()).collect();
-    let kind = [Kind::Inclusive, Kind::Exclusive][random.below(2)];
-    let direction = [Direction::Forward, Direction::Reverse][random.below(2)];
-    let mut offset =
-        |align: usize| if random.below(2) == 0 { 0 } else { random.below(16 / align) * align };
-    let offsets = [offset(align_of::<T>()), offset(align_of::<U>())];
-    let in_place = size_of::<T>() == size_of::<U>() && random.below(3) == 0;
-    let mut from = Guarded::new(workspace, bytemuck::cast_slice(input), offsets[0]);
-    let mut to = Guarded::new(workspace, &vec![0x5a; input.len() * size_of::<U>()], offsets[1]);
-    let mut totals = Guarded::new(workspace, &vec![0x5a; lengths.len() * size_of::<A>()], 0);
-    let each: Vec<A> = (0..lengths.len().max(1)).map(|i| some[i % 3]).collect();
-    let mut memory = Guarded::new(workspace, bytemuck::cast_slice(&each), 0);
-    let mut heads = Guarded::new(workspace, &source.bytes(random, &lengths).0, 0);
-    let (way, summed) = (random.below(4), random.below(2) == 0);
-    let inits = match way {
-        0 => Inits::None,
-        1 => Inits::Value(some[0]),
-        2 => Inits::Memory(memory.address(workspace)),
-        _ => Inits::Each(memory.address(workspace)),
-    };
-    let first = |i: usize| match inits {
-        Inits::None => None,
-        Inits::Each(_) => Some(some[i % 3]),
-        _ => Some(some[0]),
-    };
-    let what = format!(
-        "{} of {} elements, {source:?}, {} segments, {kind:?} {direction:?} inits {way} totals {summed} {offsets:?} \
-         {in_place}",
-        std::any::type_name::<(T, U, A)>(),
-        input.len(),
-        lengths.len(),
-    );
-    let (at, sums) = (from.address(workspace), totals.address(workspace));
-    let target = if in_place { at } else { to.address(workspace) };
-    let scan = device
-        .prepare_segments::<T, U, A, O>(
-            operator,
-            kind,
-            direction,
-            input.len() as u64,
-            given(source, lengths.len()),
-            summed || matches!(inits, Inits::Each(_)),
-        )
-        .expect("a scan");
-    let heads = heads.address(workspace);
-    // SAFETY: all are alive until the copies back have waited.
-    unsafe { scan.run(workspace, at, target, heads, inits, summed.then_some(sums)) }
-        .expect("launches");
-    let (values, all) =
-        expected_segments::<T, U, A, O>(operator, input, &lengths, kind, direction, first);
-    let got = if in_place { &from } else { &to }.take(workspace);
-    if let Some(i) = (0..values.len()).find(|&i| values[i] != got[i]) {
-        panic!("{what}: element {} is wrong", i / size_of::<U>());
+    device: Device,
+    workspace: Workspace,
+    random: Random,
+}
+
+impl<A: Element + DeviceType, O: DeviceOperator<A>> Trial<A, O> {
+    fn new(device: Device, operator: O, some: [A; 3], seed: u64) -> Self {
+        let workspace = device.workspace().expect("a workspace");
+        Self { operator, some, device, workspace, random: Random(seed) }
     }
-    let sums = totals.take(workspace);
-    let untouched = || sums.iter().all(|&byte| byte == 0x5a);
-    assert!(if summed { sums == all } else { untouched() }, "{what}: a total is wrong");
+
+    /// Scans these elements, cut at random.
+    fn cut<T: DeviceElement + Accumulate<A>, U: DeviceElement + Accumulate<A>>(
+        &mut self,
+        input: &[T],
+    ) {
+        let lengths = lengths(&mut self.random, Order::of::<T>(), input.len());
+        self.check::<T, U>(&lengths, input);
+    }
+
+    /// Runs a scan in some random way and compares.
+    fn check<T: DeviceElement + Accumulate<A>, U: DeviceElement + Accumulate<A>>(
+        &mut self,
+        lengths: &[usize],
+        input: &[T],
+    ) {
+        let Self { operator, some, device, workspace, random } = self;
+        let source = SOURCES[random.below(SOURCES.len())];
+        let lengths: Vec<usize> =
+            lengths.iter().copied().filter(|&len| len > 0 || source.of_offsets()).collect();
+        let kind = [Kind::Inclusive, Kind::Exclusive][random.below(2)];
+        let direction = [Direction::Forward, Direction::Reverse][random.below(2)];
+        let mut offset =
+            |align: usize| if random.below(2) == 0 { 0 } else { random.below(16 / align) * align };
+        let offsets = [offset(align_of::<T>()), offset(align_of::<U>())];
+        let in_place = size_of::<T>() == size_of::<U>() && random.below(3) == 0;
+        let mut from = Guarded::new(workspace, bytemuck::cast_slice(input), offsets[0]);
+        let mut to = Guarded::new(workspace, &vec![0x5a; input.len() * size_of::<U>()], offsets[1]);
+        let mut totals = Guarded::new(workspace, &vec![0x5a; lengths.len() * size_of::<A>()], 0);
+        let each: Vec<A> = (0..lengths.len().max(1)).map(|i| some[i % 3]).collect();
+        let mut memory = Guarded::new(workspace, bytemuck::cast_slice(&each), 0);
+        let mut heads = Guarded::new(workspace, &source.bytes(random, &lengths).0, 0);
+        let (way, summed) = (random.below(4), random.below(2) == 0);
+        let inits = match way {
+            0 => Inits::None,
+            1 => Inits::Value(some[0]),
+            2 => Inits::Memory(memory.address(workspace)),
+            _ => Inits::Each(memory.address(workspace)),
+        };
+        let first = |i: usize| match inits {
+            Inits::None => None,
+            Inits::Each(_) => Some(some[i % 3]),
+            _ => Some(some[0]),
+        };
+        let what = format!(
+            "{} of {} elements, {source:?}, {} segments, {kind:?} {direction:?} inits {way} totals {summed} {offsets:?} \
+             {in_place}",
+            std::any::type_name::<(T, U, A)>(),
+            input.len(),
+            lengths.len(),
+        );
+        let (at, sums) = (from.address(workspace), totals.address(workspace));
+        let target = if in_place { at } else { to.address(workspace) };
+        let scan = device
+            .prepare_segments::<T, U, A, O>(
+                &*operator,
+                kind,
+                direction,
+                input.len() as u64,
+                given(source, lengths.len()),
+                summed || matches!(inits, Inits::Each(_)),
+            )
+            .expect("a scan");
+        let heads = heads.address(workspace);
+        // SAFETY: all are alive until the copies back have waited.
+        unsafe { scan.run(workspace, at, target, heads, inits, summed.then_some(sums)) }
+            .expect("launches");
+        let (values, all) =
+            expected_segments::<T, U, A, O>(operator, input, &lengths, kind, direction, first);
+        let got = if in_place { &from } else { &to }.take(workspace);
+        if let Some(i) = (0..values.len()).find(|&i| values[i] != got[i]) {
+            panic!("{what}: element {} is wrong", i / size_of::<U>());
+        }
+        let sums = totals.take(workspace);
+        let untouched = || sums.iter().all(|&byte| byte == 0x5a);
+        assert!(if summed { sums == all } else { untouched() }, "{what}: a total is wrong");
+    }
 }
 
 /// Segments of every kind at boundary lengths, and some long sequences.
@@ -158,38 +176,15 @@ where
     O: DeviceOperator<A>,
 {
     let order = Order::of::<T>();
-    let mut random = Random(size_of::<T>() as u64 * 100 + size_of::<U>() as u64);
-    let device = device();
-    let mut workspace = device.workspace().expect("a workspace");
-    let data: Vec<T> = (0..order.block() * 40 + 5).map(|_| make(&mut random)).collect();
-    for n in boundary_lengths(order, order.block() * 2) {
-        let lengths = lengths(&mut random, order, n);
-        check::<T, U, A, O>(
-            &device,
-            &operator,
-            &mut workspace,
-            &mut random,
-            &lengths,
-            &data[..n],
-            some,
-        );
-    }
-    for _ in 0..6 {
-        let n = data.len() - random.below(order.block());
-        let lengths = lengths(&mut random, order, n);
-        check::<T, U, A, O>(
-            &device,
-            &operator,
-            &mut workspace,
-            &mut random,
-            &lengths,
-            &data[..n],
-            some,
-        );
+    let seed = size_of::<T>() as u64 * 100 + size_of::<U>() as u64;
+    let mut trial = Trial::new(device(), operator, some, seed);
+    let data: Vec<T> = (0..order.block() * 40 + 5).map(|_| make(&mut trial.random)).collect();
+    let long: Vec<usize> = (0..6).map(|_| data.len() - trial.random.below(order.block())).collect();
+    for n in boundary_lengths(order, order.block() * 2).into_iter().chain(long) {
+        trial.cut::<T, U>(&data[..n]);
     }
     // One that is longer than the look-back is wide.
-    let whole = [data.len()];
-    check::<T, U, A, O>(&device, &operator, &mut workspace, &mut random, &whole, &data, some);
+    trial.check::<T, U>(&[data.len()], &data);
 }
 
 fn float(random: &mut Random) -> f32 {
@@ -276,27 +271,17 @@ fn compose_i32() {
 fn long_segments() {
     let order = Order::of::<f32>();
     let (row, tile) = (order.row(), order.tile());
-    let mut random = Random(77);
-    let device = device();
-    let mut workspace = device.workspace().expect("a workspace");
-    let data: Vec<f32> = (0..order.block() * 5).map(|_| float(&mut random)).collect();
+    let mut trial = Trial::new(device(), Sum, [0.3, -0.0, 1e9], 77);
+    let data: Vec<f32> = (0..order.block() * 5).map(|_| float(&mut trial.random)).collect();
     for _ in 0..40 {
+        let random = &mut trial.random;
         let mut lengths = vec![random.below(row)];
         for _ in 0..1 + random.below(3) {
             lengths.push(tile * (30 + random.below(16)) + random.below(row));
             lengths.push(random.below(row));
         }
         let n = lengths.iter().sum();
-        let inits = [0.3, -0.0, 1e9];
-        check::<f32, f32, f32, _>(
-            &device,
-            &Sum,
-            &mut workspace,
-            &mut random,
-            &lengths,
-            &data[..n],
-            inits,
-        );
+        trial.check::<f32, f32>(&lengths, &data[..n]);
     }
 }
 
@@ -305,42 +290,22 @@ fn briefly(compute: (u32, u32)) {
     let order = Order::of::<f32>();
     let capability = Capability { multiprocessors: 3, compute, ..device().capability() };
     let device = device().with_capability(capability);
-    let mut workspace = device.workspace().expect("a workspace");
-    let mut random = Random(10);
-    let sums: Vec<f32> = (0..order.tile() * 90).map(|_| float(&mut random)).collect();
+    let mut floats = Trial::new(device.clone(), Sum, [0.3, -0.0, 1e9], 10);
+    let mut numbers = Trial::new(device, Sum, [3; 3], 11);
+    let sums: Vec<f32> = (0..order.tile() * 90).map(|_| float(&mut floats.random)).collect();
     let exact: Vec<i32> = sums.iter().map(|&x| x as i32).collect();
     for n in [order.segment() + 3, order.tile() * 2, order.tile() * 15 + 77] {
         for _ in 0..8 {
-            let lengths = lengths(&mut random, order, n);
-            let (workspace, random) = (&mut workspace, &mut random);
-            let inits = [0.3, -0.0, 1e9];
-            check::<f32, f32, f32, _>(
-                &device,
-                &Sum,
-                workspace,
-                random,
-                &lengths,
-                &sums[..n],
-                inits,
-            );
-            check::<i32, i32, i32, _>(
-                &device,
-                &Sum,
-                workspace,
-                random,
-                &lengths,
-                &exact[..n],
-                [3; 3],
-            );
+            floats.cut::<f32, f32>(&sums[..n]);
+            numbers.cut::<i32, i32>(&exact[..n]);
         }
     }
     // In rounds and in stretches, if by offsets.
     for _ in 0..12 {
-        let long = order.tile() * 40;
+        let (long, random) = (order.tile() * 40, &mut floats.random);
         let lengths = [random.below(99), long, 5, long + random.below(99), 300];
         let n = lengths.iter().sum();
-        let (workspace, random) = (&mut workspace, &mut random);
-        check::<f32, f32, f32, _>(&device, &Sum, workspace, random, &lengths, &sums[..n], [0.3; 3]);
+        floats.check::<f32, f32>(&lengths, &sums[..n]);
     }
 }
 
