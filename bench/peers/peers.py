@@ -24,8 +24,6 @@ CPP_DTYPES = ["i8", "i16", "i32", "i64", "f32", "f64"]
 STRETCH_NS = 100_000
 # Who is done sooner may find all in cache, and is called once before it is timed.
 CACHED_NS = 1_000_000
-# Threads of OpenMP go on asking for work for some milliseconds, at the cost of whoever is next.
-SETTLED_S = 0.02
 # Contenders this many times slower than kogge sit out three rounds in four.
 SLOW = 8
 MODES = ["into", "in-place"]
@@ -250,18 +248,15 @@ def interleaved(contenders, seconds, rounds):
     once = [max(1, stretch(one, n) // n) for one, n in zip(contenders, calls)]
     kogge = next(t for one, t in zip(contenders, once) if one.role == "kogge")
     times = [[] for _ in contenders]
-    start, round_, threads = time.perf_counter(), 0, 1
+    start, round_ = time.perf_counter(), 0
     while round_ < rounds or time.perf_counter() - start < seconds:
         for i, one in enumerate(contenders):
             if once[i] > SLOW * kogge and round_ % 4:
                 continue
             if once[i] < CACHED_NS:
-                if threads > 1:
-                    time.sleep(SETTLED_S)
                 # What fits in the caches is measured there, not where the one before left it.
                 one.run(1)
             times[i].append(stretch(one, calls[i]) / calls[i])
-            threads = one.threads
         round_ += 1
     return [
         {
