@@ -7,7 +7,7 @@
 //! and [`parallel`] lets threads take them in turn, with [`handover`] between them. [`strip`] goes
 //! across lines side by side, from and to where [`abreast`] says, [`line`] by line of the cache where it can, with
 //! [`levels`] above its rows.
-//! [`io`] is where all others read and write.
+//! [`io`] is where all others read and write, and [`asking`] what is brought near before.
 
 pub(crate) mod abreast;
 mod arrays;

@@ -130,7 +130,7 @@ unsafe fn stream<T>(row: *mut T, i: usize, vector: __m256i) {
     unsafe { _mm256_stream_si256(row.cast::<__m256i>().add(i), vector) }
 }
 
-/// Compares words, as [`Words::differ`] does.
+/// Compares words, as [`Simd::differ`](super::Simd::differ) does.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn differ(words: &[u32; 64], others: &[u32; 64]) -> u64 {
@@ -148,7 +148,7 @@ pub(super) fn differ(words: &[u32; 64], others: &[u32; 64]) -> u64 {
     u64::from(half(0)) | u64::from(half(1)) << 32
 }
 
-/// Lists places, as [`Words::list`] does.
+/// Lists places, as [`Simd::list`](super::Simd::list) does.
 ///
 /// # Safety
 ///

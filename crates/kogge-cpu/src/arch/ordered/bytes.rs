@@ -79,8 +79,4 @@ unsafe impl<const N: usize> Masked for V<N> {
         let bits = u64::from(bits[0]) | u64::from(bits[1]) << 32;
         if bits >> (g * (N / S) + N / S - 1) & 1 == 1 { [0xff; N] } else { [0; N] }
     }
-
-    unsafe fn select<const S: usize>(mask: [u8; N], ones: [u8; N], zeros: [u8; N]) -> [u8; N] {
-        array(|i| if mask[i] == 0xff { ones[i] } else { zeros[i] })
-    }
 }

@@ -143,11 +143,15 @@ pub(crate) unsafe trait Masked: Ordered {
     /// # Safety
     ///
     /// The level's CPU features must be present.
+    #[inline(always)]
     unsafe fn select<const S: usize>(
         mask: Self::Vector,
         ones: Self::Vector,
         zeros: Self::Vector,
-    ) -> Self::Vector;
+    ) -> Self::Vector {
+        // SAFETY: passed on.
+        unsafe { Self::pick(mask, ones, zeros) }
+    }
 }
 
 /// A level without such vectors.
@@ -194,9 +198,6 @@ unsafe impl Masked for None {
         []
     }
     unsafe fn mask_last<const S: usize>(_: &[u32; 2], _: usize) -> [u8; 0] {
-        []
-    }
-    unsafe fn select<const S: usize>(_: [u8; 0], _: [u8; 0], _: [u8; 0]) -> [u8; 0] {
         []
     }
 }

@@ -130,14 +130,4 @@ unsafe impl Masked for V {
         // SAFETY: the caller vouches for NEON.
         unsafe { vdupq_n_u8(0u8.wrapping_sub(last as u8)) }
     }
-
-    #[inline(always)]
-    unsafe fn select<const S: usize>(
-        mask: uint8x16_t,
-        ones: uint8x16_t,
-        zeros: uint8x16_t,
-    ) -> uint8x16_t {
-        // SAFETY: the caller vouches for NEON.
-        unsafe { vbslq_u8(mask, ones, zeros) }
-    }
 }

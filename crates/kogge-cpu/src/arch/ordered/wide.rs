@@ -17,7 +17,7 @@ fn last_of_lanes(vector: __m512i) -> __m512i {
     _mm512_shuffle_epi8(vector, _mm512_set1_epi8(15))
 }
 
-/// Eight 64-bit indices of elements: those of a lane of even place, and of the next.
+/// Indices of elements, 64 bits of them at a time: throughout the lower half, and the upper.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn indices(low: i64, high: i64) -> __m512i {
