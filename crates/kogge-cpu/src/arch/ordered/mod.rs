@@ -105,7 +105,7 @@ static ENDS: [u8; 2 * LONGEST] = {
 ///
 /// As for [`Ordered`].
 pub(crate) unsafe trait Masked: Ordered {
-    /// As [`last`](Self::last), where other moves of elements keep the CPU busy and nothing waits for it.
+    /// As [`last`](Ordered::last), where other moves of elements keep the CPU busy and nothing waits for it.
     ///
     /// # Safety
     ///
