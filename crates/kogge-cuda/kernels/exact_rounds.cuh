@@ -215,6 +215,7 @@ KOGGE_DEVICE void exact_run_scan(const SegmentedArguments<S>& arguments) {
         barrier_init(&ring.begun, ring.LOOKERS * ARRIVALS);
         barrier_init_fence();
     }
+    await_launches();
     ExactRounds<S> rounds((ExactTiles<S>(arguments)));
     sync_block();
     if (warp == 0) run_exact_loader(ring, rounds, lane);

@@ -13,7 +13,7 @@ struct alignas(16) Window {
     u64 heads;  // how many
 };
 
-enum : u32 { MARK_THREADS = 256, SUM_THREADS = 1024, MOST_MARKED = 8192 };
+enum : u32 { MARK_THREADS = 256, MARK_SEGMENTS = 4, SUM_THREADS = 1024, MOST_MARKED = 8192 };
 
 struct MarkArguments {
     const void* source;  // keys, flags, or one more offset than there are segments
@@ -184,6 +184,7 @@ struct MarkShare {
 // Heads by flag or key: one thread block a window.
 template <class Source, bool REVERSE, u32 WINDOW>
 KOGGE_DEVICE void mark(const MarkArguments& arguments) {
+    launch_dependents();
     typedef MarkShare<Source, REVERSE, WINDOW> Share;
     u32 warp = thread_index() / LANES, lane = thread_index() % LANES;
     Share share(arguments.source, arguments.length, warp, lane);
@@ -204,23 +205,52 @@ KOGGE_DEVICE u64 segment_of(const Offset* offsets, u64 segments, u64 element) {
     return low;
 }
 
-// Heads by offsets: a thread a segment, in a mask of zeros. An empty segment is no run.
-template <class Offset, bool REVERSE, u32 WINDOW>
-KOGGE_DEVICE void mark_offsets(const MarkArguments& arguments) {
-    const Offset* offsets = (const Offset*)arguments.source;
-    u64 segment = (u64)block_index() * MARK_THREADS + thread_index();
-    if (segment >= arguments.segments) return;
-    u64 from = offsets[segment], to = offsets[segment + 1];
+// Sets a bit of the mask for each lane that `starts` a run at this position. Lanes next to each other that have bits of one
+// word set them together: short segments have many.
+KOGGE_DEVICE void set_heads(u32* heads, u64 position, bool starts, u32 lane) {
+    u64 word = starts ? position / 32 : ~0ull, before = value_of_lane(word, lane + LANES - 1);
+    u32 bits = starts ? 1u << position % 32 : 0;
+#pragma unroll
+    for (u32 stride = 1; stride < LANES; stride *= 2) {
+        u64 other_word = value_of_lane(word, lane + stride);
+        u32 other_bits = shuffle(bits, (lane + stride) % LANES);
+        if (lane + stride < LANES && other_word == word) bits |= other_bits;
+    }
+    if (starts && (lane == 0 || before != word)) set_bits(heads + word, bits);
+}
+
+// The head of a run, by the offsets around it, in a mask of zeros. An empty segment is no run.
+template <bool REVERSE, u32 WINDOW>
+KOGGE_DEVICE void mark_segment(const MarkArguments& arguments, u64 from, u64 to, u32 lane) {
     // Offsets that aren't in order, or lead outside, mustn't lead to other memory.
-    if (from >= to || to > arguments.length) return;
+    bool is_run = from < to && to <= arguments.length;
     u64 start = REVERSE ? arguments.length - to : from, next = REVERSE ? arguments.length - from : to;
-    set_bits(arguments.heads + start / 32, 1u << start % 32);
+    set_heads(arguments.heads, start, is_run, lane);
+    if (!is_run) return;
     // The last head of a window is the one whose successor is in another, of which it is the first, or that has none;
     // the number is looked up.
     if (start == 0) arguments.first[0] = 1;
     if (start / WINDOW == next / WINDOW && next < arguments.length) return;
     arguments.windows[start / WINDOW].last = start + 1;
     if (next < arguments.length) arguments.first[next / WINDOW] = (u32)(next % WINDOW) + 1;
+}
+
+// Heads by offsets: a thread has some segments, whose offsets it asks for at once.
+template <class Offset, bool REVERSE, u32 WINDOW>
+KOGGE_DEVICE void mark_offsets(const MarkArguments& arguments) {
+    launch_dependents();
+    const Offset* offsets = (const Offset*)arguments.source;
+    u64 first = (u64)block_index() * MARK_THREADS * MARK_SEGMENTS + thread_index();
+    u64 from[MARK_SEGMENTS], to[MARK_SEGMENTS];
+#pragma unroll
+    for (u32 i = 0; i < MARK_SEGMENTS; i++) {
+        u64 segment = first + i * MARK_THREADS;
+        bool there = segment < arguments.segments;
+        from[i] = there ? offsets[segment] : 0;
+        to[i] = there ? offsets[segment + 1] : 0;
+    }
+#pragma unroll
+    for (u32 i = 0; i < MARK_SEGMENTS; i++) mark_segment<REVERSE, WINDOW>(arguments, from[i], to[i], thread_index() % LANES);
 }
 
 struct SumShared {
@@ -376,6 +406,8 @@ KOGGE_DEVICE void list_runs(const MarkArguments& arguments, SumShared& shared, c
 // What precedes each window in its place, and after the last place what there is in all; a thread a
 // window, and one more. Takes an epoch for itself and begins one for the launch that follows.
 KOGGE_DEVICE void sum_windows(const MarkArguments& arguments) {
+    launch_dependents();
+    await_launches();
     SumShared& shared = *(SumShared*)shared_memory();
     u32 warp = thread_index() / LANES, lane = thread_index() % LANES;
     u64 count = arguments.window_count, place = (u64)block_index() * SUM_THREADS + thread_index();

@@ -244,6 +244,8 @@ KOGGE_DEVICE void run_scanner(Ring<S>& ring, Rounds<S, RunTiles<S>>& rounds, u32
 
 template <class S>
 KOGGE_DEVICE void long_run_scan(const SegmentedArguments<S>& arguments) {
+    launch_dependents();
+    await_launches();
     // How many tiles there are, the host doesn't know.
     if (block_index() < arguments.list->count) round_scan<S>(RunTiles<S>(arguments));
 }

@@ -343,6 +343,7 @@ KOGGE_DEVICE void stretch_scan(const SegmentedArguments<S>& arguments) {
         barrier_init_fence();
     }
     sync_block();
+    await_launches();
     if (are_whole(arguments)) StretchWarp<S, true>(ring, arguments, warp, lane).scan_all();
     else StretchWarp<S, false>(ring, arguments, warp, lane).scan_all();
 }

@@ -38,34 +38,41 @@ pub(crate) struct Grid {
     pub cooperative: bool,
     /// Those of a cluster: one, where there are none.
     pub cluster: u32,
+    /// Whether blocks may begin before the launch before has ended, once all of its blocks have called
+    /// `launch_dependents` (sm_90 and newer): the kernel itself waits, by `await_launches`.
+    pub dependent: bool,
 }
 
 /// Thread blocks of a cluster that every device with clusters can hold.
 pub(crate) const PORTABLE_CLUSTER: u32 = 8;
 
 impl Grid {
-    /// What the driver is told of its clusters: how many attributes count, and they.
-    fn attributes(&self) -> (u32, [sys::CUlaunchAttribute; 2]) {
+    /// What the driver is told beside its size: how many attributes count, and they.
+    fn attributes(&self) -> (usize, [sys::CUlaunchAttribute; 3]) {
+        use sys::CUlaunchAttributeID::*;
         let attribute = |id, value| sys::CUlaunchAttribute { id, pad: [0; 4], value };
         let size = sys::CUlaunchAttributeValue_union__bindgen_ty_1 { x: self.cluster, y: 1, z: 1 };
-        let both = [
-            attribute(
-                sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
-                sys::CUlaunchAttributeValue { clusterDim: size },
-            ),
-            attribute(
-                sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
-                sys::CUlaunchAttributeValue { cooperative: 1 },
-            ),
-        ];
-        (if self.cooperative { 2 } else { 1 }, both)
+        let size = sys::CUlaunchAttributeValue { clusterDim: size };
+        let yes = sys::CUlaunchAttributeValue { cooperative: 1 };
+        let early = sys::CUlaunchAttributeValue { programmaticStreamSerializationAllowed: 1 };
+        let mut all = [attribute(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, size); 3];
+        let mut count = usize::from(self.cluster > 1);
+        if self.cooperative {
+            all[count] = attribute(CU_LAUNCH_ATTRIBUTE_COOPERATIVE, yes);
+            count += 1;
+        }
+        if self.dependent {
+            all[count] = attribute(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, early);
+            count += 1;
+        }
+        (count, all)
     }
 
-    /// The launch with so many attributes, to which it points.
+    /// The launch with these attributes, to which it points.
     fn config(
         &self,
         stream: sys::CUstream,
-        (count, attributes): &mut (u32, [sys::CUlaunchAttribute; 2]),
+        attributes: &mut [sys::CUlaunchAttribute],
     ) -> sys::CUlaunchConfig {
         sys::CUlaunchConfig {
             gridDimX: self.blocks,
@@ -77,7 +84,7 @@ impl Grid {
             sharedMemBytes: self.shared_bytes,
             hStream: stream,
             attrs: attributes.as_mut_ptr(),
-            numAttrs: *count,
+            numAttrs: attributes.len() as u32,
         }
     }
 }
@@ -110,8 +117,8 @@ impl Module {
     /// together, most of all where a cluster has more than [`PORTABLE_CLUSTER`] blocks.
     pub(crate) fn holds(&self, grid: Grid) -> Result<bool, Error> {
         self.context.bind_to_thread()?;
-        let (mut attributes, mut clusters) = (grid.attributes(), 0);
-        let config = grid.config(std::ptr::null_mut(), &mut attributes);
+        let ((count, mut attributes), mut clusters) = (grid.attributes(), 0);
+        let config = grid.config(std::ptr::null_mut(), &mut attributes[..count]);
         // SAFETY: the function is loaded; the configuration and its attributes live until the call returns,
         // which writes one integer.
         unsafe {
@@ -143,34 +150,15 @@ impl Module {
     ) -> Result<(), Error> {
         self.context.bind_to_thread()?;
         let mut parameters = [(&raw mut *arguments).cast()];
-        if grid.cluster > 1 {
-            let mut attributes = grid.attributes();
-            let config = grid.config(stream.cu_stream(), &mut attributes);
-            // SAFETY: as below; the configuration and its attributes live until the call returns.
-            unsafe {
-                let parameters = parameters.as_mut_ptr();
-                sys::cuLaunchKernelEx(&config, self.function, parameters, std::ptr::null_mut())
-            }
-            .result()?;
-            return Ok(());
-        }
-        let launch = if grid.cooperative {
-            result::launch_cooperative_kernel
-        } else {
-            result::launch_kernel
-        };
-        // SAFETY: the function is loaded; that it takes this parameter, and the rest, is the caller's
-        // promise.
+        let (count, mut attributes) = grid.attributes();
+        let config = grid.config(stream.cu_stream(), &mut attributes[..count]);
+        // SAFETY: the function is loaded; the configuration and its attributes live until the call returns. That the
+        // kernel takes this parameter, and the rest, is the caller's promise.
         unsafe {
-            launch(
-                self.function,
-                (grid.blocks, 1, 1),
-                (grid.threads, 1, 1),
-                grid.shared_bytes,
-                stream.cu_stream(),
-                &mut parameters,
-            )
-        }?;
+            let parameters = parameters.as_mut_ptr();
+            sys::cuLaunchKernelEx(&config, self.function, parameters, std::ptr::null_mut())
+        }
+        .result()?;
         Ok(())
     }
 }

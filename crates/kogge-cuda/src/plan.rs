@@ -127,7 +127,7 @@ impl Plan {
     pub(crate) fn launch(&self) -> Grid {
         let Self { grid: blocks, threads, shared_bytes, cooperative, .. } = *self;
         let cluster = if self.in_cluster() { blocks } else { 1 };
-        Grid { blocks, threads, shared_bytes, cooperative, cluster }
+        Grid { blocks, threads, shared_bytes, cooperative, cluster, dependent: false }
     }
 
     /// Whether its thread blocks are one cluster.

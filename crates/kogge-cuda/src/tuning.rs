@@ -69,10 +69,16 @@ pub struct Tuning {
     /// Tiles that segments given by offsets have on average, from which long ones go in rounds where the others go by
     /// windows.
     pub run_rounds_tiles: u32,
+    /// Windows of the longest kind for each multiprocessor, at least, or windows have two rows a warp: then segments of short
+    /// sequences are scanned by more of them.
+    pub long_windows: u32,
     /// Stages of each warp's ring for segments in stretches,
     pub stretch_stages: u32,
     /// and thread blocks of such warps on a multiprocessor, at most, if accumulators have four bytes at most.
     pub stretch_residents: u32,
+    /// Stretches for each warp that there is room for, at least: it takes some 50 µs for one, however few there are. With
+    /// fewer, windows take all segments.
+    pub stretches_per_warp: u32,
     /// Warps of a thread block for lines in lots, eight at least: 16 leave each thread 128 registers.
     pub line_warps: u32,
     /// Stages of each warp's ring for such lines, at most.
@@ -115,8 +121,10 @@ impl Default for Tuning {
             column_workers: 128,
             line_rounds_segments: 4,
             run_rounds_tiles: 8,
+            long_windows: 2,
             stretch_stages: 2,
             stretch_residents: 3,
+            stretches_per_warp: 8,
             line_warps: 16,
             line_stages: 8,
             bunch_bytes: 16 << 10,

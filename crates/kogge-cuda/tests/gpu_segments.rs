@@ -9,7 +9,9 @@ use cudarc::driver::{CudaSlice, DevicePtrMut};
 use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use kogge_core::ops::*;
 use kogge_core::{Accumulate, Direction, Element, Kind, Order, bytemuck, f16};
-use kogge_cuda::{Capability, Device, Error, Inits, KeyType, SegmentSource, Workspace, cudarc};
+use kogge_cuda::{
+    Capability, Device, Error, Inits, KeyType, SegmentSource, Tuning, Workspace, cudarc,
+};
 use std::sync::OnceLock;
 
 fn device() -> Device {
@@ -78,7 +80,8 @@ struct Trial<A, O> {
     operator: O,
     /// Initial values, which segments take in turn.
     some: [A; 3],
-    device: Device,
+    /// As it is, and one that takes any sequence for long: by stretches or windows of the longest kind.
+    devices: [Device; 2],
     workspace: Workspace,
     random: Random,
 }
@@ -86,7 +89,9 @@ struct Trial<A, O> {
 impl<A: Element + DeviceType, O: DeviceOperator<A>> Trial<A, O> {
     fn new(device: Device, operator: O, some: [A; 3], seed: u64) -> Self {
         let workspace = device.workspace().expect("a workspace");
-        Self { operator, some, device, workspace, random: Random(seed) }
+        let long = Tuning { stretches_per_warp: 0, long_windows: 0, ..Tuning::default() };
+        let devices = [device.clone(), device.with_tuning(long)];
+        Self { operator, some, devices, workspace, random: Random(seed) }
     }
 
     /// Scans these elements, cut at random.
@@ -104,7 +109,7 @@ impl<A: Element + DeviceType, O: DeviceOperator<A>> Trial<A, O> {
         lengths: &[usize],
         input: &[T],
     ) {
-        let Self { operator, some, device, workspace, random } = self;
+        let Self { operator, some, devices, workspace, random } = self;
         let source = SOURCES[random.below(SOURCES.len())];
         let lengths: Vec<usize> =
             lengths.iter().copied().filter(|&len| len > 0 || source.of_offsets()).collect();
@@ -132,16 +137,9 @@ impl<A: Element + DeviceType, O: DeviceOperator<A>> Trial<A, O> {
             Inits::Each(_) => Some(some[i % 3]),
             _ => Some(some[0]),
         };
-        let what = format!(
-            "{} of {} elements, {source:?}, {} segments, {kind:?} {direction:?} inits {way} totals {summed} {offsets:?} \
-             {in_place}",
-            std::any::type_name::<(T, U, A)>(),
-            input.len(),
-            lengths.len(),
-        );
         let (at, sums) = (from.address(workspace), totals.address(workspace));
         let target = if in_place { at } else { to.address(workspace) };
-        let scan = device
+        let scan = devices[random.below(2)]
             .prepare_segments::<T, U, A, O>(
                 &*operator,
                 kind,
@@ -151,6 +149,14 @@ impl<A: Element + DeviceType, O: DeviceOperator<A>> Trial<A, O> {
                 summed || matches!(inits, Inits::Each(_)),
             )
             .expect("a scan");
+        let what = format!(
+            "{} of {} elements, {source:?}, {} segments, {kind:?} {direction:?} inits {way} totals {summed} {offsets:?} \
+             {in_place}, {}",
+            std::any::type_name::<(T, U, A)>(),
+            input.len(),
+            lengths.len(),
+            scan.plan(),
+        );
         let heads = heads.address(workspace);
         // SAFETY: all are alive until the copies back have waited.
         unsafe { scan.run(workspace, at, target, heads, inits, summed.then_some(sums)) }

@@ -34,7 +34,7 @@ use crate::{Device, Error, Inits, Specification, Workspace};
 use cudarc::driver::{result, sys};
 use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use kogge_core::{Accumulate, Direction, Element, Kind, Problem};
-use source::{MARK_BYTES, MARK_THREADS, SCAN_THREADS, SUM_BYTES, SUM_THREADS};
+use source::{MARK_BYTES, MARK_SEGMENTS, MARK_THREADS, SCAN_THREADS, SUM_BYTES, SUM_THREADS};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -92,6 +92,7 @@ impl Device {
             source,
             plan,
             numbered,
+            dependent: self.capability().compute >= (9, 0),
             mark: self.module(source::mark(source, direction, &plan), MARK_BYTES)?,
             sum: self.module(source::sum(), SUM_BYTES)?,
             scan: self.module(scan, scan_bytes)?,
@@ -135,6 +136,8 @@ pub struct SegmentScan<T, U, A> {
     source: SegmentSource,
     plan: SegmentPlan,
     numbered: bool,
+    /// Whether a launch may begin before the one before it has ended: so none waits for the last blocks of another.
+    dependent: bool,
     mark: Arc<Module>,
     sum: Arc<Module>,
     scan: Arc<Module>,
@@ -231,6 +234,7 @@ where
             Some(has) => grid(has.blocks.into(), SCAN_THREADS, has.shared_bytes),
             None => grid(self.plan.windows, SCAN_THREADS, self.plan.shared_bytes),
         };
+        let blocks = Grid { dependent: self.dependent, ..blocks };
         // SAFETY: the caller's promise; the workspace is this stream's alone, and large enough. The struct
         // is the kernel's own, and the launch comes after those of `find` on the stream.
         unsafe {
@@ -239,19 +243,16 @@ where
             }
             if let Some(ExactSegments { grid: blocks, shared_bytes, ring, .. }) = self.plan.exact {
                 self.mark(workspace, &mut mark)?;
-                let threads = ring.threads();
-                let grid = Grid { blocks, threads, shared_bytes, cooperative: true, cluster: 1 };
+                let grid = self.rounds_grid(blocks, ring.threads(), shared_bytes);
                 return self.scan.launch(grid, workspace.stream(), &mut scan);
             }
             self.find(workspace, mark)?;
-            self.scan.launch(blocks, workspace.stream(), &mut scan)?;
-            // Last, since it begins an epoch.
+            // First, so that those of the others begin while its last tiles are under way.
             if let (Some(rounds), Some(long)) = (&self.rounds, self.plan.rounds) {
-                let LongSegments { grid: blocks, shared_bytes, ring, .. } = long;
-                let threads = ring.threads();
-                let grid = Grid { blocks, threads, shared_bytes, cooperative: true, cluster: 1 };
+                let grid = self.rounds_grid(long.grid, long.ring.threads(), long.shared_bytes);
                 rounds.launch(grid, workspace.stream(), &mut scan)?;
             }
+            self.scan.launch(blocks, workspace.stream(), &mut scan)?;
         }
         Ok(())
     }
@@ -381,6 +382,12 @@ where
         Ok(())
     }
 
+    /// The launch of rounds, whose blocks wait for each other.
+    fn rounds_grid(&self, blocks: u32, threads: u32, shared_bytes: u32) -> Grid {
+        let dependent = self.dependent;
+        Grid { blocks, threads, shared_bytes, cooperative: true, cluster: 1, dependent }
+    }
+
     /// Launches what marks where segments start.
     ///
     /// # Safety
@@ -399,7 +406,7 @@ where
                             as usize;
                     result::memset_d8_async(mark.heads, 0, bytes, stream.cu_stream())
                 }?;
-                segments.div_ceil(MARK_THREADS as u64)
+                segments.div_ceil(u64::from(MARK_THREADS * MARK_SEGMENTS))
             }
         };
         // SAFETY: the struct is the kernel's own; the rest is the caller's promise.
@@ -418,13 +425,21 @@ where
         // after the one before on the stream.
         unsafe {
             self.mark(workspace, &mut mark)?;
-            self.sum.launch(grid(sums, SUM_THREADS, SUM_BYTES), workspace.stream(), &mut mark)
+            let grid = Grid { dependent: self.dependent, ..grid(sums, SUM_THREADS, SUM_BYTES) };
+            self.sum.launch(grid, workspace.stream(), &mut mark)
         }
     }
 }
 
 fn grid(blocks: u64, threads: u32, shared_bytes: u32) -> Grid {
-    Grid { blocks: blocks.max(1) as u32, threads, shared_bytes, cooperative: false, cluster: 1 }
+    Grid {
+        blocks: blocks.max(1) as u32,
+        threads,
+        shared_bytes,
+        cooperative: false,
+        cluster: 1,
+        dependent: false,
+    }
 }
 
 /// `MarkArguments` of kernels/heads.cuh, byte for byte.

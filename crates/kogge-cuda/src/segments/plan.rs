@@ -228,6 +228,8 @@ const THREAD_BYTES: usize = 256;
 /// Thread blocks for which a multiprocessor has room at least, if windows can be made small enough.
 const FEWEST: u32 = 3;
 const MOST_STEPS: usize = 8;
+/// The same where there would be few windows.
+const SHORT_STEPS: usize = 2;
 /// Thread blocks on a multiprocessor, if it has room for them: one's copies hide another's work.
 const RESIDENTS: u32 = 4;
 /// What a multiprocessor keeps for itself of each block's shared memory.
@@ -262,7 +264,7 @@ pub fn plan_segments(
         }
     }
     let order = problem.order();
-    let steps = steps(problem, device);
+    let steps = steps(problem, device, tuning);
     let shared_bytes = shared_bytes(problem, steps);
     let window = WARPS * steps * order.row();
     let exact = match brackets {
@@ -330,13 +332,17 @@ const fn mask_bytes(marks: u64, marked: u32) -> u64 {
     (marks * marked as u64 / 8).next_multiple_of(WINDOW_BYTES)
 }
 
-/// Rows that a warp has: a power of two, and so few that a multiprocessor has room for some blocks.
-fn steps(problem: &Problem, device: Capability) -> usize {
+/// Rows that a warp has: a power of two, and so few that a multiprocessor has room for some blocks, and that there are
+/// windows for all.
+fn steps(problem: &Problem, device: Capability, tuning: &Tuning) -> usize {
     let fits = |steps: &usize| {
         let bytes = shared_bytes(problem, *steps) + RESERVED;
         bytes as usize <= WARPS * 32 * THREAD_BYTES && FEWEST * bytes <= device.shared_bytes
     };
-    [MOST_STEPS, 4, 2].into_iter().find(fits).unwrap_or(1)
+    let most = [MOST_STEPS, 4, 2].into_iter().find(fits).unwrap_or(1);
+    let windows = problem.len / (WARPS * most * problem.order().row()) as u64;
+    let short = windows < u64::from(device.multiprocessors * tuning.long_windows);
+    if short { most.min(SHORT_STEPS) } else { most }
 }
 
 fn chunk_bytes(problem: &Problem) -> usize {
@@ -426,6 +432,21 @@ mod tests {
     }
 
     #[test]
+    fn short_sequences_have_short_windows() {
+        let keys = SegmentSource::Keys(KeyType::Bits32);
+        let steps = |len, tuning: &Tuning| {
+            let plan = plan_segments(&problem(len, 4, 4, 4), keys, Brackets::Fixed, H100, tuning);
+            plan.map(|plan| (plan.steps, plan.window, plan.marked)).unwrap()
+        };
+        let enough = 2 * 132 * 8192;
+        let tuning = Tuning::default();
+        assert_eq!(steps(enough, &tuning), (8, 8192, 8192));
+        assert_eq!(steps(enough - 1, &tuning), (2, 2048, 2048));
+        assert_eq!(steps(0, &tuning), (2, 2048, 2048));
+        assert_eq!(steps(0, &Tuning { long_windows: 0, ..tuning }), (8, 8192, 8192));
+    }
+
+    #[test]
     fn four_bytes_have_several_windows_to_a_multiprocessor() {
         let problem = problem(1 << 28, 4, 4, 4);
         let keys = SegmentSource::Keys(KeyType::Bits32);
@@ -480,10 +501,11 @@ mod tests {
 
     #[test]
     fn segments_without_numbers_go_in_stretches() {
-        let plan = |problem, brackets, device| {
+        let tuned = |problem, brackets, device, tuning: &Tuning| {
             let source = SegmentSource::Offsets { segments: 1 << 20, bits: 64 };
-            plan_segments(&problem, source, brackets, device, &Tuning::default()).unwrap()
+            plan_segments(&problem, source, brackets, device, tuning).unwrap()
         };
+        let plan = |problem, brackets, device| tuned(problem, brackets, device, &Tuning::default());
         let sums = plan(problem(1 << 28, 4, 4, 4), Brackets::Fixed, H100);
         let (stretches, long) = (sums.stretches.unwrap(), sums.rounds.unwrap());
         assert_eq!((stretches.blocks, stretches.residents, stretches.stages), (3 * 132, 3, 2));
@@ -495,7 +517,14 @@ mod tests {
         assert!([scratch.list, scratch.stretches].iter().all(|at| at % 16 == 0));
         assert!(sums.to_string().starts_with("stretches of segments of at most 8192 "), "{sums}");
 
-        let few = plan(problem(5000, 4, 4, 4), Brackets::Fixed, H100).stretches.unwrap();
+        // A stretch begins in 2,048 positions, and there is room for 24 warps on each multiprocessor.
+        let enough = 8 * 24 * 132 * 2048;
+        let by = |len| plan(problem(len, 4, 4, 4), Brackets::Fixed, H100);
+        assert!(by(enough).stretches.is_some());
+        let fewer = by(enough - 2048);
+        assert_eq!((fewer.stretches, fewer.rounds), (None, None), "windows, all of them");
+        let any = Tuning { stretches_per_warp: 0, ..Tuning::default() };
+        let few = tuned(problem(5000, 4, 4, 4), Brackets::Fixed, H100, &any).stretches.unwrap();
         assert_eq!(few.blocks, 1, "no more than there can be stretches for");
         let numbered = plan(problem(1 << 28, 4, 4, 4), Brackets::Numbered, H100);
         assert_eq!((numbered.stretches, numbered.rounds), (None, None), "by windows");

@@ -11,6 +11,8 @@ use kogge_core::{Accumulate, Direction, Element};
 
 /// Threads of a block of the kernels, in the order of their launches.
 pub(super) const MARK_THREADS: u32 = 256;
+/// Segments of a thread that marks by offsets.
+pub(super) const MARK_SEGMENTS: u32 = 4;
 pub(super) const SUM_THREADS: u32 = 1024;
 pub(super) const SCAN_THREADS: u32 = 256;
 /// Shared memory of the first two: notes of each warp.

@@ -48,7 +48,9 @@ impl Stretches {
         let residents = (device.shared_bytes / (shared_bytes + RESERVED)).min(most);
         let stretches = problem.len.div_ceil(Self::marked(problem.order()) as u64);
         let blocks = stretches.div_ceil(WARPS.into()).max(1);
-        (residents > 0).then_some(Self {
+        let warps = u64::from(residents * device.multiprocessors * WARPS);
+        let enough = stretches >= warps * u64::from(tuning.stretches_per_warp);
+        (residents > 0 && enough).then_some(Self {
             blocks: blocks.min((residents * device.multiprocessors).into()) as u32,
             residents,
             stages: tuning.stretch_stages,

@@ -20,7 +20,7 @@ fn trials(build: Build, shim: &mut Shim) -> Result<(), String> {
     let order = Order::of::<i32>();
     let inits = [41i32, -3, 1 << 25];
     let case = Case { name: "brackets_i32", operator: BracketsI32, offset_bytes: 8, inits };
-    // A race detector has room for some thousand threads, and where segments start each has one.
+    // A race detector has room for some thousand threads, of which one finds where four segments start.
     let (turns, most) = if build == Build::Sanitized { (8, 1) } else { (40, 8) };
     for turn in 0..turns {
         let n = random.below(order.tile() * most);

@@ -73,7 +73,14 @@ impl ColumnPlan {
 
     fn launch(&self) -> Grid {
         let Self { grid: blocks, threads, shared_bytes, cooperative, .. } = *self;
-        Grid { blocks, threads, shared_bytes, cooperative, cluster: self.cluster() }
+        Grid {
+            blocks,
+            threads,
+            shared_bytes,
+            cooperative,
+            cluster: self.cluster(),
+            dependent: false,
+        }
     }
 }
 

@@ -197,7 +197,14 @@ where
                 let module = whole.as_ref().filter(|_| arguments.whole != 0).unwrap_or(any);
                 let ContiguousPlan { grid: blocks, threads, shared_bytes, cooperative, .. } =
                     self.plan;
-                let grid = Grid { blocks, threads, shared_bytes, cooperative, cluster: 1 };
+                let grid = Grid {
+                    blocks,
+                    threads,
+                    shared_bytes,
+                    cooperative,
+                    cluster: 1,
+                    dependent: false,
+                };
                 // SAFETY: these are the kernel's arguments; the caller's promise; the workspace is this
                 // stream's alone, and large enough.
                 unsafe { module.launch(grid, workspace.stream(), &mut arguments) }
