@@ -398,7 +398,6 @@ template <class S>
 KOGGE_DEVICE void segmented_scan(const SegmentedArguments<S>& arguments) {
     await_launches();
     SegmentedScan<S> scan(*(SegmentedShared<S>*)shared_memory(), arguments);
-    launch_dependents();
     if (arguments.length > 0) scan.run_window();
     if constexpr (S::OFFSET_BYTES > 0)
         if (arguments.inits.totals) put_empty_totals(scan.window);

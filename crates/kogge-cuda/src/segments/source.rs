@@ -181,3 +181,27 @@ where
     };
     program.text::<T, U, A, O>(operator, specification).map(Some)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::kernels;
+
+    /// The shim runs one launch after another, and on a device it would seldom be seen.
+    #[test]
+    fn launches_that_may_begin_early_wait_before_they_read_what_others_wrote() {
+        for (file, kernel) in [
+            (&kernels::HEADS, "sum_windows"),
+            (&kernels::SEGMENTED_SCAN, "segmented_scan"),
+            (&kernels::STRETCH_SCAN, "stretch_scan"),
+            (&kernels::RUN_TILES, "long_run_scan"),
+            (&kernels::EXACT_ROUNDS, "exact_run_scan"),
+        ] {
+            let text = kernels::text_of(&[file]);
+            let at = text.find(&format!("KOGGE_DEVICE void {kernel}(")).expect("the kernel");
+            let body = text[at..].split_once("{\n").expect("a body").1;
+            let waits = body.find("await_launches();").expect("it waits");
+            let (before, _) = body.split_at(waits);
+            assert!(!before.contains("arguments") && !before.contains("\n}"), "{kernel}: {before}");
+        }
+    }
+}
