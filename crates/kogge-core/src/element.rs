@@ -11,7 +11,7 @@ use half::{bf16, f16};
 /// What a scan reads and writes: plain old data of any size.
 ///
 /// Implemented for `i8`…`i64`, `u8`…`u64`, `f16`, `bf16`, `f32`, `f64`, arrays, and by
-/// [`element!`](crate::element) (or `#[derive(kogge::Element)]`) for `repr(C)` structs.
+/// [`element!`](macro@crate::element) (or `#[derive(kogge::Element)]`) for `repr(C)` structs.
 ///
 /// The size of the element fixes the [`Order`](crate::Order) of combination.
 pub trait Element: Pod + Send + Sync {

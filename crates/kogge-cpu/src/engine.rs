@@ -27,7 +27,7 @@ pub struct Request<'a, O, A> {
     pub init: Option<A>,
     /// The SIMD level; [`Level::detect`] for the best.
     pub level: Level,
-    /// Instead of what [`plan`] says; never changes the result.
+    /// Instead of what [`plan`](fn@plan) says; never changes the result.
     pub plan: Option<Plan>,
 }
 

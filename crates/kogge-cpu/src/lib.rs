@@ -2,7 +2,7 @@
 //! fixed order.
 //!
 //! The caller's rayon pool is used; SIMD is chosen at run time; small inputs stay on the calling
-//! thread. [`plan`] decides how, [`scan_into`] and [`scan_in_place`] do it.
+//! thread. [`plan`](fn@plan) decides how, [`scan_into`] and [`scan_in_place`] do it.
 //!
 //! A scan of a slice allocates one slot per tile (32 KiB of input) and one segment per thread at
 //! most; lines and segments, some state per thread besides; few lines side by side, a slot per row of

@@ -120,7 +120,7 @@ impl FromStr for Dtype {
     }
 }
 
-/// Runs an expression with a Rust type for the [`Dtype`](crate::Dtype); `Bool` is `u8`.
+/// Runs an expression with a Rust type for the [`Dtype`]; `Bool` is `u8`.
 ///
 /// ```
 /// use kogge_erased::{Dtype, with_type};

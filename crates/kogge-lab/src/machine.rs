@@ -15,6 +15,7 @@ mod provenance;
 mod race;
 mod session;
 mod stats;
+mod tell;
 mod warp;
 
 pub(crate) use session::{Session, number_bytes};

@@ -75,7 +75,7 @@ impl Program {
     ///
     /// A source whose tokens or outline cannot be read, or that has no kernel.
     /// What a *used* kernel needs and the language lacks is told by
-    /// [`Program::check`] and [`run`](crate::run).
+    /// [`Program::check`] and [`run`](fn@crate::run).
     pub fn parse(
         source: &str,
         name: &str,
@@ -127,7 +127,7 @@ impl Program {
     ///
     /// # Errors
     ///
-    /// As [`run`](crate::run): no such kernel, or one outside the language.
+    /// As [`run`](fn@crate::run): no such kernel, or one outside the language.
     pub fn has_grid_barrier(&self, kernel: &str) -> Result<bool, Diagnostic> {
         Ok(self.compile(kernel, "combine")?.grid_sync.is_some())
     }

@@ -5,7 +5,7 @@
 //! their chunks, [`medium`] some at a time whose values leave through an [`outlet`]; [`free`], [`exact`] and [`headed`] do where any
 //! order is as good; [`tile`] puts segments together; [`sequential`] goes through tiles one by one,
 //! and [`parallel`] lets threads take them in turn, with [`handover`] between them. [`strip`] goes
-//! across lines side by side, from and to where [`abreast`] says, [`line`] by line of the cache where it can, with
+//! across lines side by side, from and to where [`abreast`] says, [`line`](mod@line) by line of the cache where it can, with
 //! [`levels`] above its rows.
 //! [`io`] is where all others read and write, and [`asking`] what is brought near before.
 

@@ -8,7 +8,7 @@
 //!
 //! Here is what is compiled for each operator and SIMD level, a row of the order:
 //! [`abreast`](super::abreast) says where its lanes come from and where its values go,
-//! [`levels`](super::levels) what precedes it, and [`line`] goes through a chunk where lanes are whole
+//! [`levels`](super::levels) what precedes it, and [`line`](mod@line) goes through a chunk where lanes are whole
 //! lines of the cache.
 
 use super::abreast::{Sending, Sink, Source};

@@ -1,6 +1,6 @@
 //! Short segments that follow one another, window by window.
 //!
-//! Each [window](super::rows::window) takes as many whole segments as have 32 chunks. Its values come
+//! Each [window] takes as many whole segments as have 32 chunks. Its values come
 //! to a stage, and whole lines of the window before leave it meanwhile: so they go past the caches
 //! whatever the segments' lengths, and what a window stores behind its segments is overwritten there
 //! and never seen.

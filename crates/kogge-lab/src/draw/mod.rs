@@ -4,7 +4,7 @@
 //! that its result covers, with an arrow from its left operand; the box says which elements are
 //! combined in it. What a finding concerns, and what no longer stands for a run of neighbours, is red.
 //!
-//! [`Network::of`] reads the network from a traced [`Report`](crate::Report); [`svg`] and [`text`]
+//! [`Network::of`] reads the network from a traced [`Report`](crate::Report); [`svg`](fn@svg) and [`text`](fn@text)
 //! draw it, and with the feature `png` so does `png`.
 
 mod network;

@@ -10,10 +10,13 @@ use super::ast::{File, Function, Path, Stmt};
 use super::token::{Kind, Pos, Token};
 use crate::diagnostic::Diagnostic;
 
+mod declarator;
 mod expr;
 mod file;
 mod number;
+mod path;
 mod record;
+mod specifiers;
 mod stmt;
 mod types;
 

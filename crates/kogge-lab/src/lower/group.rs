@@ -1,11 +1,12 @@
 //! Cooperative groups: known at compile time, so their methods are barriers,
 //! shuffles and ids.
 
+use super::scope::Symbol;
 use super::taint::Taint;
 use super::ty::{Group, Ty};
-use super::value::Val;
+use super::value::{Place, PlaceKind, Val};
 use super::{Lower, Result};
-use crate::lang::ast::{Binary, Expr, ExprKind, TemplateArgument};
+use crate::lang::ast::{Binary, Expr, ExprKind, Init, TemplateArgument, TypeExpr, Variable};
 use crate::machine::ins::{Ins, Op, Special, barrier, shuffle, vote};
 
 impl Lower<'_> {
@@ -68,31 +69,13 @@ impl Lower<'_> {
         arguments: &[Expr],
     ) -> Result<Val> {
         match (group, name) {
-            (Group::Grid, "sync") => {
-                self.grid_sync.get_or_insert(self.pos);
-                self.emit(Ins::new(Op::GridSync))?;
-                self.barrier = self.code.len();
-                Ok(Val::nothing(Ty::Void))
-            }
+            (_, "sync") => self.group_sync(group),
+            (_, "thread_rank") => self.rank(group),
+            (_, "size" | "num_threads") => self.group_size(group),
             (Group::Grid, "is_valid") => Ok(Val::constant(Ty::BOOL, 1)),
-            (Group::Block, "sync") => {
-                let d = self.temp(1)?;
-                self.emit(Ins { x: barrier::PLAIN, d, ..Ins::new(Op::SyncThreads) })?;
-                self.barrier = self.code.len();
-                Ok(Val::nothing(Ty::Void))
-            }
             (Group::Block, "thread_index") | (Group::Block | Group::Grid, "group_index") => {
                 self.refuse(format!("`{name}()`; threadIdx and blockIdx say the same"))
             }
-            (Group::Tile(_), "sync") => {
-                let mask = self.tile_mask(group)?;
-                let a = self.register(&mask)?;
-                self.emit(Ins { a, ..Ins::new(Op::SyncWarp) })?;
-                self.barrier = self.code.len();
-                Ok(Val::nothing(Ty::Void))
-            }
-            (_, "thread_rank") => self.rank(group),
-            (_, "size" | "num_threads") => self.group_size(group),
             (Group::Tile(size), "meta_group_rank") => {
                 let rank = self.special(Special::Rank)?;
                 let size = Val::constant(Ty::UNSIGNED, u64::from(size));
@@ -106,42 +89,68 @@ impl Lower<'_> {
                 self.binary(Binary::Div, &rounded, &size)
             }
             (Group::Tile(size), "shfl" | "shfl_up" | "shfl_down" | "shfl_xor") => {
-                let [value, lane] = arguments else {
-                    return Err(self.pos.error(format!("`{name}` takes two arguments")));
-                };
-                let value = self.rvalue(value)?;
-                let lane = self.rvalue(lane)?;
-                let mask = self.tile_mask(group)?;
-                let width = Val::constant(Ty::UNSIGNED, u64::from(size));
-                let mode = match name {
-                    "shfl" => shuffle::INDEX,
-                    "shfl_up" => shuffle::UP,
-                    "shfl_down" => shuffle::DOWN,
-                    _ => shuffle::XOR,
-                };
-                self.shuffle(mode, &mask, &value, &lane, &width)
+                self.tile_shuffle(size, name, arguments)
             }
-            (Group::Tile(_), "any" | "all" | "ballot") => {
-                let [value] = arguments else {
-                    return Err(self.pos.error(format!("`{name}` takes one argument")));
-                };
-                let value = self.rvalue(value)?;
-                let mask = self.tile_mask(group)?;
-                let mode = match name {
-                    "any" => vote::ANY,
-                    "all" => vote::ALL,
-                    _ => vote::BALLOT,
-                };
-                let v = self.vote(mode, &mask, value)?;
-                if mode != vote::BALLOT {
-                    return Ok(v);
-                }
-                // A tile's ballot counts its bits from the tile's first lane.
-                let first = self.tile_first(group)?;
-                self.binary(Binary::Shr, &v, &first)
-            }
+            (Group::Tile(_), "any" | "all" | "ballot") => self.tile_vote(group, name, arguments),
             _ => self.refuse(format!("`{name}` of this cooperative group")),
         }
+    }
+
+    fn group_sync(&mut self, group: Group) -> Result<Val> {
+        match group {
+            Group::Grid => {
+                self.grid_sync.get_or_insert(self.pos);
+                self.emit(Ins::new(Op::GridSync))?;
+            }
+            Group::Block => {
+                let d = self.temp(1)?;
+                self.emit(Ins { x: barrier::PLAIN, d, ..Ins::new(Op::SyncThreads) })?;
+            }
+            Group::Tile(_) => {
+                let mask = self.tile_mask(group)?;
+                let a = self.register(&mask)?;
+                self.emit(Ins { a, ..Ins::new(Op::SyncWarp) })?;
+            }
+        }
+        self.barrier = self.code.len();
+        Ok(Val::nothing(Ty::Void))
+    }
+
+    fn tile_shuffle(&mut self, size: u32, name: &str, arguments: &[Expr]) -> Result<Val> {
+        let [value, lane] = arguments else {
+            return Err(self.pos.error(format!("`{name}` takes two arguments")));
+        };
+        let value = self.rvalue(value)?;
+        let lane = self.rvalue(lane)?;
+        let mask = self.tile_mask(Group::Tile(size))?;
+        let width = Val::constant(Ty::UNSIGNED, u64::from(size));
+        let mode = match name {
+            "shfl" => shuffle::INDEX,
+            "shfl_up" => shuffle::UP,
+            "shfl_down" => shuffle::DOWN,
+            _ => shuffle::XOR,
+        };
+        self.shuffle(mode, &mask, &value, &lane, &width)
+    }
+
+    fn tile_vote(&mut self, tile: Group, name: &str, arguments: &[Expr]) -> Result<Val> {
+        let [value] = arguments else {
+            return Err(self.pos.error(format!("`{name}` takes one argument")));
+        };
+        let value = self.rvalue(value)?;
+        let mask = self.tile_mask(tile)?;
+        let mode = match name {
+            "any" => vote::ANY,
+            "all" => vote::ALL,
+            _ => vote::BALLOT,
+        };
+        let v = self.vote(mode, &mask, value)?;
+        if mode != vote::BALLOT {
+            return Ok(v);
+        }
+        // A tile's ballot counts its bits from the tile's first lane.
+        let first = self.tile_first(tile)?;
+        self.binary(Binary::Shr, &v, &first)
     }
 
     fn rank(&mut self, group: Group) -> Result<Val> {
@@ -216,5 +225,44 @@ impl Lower<'_> {
         let mut mask = self.binary(Binary::Shl, &bits, &first)?;
         mask.taint = Taint::default();
         Ok(mask)
+    }
+
+    /// `cg::grid_group g = cg::this_grid();` and its like.
+    pub(super) fn declare_group(&mut self, v: &Variable, init: &Init) -> Result<bool> {
+        let declared = match &v.ty {
+            TypeExpr::Group(_) => true,
+            TypeExpr::Auto => false,
+            _ => return Ok(false),
+        };
+        let e = match init {
+            Init::Value(e) => Some(e),
+            Init::Call(arguments) => arguments.first(),
+        };
+        let group = match e {
+            Some(e) => self.group_expression(e)?,
+            None => None,
+        };
+        match group {
+            Some(group) => {
+                let place = Self::group_place(Ty::Group(group));
+                self.define(v.name.clone(), Symbol::Variable(place, None));
+                Ok(true)
+            }
+            None if declared => self.refuse("this cooperative group"),
+            None => Ok(false),
+        }
+    }
+
+    pub(super) fn group_place(ty: Ty) -> Place {
+        let ty = match ty {
+            Ty::Group(_) => ty,
+            _ => Ty::Group(Group::Block),
+        };
+        Place {
+            ty,
+            volatile: false,
+            variable: None,
+            kind: PlaceKind::Register { base: 0, flag: None },
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::emit::FIXED;
 use super::scope::{Scope, Symbol};
-use super::ty::{Ty, describe_type};
+use super::ty::Ty;
 use super::value::{Place, PlaceKind};
 use super::{Frame, Lower, Result, names};
 use crate::diagnostic::Diagnostic;
@@ -271,5 +271,21 @@ impl Lower<'_> {
             grid_sync: self.grid_sync,
             pos: f.pos,
         }
+    }
+}
+
+/// A type as C writes it, for lists of parameters.
+fn describe_type(ty: &TypeExpr) -> String {
+    match ty {
+        TypeExpr::Void => "void".into(),
+        TypeExpr::Auto => "auto".into(),
+        TypeExpr::Scalar(s) => s.c_name().into(),
+        TypeExpr::Named(path) => path.last().into(),
+        TypeExpr::Pointer(inner) => format!("{} *", describe_type(inner)),
+        TypeExpr::Reference(inner) => format!("{} &", describe_type(inner)),
+        TypeExpr::Array(inner, _) => format!("{}[]", describe_type(inner)),
+        TypeExpr::Volatile(inner) => format!("volatile {}", describe_type(inner)),
+        TypeExpr::Decltype(_) => "decltype(…)".into(),
+        TypeExpr::Group(_) => "cooperative group".into(),
     }
 }

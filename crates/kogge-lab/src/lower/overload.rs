@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::scope::{Scope, Symbol};
-use super::ty::{Ty, type_parameters};
+use super::template::type_parameters;
+use super::ty::Ty;
 use super::value::Val;
 use super::{Lower, Result};
 use crate::lang::ast::{Function, TemplateArgument, TypeExpr};

@@ -5,18 +5,20 @@
 //! reconvergence at low cost*, 2011). A group that polls or runs long yields
 //! at a backward jump to the lanes that wait for it.
 
-use super::alu::alu;
-use super::findings::{Findings, Told, who};
+use super::alu::{alu, convert};
+use super::findings::Findings;
 use super::ins::{Compiled, Ins, Object, Op, decode};
-use super::math::{self, Function};
 use super::memory::Region;
 use super::provenance::Recorder;
-use super::warp::{ALL, BlockInfo, LANES, Warp, lanes, me};
-use crate::lang::Pos;
+use super::warp::{BlockInfo, Warp, lanes, me};
 use crate::options::{Options, Order};
-use crate::report::{Access, AccessKind, Counts, FindingKind};
-use crate::trace::{Moment, Place};
-use crate::value::ScalarType;
+use crate::report::{AccessKind, Counts, FindingKind};
+use group::{Group, choose, limit, write_back};
+use lanewise::{binary, math_lanes, select, taken, unary};
+
+mod group;
+mod label;
+mod lanewise;
 
 /// Flags read without success after which a group yields.
 const POLLS: u32 = 4;
@@ -82,45 +84,17 @@ pub(super) struct Context<'c> {
     pub info: &'c BlockInfo,
 }
 
-/// The group that runs.
-struct Group {
-    pc: u32,
-    mask: u32,
-    /// Lanes that could run but wait for their turn.
-    others: u32,
-    /// The next counter at which others wait.
-    limit: u32,
+/// Where an instruction leaves its group.
+enum Step {
+    /// All its lanes go on there.
+    To(u32),
+    /// Its lanes go different ways, or wait.
+    Parted,
+    /// Its lanes are at their end.
+    Exited,
 }
 
-fn binary(r: &mut [[u64; LANES]], ins: Ins, mask: u32, f: impl Fn(u64, u64) -> u64) {
-    let a = r[usize::from(ins.a)];
-    let b = r[usize::from(ins.b)];
-    let d = &mut r[usize::from(ins.d)];
-    if mask == ALL {
-        for ((d, a), b) in d.iter_mut().zip(a).zip(b) {
-            *d = f(a, b);
-        }
-    } else {
-        for lane in lanes(mask) {
-            d[lane] = f(a[lane], b[lane]);
-        }
-    }
-}
-
-fn unary(r: &mut [[u64; LANES]], ins: Ins, mask: u32, f: impl Fn(u64) -> u64) {
-    let a = r[usize::from(ins.a)];
-    let d = &mut r[usize::from(ins.d)];
-    if mask == ALL {
-        for (d, a) in d.iter_mut().zip(a) {
-            *d = f(a);
-        }
-    } else {
-        for lane in lanes(mask) {
-            d[lane] = f(a[lane]);
-        }
-    }
-}
-
+/// Dispatch: operations that [`alu`] does, each with its own loop over the lanes, and the others.
 macro_rules! arithmetic {
     ($warp:expr, $ins:expr, $mask:expr, [$($op:ident)*], $($rest:tt)*) => {
         match $ins.op {
@@ -180,110 +154,22 @@ impl Machine<'_> {
                 self.exit(c.warp, g);
                 return None;
             };
-            let active = u64::from(g.mask.count_ones());
-            self.counts.warp_instructions += 1;
-            self.counts.thread_instructions += active;
             *used += 1;
-            let cost = active.max(MIN_COST) * expense(ins.op);
-            if self.fuel < cost {
+            if !self.charge(ins, g.mask) {
                 write_back(c.warp, g);
                 return Some(Stop::Spent);
             }
-            self.fuel -= cost;
             if TRACE {
                 self.trace_step(c, ins, g);
             }
-            let mut next = g.pc + 1;
-            let w = &mut *c.warp;
-            arithmetic!(w, ins, g.mask, [
-                AddI32 AddU32 Add64 SubI32 SubU32 Sub64 MulI32 MulU32 Mul64
-                AddF32 SubF32 MulF32 DivF32 AddF64 SubF64 MulF64 DivF64
-                And Or Xor Shl Shr LtS LeS LtU LeU Eq Ne
-                LtF32 LeF32 EqF32 NeF32 LtF64 LeF64 EqF64 NeF64
-            ],
-                Op::Nop => {}
-                Op::Mov => unary(&mut w.registers, ins, g.mask, |a| a),
-                Op::Convert => {
-                    let (from, to) = (decode(ins.x >> 4), decode(ins.x));
-                    unary(&mut w.registers, ins, g.mask, |a| super::alu::convert(from, to, a));
-                }
-                Op::Index => {
-                    let scale = ins.k as i32 as i64 as u64;
-                    binary(&mut w.registers, ins, g.mask, |a, b| {
-                        a.wrapping_add(b.wrapping_mul(scale))
-                    });
-                }
-                Op::Offset => {
-                    let k = ins.k as i32 as i64 as u64;
-                    unary(&mut w.registers, ins, g.mask, |a| a.wrapping_add(k));
-                }
-                Op::Select => {
-                    let no = w.registers[(ins.k & 0xffff) as usize];
-                    let c = w.registers[usize::from(ins.a)];
-                    let yes = w.registers[usize::from(ins.b)];
-                    let d = &mut w.registers[usize::from(ins.d)];
-                    for lane in lanes(g.mask) {
-                        d[lane] = if c[lane] != 0 { yes[lane] } else { no[lane] };
-                    }
-                }
-                Op::Div | Op::Rem => self.divide(c, ins, g),
-                Op::Math => math_lanes(w, ins, g.mask),
-                Op::Load => self.load(c, ins, g.pc, g.mask, polls),
-                Op::Store => self.store(c, ins, g.pc, g.mask),
-                Op::Atomic => self.atomic(c, ins, g.pc, g.mask, polls),
-                Op::Jump => next = ins.k,
-                Op::JumpZero | Op::JumpNonZero => {
-                    let taken = taken(w, ins, g.mask);
-                    if taken == g.mask {
-                        next = ins.k;
-                    } else if taken != 0 {
-                        self.counts.divergent_branches += 1;
-                        for lane in lanes(g.mask) {
-                            w.pc[lane] = if taken >> lane & 1 != 0 { ins.k } else { next };
-                        }
-                        return self.over(slice, *used);
-                    }
-                }
-                Op::Shuffle | Op::Vote | Op::SyncWarp => {
-                    write_back(w, g);
-                    if self.arrive(c, ins, g.pc, g.mask) {
-                        next = g.pc + 1;
-                    } else {
-                        return self.over(slice, *used);
-                    }
-                }
-                Op::SyncThreads => {
-                    write_back(w, g);
-                    w.at_block |= g.mask;
-                    return self.over(slice, *used);
-                }
-                Op::GridSync => {
-                    write_back(w, g);
-                    w.at_grid |= g.mask;
-                    return self.over(slice, *used);
-                }
-                Op::Fence => {
-                    for lane in lanes(g.mask) {
-                        let me = me(c.info, w.rank(lane));
-                        w.time[lane].fence(&me, ins.x == 1);
-                    }
-                }
-                Op::WorkBegin => self.work(w, g.mask),
-                Op::Work => self.work(w, g.mask),
-                Op::WorkEnd => {}
-                Op::Check => self.check(c, ins, g),
-                Op::Assert | Op::Trap => self.assert(c, ins, g),
-                Op::Clock => {
-                    let now = self.counts.warp_instructions;
-                    unary(&mut w.registers, Ins { a: ins.d, ..ins }, g.mask, |_| now);
-                }
-                Op::Exit => {
-                    self.exit(w, g);
-                    return None;
-                }
-            );
-            if next <= g.pc {
-                g.pc = next;
+            let next = match self.step(c, g, ins, polls) {
+                Step::To(next) => next,
+                Step::Parted => return self.over(slice, *used),
+                Step::Exited => return None,
+            };
+            let back = next <= g.pc;
+            g.pc = next;
+            if back {
                 if *polls >= POLLS || *used >= slice.instructions {
                     write_back(c.warp, g);
                     return Some(Stop::Yielded);
@@ -291,8 +177,6 @@ impl Machine<'_> {
                 if g.others != 0 {
                     g.limit = limit(c.warp, g.others, next);
                 }
-            } else {
-                g.pc = next;
             }
             if g.pc >= g.limit {
                 write_back(c.warp, g);
@@ -303,6 +187,110 @@ impl Machine<'_> {
                 return Some(Stop::Yielded);
             }
         }
+    }
+
+    /// Counts an instruction and takes its cost from the budget; false if that is spent.
+    #[inline(always)]
+    fn charge(&mut self, ins: Ins, mask: u32) -> bool {
+        let active = u64::from(mask.count_ones());
+        self.counts.warp_instructions += 1;
+        self.counts.thread_instructions += active;
+        let cost = active.max(MIN_COST) * expense(ins.op);
+        if self.fuel < cost {
+            return false;
+        }
+        self.fuel -= cost;
+        true
+    }
+
+    /// One instruction of a group.
+    #[inline(always)]
+    fn step(&mut self, c: &mut Context<'_>, g: &Group, ins: Ins, polls: &mut u32) -> Step {
+        let next = g.pc + 1;
+        let w = &mut *c.warp;
+        arithmetic!(w, ins, g.mask, [
+            AddI32 AddU32 Add64 SubI32 SubU32 Sub64 MulI32 MulU32 Mul64
+            AddF32 SubF32 MulF32 DivF32 AddF64 SubF64 MulF64 DivF64
+            And Or Xor Shl Shr LtS LeS LtU LeU Eq Ne
+            LtF32 LeF32 EqF32 NeF32 LtF64 LeF64 EqF64 NeF64
+        ],
+            Op::Nop | Op::WorkEnd => {}
+            Op::Mov => unary(&mut w.registers, ins, g.mask, |a| a),
+            Op::Convert => {
+                let (from, to) = (decode(ins.x >> 4), decode(ins.x));
+                unary(&mut w.registers, ins, g.mask, |a| convert(from, to, a));
+            }
+            Op::Index => {
+                let scale = ins.k as i32 as i64 as u64;
+                binary(&mut w.registers, ins, g.mask, |a, b| {
+                    a.wrapping_add(b.wrapping_mul(scale))
+                });
+            }
+            Op::Offset => {
+                let k = ins.k as i32 as i64 as u64;
+                unary(&mut w.registers, ins, g.mask, |a| a.wrapping_add(k));
+            }
+            Op::Select => select(w, ins, g.mask),
+            Op::Div | Op::Rem => self.divide(c, ins, g),
+            Op::Math => math_lanes(w, ins, g.mask),
+            Op::Load => self.load(c, ins, g.pc, g.mask, polls),
+            Op::Store => self.store(c, ins, g.pc, g.mask),
+            Op::Atomic => self.atomic(c, ins, g.pc, g.mask, polls),
+            Op::Jump => return Step::To(ins.k),
+            Op::JumpZero | Op::JumpNonZero => return self.branch(w, ins, g),
+            Op::Shuffle | Op::Vote | Op::SyncWarp => {
+                write_back(w, g);
+                if !self.arrive(c, ins, g.pc, g.mask) {
+                    return Step::Parted;
+                }
+            }
+            Op::SyncThreads => {
+                write_back(w, g);
+                w.at_block |= g.mask;
+                return Step::Parted;
+            }
+            Op::GridSync => {
+                write_back(w, g);
+                w.at_grid |= g.mask;
+                return Step::Parted;
+            }
+            Op::Fence => {
+                for lane in lanes(g.mask) {
+                    let me = me(c.info, w.rank(lane));
+                    w.time[lane].fence(&me, ins.x == 1);
+                }
+            }
+            Op::WorkBegin | Op::Work => self.work(w, g.mask),
+            Op::Check => self.check(c, ins, g),
+            Op::Assert | Op::Trap => self.assert(c, ins, g),
+            Op::Clock => {
+                let now = self.counts.warp_instructions;
+                unary(&mut w.registers, Ins { a: ins.d, ..ins }, g.mask, |_| now);
+            }
+            Op::Exit => {
+                self.exit(w, g);
+                return Step::Exited;
+            }
+        );
+        Step::To(next)
+    }
+
+    /// A conditional jump: where all lanes go, or each its way.
+    #[inline(always)]
+    fn branch(&mut self, w: &mut Warp, ins: Ins, g: &Group) -> Step {
+        let taken = taken(w, ins, g.mask);
+        let next = g.pc + 1;
+        if taken == g.mask {
+            return Step::To(ins.k);
+        }
+        if taken == 0 {
+            return Step::To(next);
+        }
+        self.counts.divergent_branches += 1;
+        for lane in lanes(g.mask) {
+            w.pc[lane] = if taken >> lane & 1 != 0 { ins.k } else { next };
+        }
+        Step::Parted
     }
 
     fn over(&self, slice: Slice, used: u64) -> Option<Stop> {
@@ -361,53 +349,6 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn place(&self, pc: u32) -> Pos {
-        self.kernel.places.get(pc as usize).map_or(self.kernel.pos, |site| site.pos)
-    }
-
-    /// `line 5`, or `line 5, called from line 12` within a device function.
-    pub(super) fn spot(&self, pc: u32) -> String {
-        let line = self.place(pc).line;
-        match self.kernel.places.get(pc as usize).and_then(|site| site.caller) {
-            Some(caller) if caller.get() != line => {
-                format!("line {line}, called from line {caller}")
-            }
-            _ => format!("line {line}"),
-        }
-    }
-
-    /// One side of a finding.
-    pub(super) fn side(&self, info: &BlockInfo, rank: u32, pc: u32, kind: AccessKind) -> Access {
-        let pos = self.place(pc);
-        Access {
-            kind,
-            block: info.index,
-            thread: info.thread_index(rank),
-            line: pos.line,
-            column: pos.column,
-        }
-    }
-
-    /// A finding about one lane.
-    pub(super) fn told(
-        &mut self,
-        c: &Context<'_>,
-        kind: FindingKind,
-        pc: u32,
-        lane: usize,
-        access: AccessKind,
-        what: &str,
-    ) {
-        let pos = self.place(pc);
-        let side = self.side(c.info, c.warp.rank(lane), pc, access);
-        let message = format!("{} {what} ({})", who(side.block, side.thread), self.spot(pc));
-        self.findings.add(kind, pos, pos, "", || Told {
-            message,
-            accesses: vec![side],
-            location: None,
-        });
-    }
-
     /// Lanes in the order in which the schedule lets them touch memory.
     pub(super) fn lane_order(&self, mask: u32) -> impl Iterator<Item = usize> + use<> {
         let reverse = self.options.schedule.order == Order::Reverse;
@@ -421,82 +362,6 @@ impl Machine<'_> {
             Some(lane as usize)
         })
     }
-
-    pub(super) fn moment(&self, c: &Context<'_>, lane: usize, pc: u32) -> Moment {
-        Moment {
-            launch: self.launch,
-            level: c.warp.time[lane].level,
-            block: c.info.id,
-            thread: c.warp.rank(lane),
-            line: self.place(pc).line,
-        }
-    }
-
-    /// Moves labels as an instruction moves values.
-    fn trace_step(&mut self, c: &mut Context<'_>, ins: Ins, g: &Group) {
-        let d = usize::from(ins.d);
-        match ins.op {
-            Op::Mov | Op::Convert => {
-                for lane in lanes(g.mask) {
-                    c.warp.labels[d][lane] = c.warp.label(ins.a, lane);
-                }
-            }
-            Op::Select => {
-                for lane in lanes(g.mask) {
-                    let yes = c.warp.registers[usize::from(ins.a)][lane] != 0;
-                    let from = if yes { ins.b } else { (ins.k & 0xffff) as u16 };
-                    c.warp.labels[d][lane] = c.warp.label(from, lane);
-                }
-            }
-            Op::Work if ins.x == 1 => {
-                for lane in lanes(g.mask) {
-                    let (a, b) = (c.warp.label(ins.a, lane), c.warp.label(ins.b, lane));
-                    let at = self.moment(c, lane, g.pc);
-                    if let Some(r) = &mut self.recorder {
-                        c.warp.labels[d][lane] = r.combine(at, a, b);
-                    }
-                }
-            }
-            Op::WorkBegin => {
-                let depth = ins.k as usize;
-                if c.warp.work.len() <= depth {
-                    c.warp.work.resize(depth + 1, [(0, 0); LANES]);
-                }
-                for lane in lanes(g.mask) {
-                    let first = |base: u16, w: &Warp| {
-                        let mut labels = (0..u16::from(ins.x)).map(|i| w.label(base + i, lane));
-                        labels.find(|&l| l as u32 != 0).unwrap_or(0)
-                    };
-                    let pair = (first(ins.a, c.warp), first(ins.b, c.warp));
-                    c.warp.work[depth][lane] = pair;
-                }
-            }
-            Op::WorkEnd => {
-                for lane in lanes(g.mask) {
-                    let (a, b) = c.warp.work[ins.k as usize][lane];
-                    let at = self.moment(c, lane, g.pc);
-                    let Some(r) = &mut self.recorder else { continue };
-                    let label = r.combine(at, a, b);
-                    for i in 0..usize::from(ins.x) {
-                        c.warp.labels[d + i][lane] = label;
-                    }
-                }
-            }
-            // These set their labels themselves.
-            Op::Load | Op::Store | Op::Shuffle => {}
-            _ if ins.writes() => {
-                for lane in lanes(g.mask) {
-                    c.warp.labels[d][lane] = 0;
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// The place in the trace that an element of an array is.
-    pub(super) fn element_place(array: u32, block: u32, index: u32) -> Place {
-        Place::Element { array, block, index }
-    }
 }
 
 /// How much longer an instruction takes here than an addition.
@@ -505,48 +370,5 @@ const fn expense(op: Op) -> u64 {
         Op::Atomic | Op::Fence => 32,
         Op::SyncThreads | Op::GridSync | Op::SyncWarp | Op::Shuffle | Op::Vote => 8,
         _ => 1,
-    }
-}
-
-fn math_lanes(w: &mut Warp, ins: Ins, mask: u32) {
-    let (f, ty): (Function, ScalarType) = (Function::decode(ins.x), decode((ins.k >> 16) as u8));
-    let a = w.registers[usize::from(ins.a)];
-    let b = w.registers[usize::from(ins.b)];
-    let third = w.registers[(ins.k & 0xffff) as usize];
-    let d = &mut w.registers[usize::from(ins.d)];
-    for lane in lanes(mask) {
-        d[lane] = math::apply(f, ty, a[lane], b[lane], third[lane]);
-    }
-}
-
-fn taken(w: &Warp, ins: Ins, mask: u32) -> u32 {
-    let r = &w.registers[usize::from(ins.a)];
-    let mut set = 0u32;
-    for (lane, &x) in r.iter().enumerate() {
-        set |= u32::from(x != 0) << lane;
-    }
-    mask & if ins.op == Op::JumpZero { !set } else { set }
-}
-
-/// The lanes to run: those with the smallest counter; behind one that
-/// yielded, those with the next larger one.
-fn choose(w: &Warp, runnable: u32) -> Group {
-    let smallest = |above: u32| lanes(runnable).map(|l| w.pc[l]).filter(|&pc| pc >= above).min();
-    let after = w.avoid.and_then(|pc| smallest(pc.saturating_add(1)));
-    let pc = after.or(smallest(0)).unwrap_or(0);
-    let mask = lanes(runnable).filter(|&l| w.pc[l] == pc).fold(0, |m, l| m | 1 << l);
-    let others = runnable & !mask;
-    Group { pc, mask, others, limit: limit(w, others, pc) }
-}
-
-fn limit(w: &Warp, others: u32, pc: u32) -> u32 {
-    let next = lanes(others).map(|l| w.pc[l]).filter(|&p| p >= pc).min();
-    // At the very counter, they merge at once.
-    next.unwrap_or(u32::MAX)
-}
-
-fn write_back(w: &mut Warp, g: &Group) {
-    for lane in lanes(g.mask) {
-        w.pc[lane] = g.pc;
     }
 }

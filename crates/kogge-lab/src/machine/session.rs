@@ -296,20 +296,10 @@ impl<'a> Session<'a> {
             clock: start,
         };
         let end = grid.run();
-        let clock = grid.finish();
-        self.clock = clock;
+        self.clock = grid.finish();
         self.fuel = machine.fuel;
-        let (mut counts, activity) = (machine.counts, std::mem::take(&mut machine.activity));
-        counts.steps = activity.iter().filter(|&&n| n > 0).count() as u64;
-        if let Some(l) = self.launches.last_mut() {
-            l.counts = counts;
-        }
-        let levels = activity.iter().enumerate().filter(|(_, n)| **n > 0);
-        self.activity.extend(levels.map(|(level, &applications)| Level {
-            launch: index,
-            level: level as u32,
-            applications,
-        }));
+        let (counts, activity) = (machine.counts, std::mem::take(&mut machine.activity));
+        self.account(index, counts, &activity);
         if end == End::Spent {
             let message = format!(
                 "stopped after {} instructions; the kernel may never end",
@@ -318,6 +308,20 @@ impl<'a> Session<'a> {
             self.refuse(kernel.pos, FindingKind::Budget, message);
         }
         self.stopped = end != End::Done;
+    }
+
+    /// What a launch did, for the report; `activity` by level.
+    fn account(&mut self, launch: u32, mut counts: Counts, activity: &[u64]) {
+        counts.steps = activity.iter().filter(|&&n| n > 0).count() as u64;
+        if let Some(l) = self.launches.last_mut() {
+            l.counts = counts;
+        }
+        let levels = activity.iter().enumerate().filter(|(_, n)| **n > 0);
+        self.activity.extend(levels.map(|(level, &applications)| Level {
+            launch,
+            level: level as u32,
+            applications,
+        }));
     }
 
     fn fits(&self, kernel: &Compiled, threads: u32, shared: u32, places: usize) -> bool {

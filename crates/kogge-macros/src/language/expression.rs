@@ -1,11 +1,11 @@
-//! Expressions.
+//! Expressions: operators, fields and elements, struct and array literals, branches.
 
-use super::{Both, Translator, hidden, words};
+use super::{Both, Translator, hidden};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{
-    BinOp, Block, Expr, ExprCall, ExprCast, ExprIf, ExprLit, ExprMatch, ExprMethodCall, ExprPath,
-    ExprStruct, ExprUnary, Lit, Member, Type, UnOp,
+    BinOp, Block, Expr, ExprCast, ExprIf, ExprMatch, ExprPath, ExprStruct, ExprUnary, Lit, Member,
+    Type, UnOp,
 };
 
 pub(super) const NO_MACROS: &str = "there are no macros within an operator; write out what it stands for, or a `#[kogge::device]` function";
@@ -51,67 +51,6 @@ impl Translator<'_> {
             Expr::MethodCall(call) => self.method(call),
             _ => self.refuse(expr, instead_of(expr)),
         }
-    }
-
-    fn literal(&mut self, literal: &ExprLit, negative: bool) -> Both {
-        let ir = self.ir();
-        let sign = if negative { quote!(-) } else { quote!() };
-        let suffixed = |this: &Self, suffix: &str| {
-            let (ir, known) = (this.ir(), words::scalar(suffix));
-            match known.map(hidden) {
-                Some(variant) => quote!(Some(#ir::Scalar::#variant)),
-                None => quote!(None),
-            }
-        };
-        let data = match &literal.lit {
-            Lit::Int(int) if int.suffix().starts_with('f') => {
-                let suffix = suffixed(self, int.suffix());
-                let digits = format!("{}{}", if negative { "-" } else { "" }, int.base10_digits());
-                quote!(#ir::Expr::Float(#digits, #suffix))
-            }
-            Lit::Int(int) => {
-                if let Some(advice) = words::instead_of_type(int.suffix()) {
-                    let suffix = int.suffix();
-                    return self.refuse(
-                        literal,
-                        format!("`{suffix}` is not in the operator language; {advice}"),
-                    );
-                }
-                // A literal within a pattern has its sign in it.
-                let value = int.base10_parse::<i128>().unwrap_or(i128::MAX);
-                if value > i128::from(u64::MAX) {
-                    return self.refuse(
-                        literal,
-                        "this literal is larger than any integer here; write at most `u64::MAX`",
-                    );
-                }
-                let value = if negative { -value } else { value };
-                let (suffix, value) =
-                    (suffixed(self, int.suffix()), proc_macro2::Literal::i128_unsuffixed(value));
-                quote!(#ir::Expr::Integer(#value, #suffix))
-            }
-            Lit::Float(float) => {
-                let suffix = suffixed(self, float.suffix());
-                let digits =
-                    format!("{}{}", if negative { "-" } else { "" }, float.base10_digits());
-                quote!(#ir::Expr::Float(#digits, #suffix))
-            }
-            Lit::Bool(value) => quote!(#ir::Expr::Bool(#value)),
-            Lit::Byte(byte) => {
-                let value = proc_macro2::Literal::i128_unsuffixed(byte.value().into());
-                quote!(#ir::Expr::Integer(#value, Some(#ir::Scalar::U8)))
-            }
-            Lit::Char(_) => {
-                return self.refuse(literal, "there are no characters in the operator language; write a byte, as in `b'x'`, or a number");
-            }
-            _ => {
-                return self.refuse(
-                    literal,
-                    "there are no strings in the operator language; use integers",
-                );
-            }
-        };
-        Both { rust: quote!(#sign #literal), data }
     }
 
     /// A variable, or a constant of the program around.
@@ -181,7 +120,7 @@ impl Translator<'_> {
     }
 
     /// A word applied to operands; what the Rust compiler says of it is said at `token`.
-    fn word(
+    pub(super) fn word(
         &mut self,
         token: impl ToTokens,
         function: &str,
@@ -360,131 +299,12 @@ impl Translator<'_> {
             data: quote!(#ir::Expr::Match(::std::boxed::Box::new(#value), ::std::vec![#(#data),*])),
         }
     }
-
-    fn call(&mut self, call: &ExprCall) -> Both {
-        let Expr::Path(path) = &*call.func else {
-            return self.refuse(
-                &call.func,
-                "only functions are called here; call a `#[kogge::device]` function by its name",
-            );
-        };
-        let arguments: Vec<_> = call.args.iter().map(|argument| self.expr(argument)).collect();
-        let Some(last) = path.path.segments.last() else {
-            return self.refuse(path, "name the function to call");
-        };
-        let name = last.ident.to_string();
-        if let Some(primitive) = primitive(&path.path) {
-            return self.associated(call, &primitive, &last.ident, arguments);
-        }
-        if path.path.is_ident(&self.function) {
-            return self.refuse(path, format!("`{name}` calls itself, which no GPU allows; write a `for` over a constant range"));
-        }
-        if name.starts_with(char::is_uppercase) {
-            return self.refuse(path, format!("`{name}(…)` is not in the operator language; write a struct literal with named fields"));
-        }
-        if !last.arguments.is_none() || path.qself.is_some() {
-            return self.refuse(path, "functions have no type parameters here; write a `#[kogge::device]` function for this type");
-        }
-        let (ir, krate) = (self.ir(), &self.krate);
-        let (rust, data) = split(arguments);
-        let function = quote_spanned!(path.span()=>
-            <#path as #krate::device::DeviceFunction>::function
-        );
-        Both {
-            rust: quote!(#path(#(#rust),*)),
-            data: quote!(#ir::Expr::Call(#ir::Callee::Device(#function), ::std::vec![#(#data),*])),
-        }
-    }
-
-    /// `f32::from_bits(x)`, or a method written as `f32::max(x, y)`.
-    fn associated(
-        &mut self,
-        call: &ExprCall,
-        primitive: &str,
-        name: &syn::Ident,
-        arguments: Vec<Both>,
-    ) -> Both {
-        let from_bits = match primitive {
-            "f32" => "F32FromBits",
-            _ => "F64FromBits",
-        };
-        if name == "from_bits" && arguments.len() == 1 {
-            let (ir, variant, path) = (self.ir(), hidden(from_bits), &call.func);
-            let (rust, data) = split(arguments);
-            return Both {
-                rust: quote!(#path(#(#rust),*)),
-                data: quote!(#ir::Expr::Word(#ir::Word::#variant, ::std::vec![#(#data),*])),
-            };
-        }
-        if name == "from" {
-            return self.refuse(
-                name,
-                format!(
-                    "`{primitive}::from` is not in the operator language; write `x as {primitive}`"
-                ),
-            );
-        }
-        self.named_word(name, arguments)
-    }
-
-    fn method(&mut self, call: &ExprMethodCall) -> Both {
-        if let Expr::Path(path) = &*call.receiver
-            && let Some((inner, element)) = self.inner.clone()
-            && path.path.is_ident(&inner)
-        {
-            return self.combine(call, &element);
-        }
-        if let Some(turbofish) = &call.turbofish {
-            return self.refuse(
-                turbofish,
-                "functions have no type parameters here; leave out the `::<…>`",
-            );
-        }
-        let mut operands = vec![self.expr(&call.receiver)];
-        operands.extend(call.args.iter().map(|argument| self.expr(argument)));
-        self.named_word(&call.method, operands)
-    }
-
-    fn named_word(&mut self, name: &syn::Ident, operands: Vec<Both>) -> Both {
-        let text = name.to_string();
-        let Some(word) = words::method(&text) else {
-            return self.refuse(name, words::instead_of_method(&text));
-        };
-        if operands.len() != word.arguments + 1 {
-            let (takes, got) = (word.arguments, operands.len().saturating_sub(1));
-            return self
-                .refuse(name, format!("`.{text}()` takes {takes} argument(s) here, not {got}"));
-        }
-        self.word(name, word.function, word.variant, operands)
-    }
-
-    /// `inner.combine(left, right)` of the operator that this one wraps.
-    fn combine(&mut self, call: &ExprMethodCall, element: &Type) -> Both {
-        let receiver = &call.receiver;
-        if call.method != "combine" || call.args.len() != 2 {
-            return self.refuse(
-                &call.method,
-                "an inner operator has one use here: `.combine(left, right)`",
-            );
-        }
-        let operands: Vec<_> = call.args.iter().map(|argument| self.expr(argument)).collect();
-        let (ir, krate) = (self.ir(), &self.krate);
-        let (rust, data) = split(operands);
-        Both {
-            rust: quote!(#krate::Operator::combine(#receiver, #(#rust),*)),
-            data: quote!(#ir::Expr::Call(
-                #ir::Callee::Combine(::std::boxed::Box::new(
-                    #krate::device::DeviceOperator::<#element>::function(#receiver)
-                )),
-                ::std::vec![#(#data),*],
-            )),
-        }
-    }
 }
 
+/// Nodes, as Rust that runs or as Rust that builds them.
 type Tokens = Vec<proc_macro2::TokenStream>;
 
-fn split(both: Vec<Both>) -> (Tokens, Tokens) {
+pub(super) fn split(both: Vec<Both>) -> (Tokens, Tokens) {
     both.into_iter().map(|both| (both.rust, both.data)).unzip()
 }
 
@@ -495,12 +315,6 @@ fn is_literal(expr: &Expr) -> bool {
         Expr::Paren(group) => is_literal(&group.expr),
         _ => false,
     }
-}
-
-/// The primitive type that a path of two segments starts with.
-fn primitive(path: &syn::Path) -> Option<String> {
-    let first = path.segments.first().filter(|_| path.segments.len() == 2)?;
-    Some(first.ident.to_string()).filter(|name| words::scalar(name).is_some())
 }
 
 /// The word behind an operator.

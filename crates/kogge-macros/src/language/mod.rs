@@ -4,7 +4,9 @@
 //! on the CPU and the expression that builds the same node of `device::ir`. So the two can't differ
 //! in what they accept.
 
+mod call;
 mod expression;
+mod literal;
 mod pattern;
 mod statement;
 mod types;

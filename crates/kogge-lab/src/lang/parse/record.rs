@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Parser;
-use super::types::Specifiers;
+use super::specifiers::Specifiers;
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{Expr, Function, Init, Storage, Struct, TemplateParameter, TypeExpr};
 use crate::lang::token::{Kind, Token};

@@ -199,7 +199,7 @@ impl Parser {
     /// One declarator with its initialiser.
     pub(super) fn variable(
         &mut self,
-        specifiers: &super::types::Specifiers,
+        specifiers: &super::specifiers::Specifiers,
     ) -> Result<Variable, Diagnostic> {
         let (ty, name, pos) = self.declarator(&specifiers.ty)?;
         let init = if self.eat("=") {

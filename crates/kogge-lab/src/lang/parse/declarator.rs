@@ -1,0 +1,74 @@
+//! Declarators: pointers before a name, array sizes behind it.
+
+use std::sync::Arc;
+
+use super::Parser;
+use crate::diagnostic::Diagnostic;
+use crate::lang::ast::TypeExpr;
+use crate::lang::token::{Kind, Pos};
+
+impl Parser {
+    /// A declarator: pointers, name, array sizes.
+    pub(super) fn declarator(
+        &mut self,
+        base: &TypeExpr,
+    ) -> Result<(TypeExpr, Arc<str>, Pos), Diagnostic> {
+        let ty = self.pointers(base.clone())?;
+        if self.is("(") {
+            return self.refuse("pointers to functions and to arrays");
+        }
+        let pos = self.pos();
+        let name = self.name("a name")?;
+        let name = if &*name == "operator" { self.operator_name()? } else { name };
+        Ok((self.arrays(ty)?, name, pos))
+    }
+
+    /// `*`, `&` and their qualifiers.
+    pub(super) fn pointers(&mut self, mut ty: TypeExpr) -> Result<TypeExpr, Diagnostic> {
+        let mut levels = 0;
+        loop {
+            let text = self.peek().text.clone();
+            if self.peek().kind == Kind::End {
+                break;
+            }
+            match &*text {
+                "*" => {
+                    self.descend()?;
+                    levels += 1;
+                    ty = TypeExpr::Pointer(Box::new(ty));
+                }
+                "&" | "&&" => {
+                    self.descend()?;
+                    levels += 1;
+                    ty = TypeExpr::Reference(Box::new(ty));
+                }
+                "volatile" => {
+                    self.descend()?;
+                    levels += 1;
+                    ty = TypeExpr::Volatile(Box::new(ty));
+                }
+                "const" | "__restrict__" | "__restrict" | "restrict" => {}
+                _ => break,
+            }
+            self.at += 1;
+        }
+        self.depth -= levels;
+        Ok(ty)
+    }
+
+    /// `[n][m]…` behind a name.
+    pub(super) fn arrays(&mut self, ty: TypeExpr) -> Result<TypeExpr, Diagnostic> {
+        let mut sizes = Vec::new();
+        while self.is("[") && !self.ahead(1).is("[") {
+            self.descend()?;
+            self.at += 1;
+            let outer = std::mem::replace(&mut self.in_arguments, false);
+            let size = if self.is("]") { None } else { Some(Box::new(self.expression()?)) };
+            self.in_arguments = outer;
+            self.expect("]")?;
+            sizes.push(size);
+        }
+        self.depth -= sizes.len() as u32;
+        Ok(sizes.into_iter().rev().fold(ty, |ty, size| TypeExpr::Array(Box::new(ty), size)))
+    }
+}

@@ -1,0 +1,222 @@
+//! Construction of values: from arguments, by constructors, from a braced list
+//! or by default.
+
+use std::sync::Arc;
+
+use super::argument::Argument;
+use super::ty::Ty;
+use super::value::{Place, Val};
+use super::{Lower, Result};
+use crate::lang::ast::{Expr, ExprKind, Function, Init};
+
+impl Lower<'_> {
+    /// A value of a type from arguments or list members.
+    pub(super) fn construct(&mut self, ty: &Ty, arguments: &[Expr]) -> Result<Val> {
+        match ty {
+            Ty::Scalar(_) | Ty::Pointer(_) => match arguments {
+                [] => Ok(Val::constant(ty.clone(), 0)),
+                [one] if !matches!(one.kind, ExprKind::List(_)) => {
+                    let v = self.rvalue(one)?;
+                    self.cast(v, ty)
+                }
+                _ => Err(self.pos.error("one value, not a list, is needed here")),
+            },
+            Ty::Struct(_) => self.construct_struct(ty, arguments),
+            Ty::Void => {
+                for a in arguments {
+                    self.rvalue(a)?;
+                }
+                Ok(Val::nothing(Ty::Void))
+            }
+            Ty::Array(..) => self.refuse("an array as a value"),
+            Ty::Group(_) => self.refuse("constructing a cooperative group here"),
+        }
+    }
+
+    fn construct_struct(&mut self, ty: &Ty, arguments: &[Expr]) -> Result<Val> {
+        let Ty::Struct(id) = *ty else {
+            return self.refuse("this construction");
+        };
+        if let [one] = arguments
+            && !matches!(one.kind, ExprKind::List(_))
+            && self.type_of(one)? == *ty
+        {
+            return self.rvalue(one);
+        }
+        let place = self.fresh_object(ty.clone())?;
+        let decl = self.structs[id].decl.clone();
+        if decl.methods.iter().any(|m| m.name == decl.name) {
+            let values = self.arguments(arguments)?;
+            if self.run_constructor(&place, id, values)? {
+                return self.load(&place);
+            }
+            if !arguments.is_empty() {
+                return Err(self.pos.error(format!(
+                    "no constructor of `{}` takes these arguments",
+                    self.structs[id].name
+                )));
+            }
+        }
+        self.initialise(&place, arguments)?;
+        self.load(&place)
+    }
+
+    /// A value that becomes a struct: by a constructor of one argument, or,
+    /// for a one-member struct from zero, by its member.
+    pub(super) fn convert_to_struct(&mut self, v: Val, id: usize, to: &Ty) -> Result<Val> {
+        let pos = self.pos;
+        let from = self.describe(&v.ty);
+        let place = self.fresh_object(to.clone())?;
+        let argument = Argument { value: v, place: None };
+        if self.run_constructor(&place, id, vec![argument])? {
+            return self.load(&place);
+        }
+        let to = self.describe(to);
+        Err(pos.error(format!("a value of type `{from}` does not convert to `{to}`")))
+    }
+
+    /// Runs a constructor on an object; false if none takes the arguments.
+    pub(super) fn run_constructor(
+        &mut self,
+        object: &Place,
+        id: usize,
+        arguments: Vec<Argument>,
+    ) -> Result<bool> {
+        let decl = self.structs[id].decl.clone();
+        let constructors: Vec<_> = decl
+            .methods
+            .iter()
+            .filter(|m| m.name == decl.name)
+            .map(|m| (Some(id), m.clone()))
+            .collect();
+        if constructors.is_empty() {
+            return Ok(false);
+        }
+        let values: Vec<Val> = arguments.iter().map(Argument::shape).collect();
+        match self.choose(&constructors, None, &values)? {
+            Some(chosen) => {
+                self.inline(chosen, arguments, Some(object.clone()))?;
+                Ok(true)
+            }
+            None => Ok(false),
+        }
+    }
+
+    /// Member initialisers of a constructor, and default values of members.
+    pub(super) fn construct_members(&mut self, f: &Arc<Function>) -> Result<()> {
+        let Some(this) = self.frame().this.clone() else {
+            return Ok(());
+        };
+        let Ty::Struct(id) = this.ty else {
+            return Ok(());
+        };
+        if f.name != self.structs[id].decl.name {
+            return Ok(());
+        }
+        self.default_members(&this, id)?;
+        for (name, arguments) in &f.initialisers {
+            let Some(field) = self.field(id, name).cloned() else {
+                return Err(self.no_member(id, name));
+            };
+            let place = Self::part(&this, field.ty, field.leaf, field.offset, field.volatile);
+            let v = self.construct(&place.ty, arguments)?;
+            self.store(&place, &v)?;
+        }
+        Ok(())
+    }
+
+    /// Values that a struct's declaration gives its members.
+    pub(super) fn default_members(&mut self, place: &Place, id: usize) -> Result<()> {
+        let decl = self.structs[id].decl.clone();
+        for field in &decl.fields {
+            let (Some(init), Some(f)) = (&field.init, self.field(id, &field.name).cloned()) else {
+                continue;
+            };
+            let part = Self::part(place, f.ty, f.leaf, f.offset, f.volatile);
+            let value = match init {
+                Init::Value(e) if !matches!(e.kind, ExprKind::List(_)) => {
+                    let value = self.rvalue(e)?;
+                    self.cast(value, &part.ty)?
+                }
+                Init::Value(_) => self.construct(&part.ty, &[])?,
+                Init::Call(arguments) => self.construct(&part.ty, arguments)?,
+            };
+            self.store(&part, &value)?;
+        }
+        Ok(())
+    }
+
+    /// Initialises a place from a braced list; what the list leaves out is zero.
+    pub(super) fn initialise(&mut self, place: &Place, members: &[Expr]) -> Result<()> {
+        match place.ty.clone() {
+            Ty::Array(element, n) => {
+                if members.len() as u64 > n {
+                    return Err(self.pos.error("more values than the array has elements"));
+                }
+                if n > 4096 {
+                    return self.refuse("initialising an array of more than 4,096 elements");
+                }
+                let size = self.size_of(&element);
+                for i in 0..n {
+                    let part = Self::part(place, (*element).clone(), 0, i * size, false);
+                    self.initialise_one(&part, members.get(i as usize))?;
+                }
+                Ok(())
+            }
+            Ty::Struct(id) => {
+                let decl = self.structs[id].decl.clone();
+                if decl.methods.iter().any(|m| m.name == decl.name) {
+                    let values = self.arguments(members)?;
+                    if self.run_constructor(place, id, values)? {
+                        return Ok(());
+                    }
+                }
+                let fields = self.structs[id].fields.clone();
+                if members.len() > fields.len() {
+                    return Err(self.pos.error("more values than the struct has members"));
+                }
+                if members.is_empty() {
+                    self.zero_fields(place, id)?;
+                    return self.default_members(place, id);
+                }
+                for (i, f) in fields.into_iter().enumerate() {
+                    let part = Self::part(place, f.ty, f.leaf, f.offset, f.volatile);
+                    self.initialise_one(&part, members.get(i))?;
+                }
+                Ok(())
+            }
+            ty => {
+                let v = self.construct(&ty, members)?;
+                self.store(place, &v)
+            }
+        }
+    }
+
+    fn zero_fields(&mut self, place: &Place, id: usize) -> Result<()> {
+        for f in self.structs[id].fields.clone() {
+            let part = Self::part(place, f.ty, f.leaf, f.offset, f.volatile);
+            self.initialise_one(&part, None)?;
+        }
+        Ok(())
+    }
+
+    fn initialise_one(&mut self, part: &Place, member: Option<&Expr>) -> Result<()> {
+        let top = self.top;
+        let aggregate = matches!(part.ty, Ty::Array(..) | Ty::Struct(_));
+        match member {
+            Some(Expr { kind: ExprKind::List(members), .. }) => self.initialise(part, members)?,
+            None if aggregate => self.initialise(part, &[])?,
+            None => {
+                let v = self.construct(&part.ty, &[])?;
+                self.store(part, &v)?;
+            }
+            Some(e) => {
+                let v = self.rvalue(e)?;
+                let v = self.cast(v, &part.ty)?;
+                self.store(part, &v)?;
+            }
+        }
+        self.top = top;
+        Ok(())
+    }
+}

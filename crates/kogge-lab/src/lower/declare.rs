@@ -1,0 +1,176 @@
+//! Declarations within functions: what a variable's type and initialiser make
+//! of it.
+
+use super::scope::Symbol;
+use super::ty::Ty;
+use super::value::{Place, PlaceKind, Val};
+use super::{Lower, Result};
+use crate::lang::ast::{Expr, ExprKind, Init, Storage, TypeExpr, Variable};
+use crate::machine::ins::{Ins, Op};
+
+impl Lower<'_> {
+    pub(super) fn declare(&mut self, v: &Variable) -> Result<()> {
+        self.pos = v.pos;
+        match v.storage {
+            Storage::Shared | Storage::DynamicShared => return self.declare_shared(v),
+            Storage::Device => return self.refuse("`__device__` variables within functions"),
+            Storage::Static | Storage::Auto => {}
+        }
+        if let Some(init) = &v.init
+            && self.declare_group(v, init)?
+        {
+            return Ok(());
+        }
+        if let TypeExpr::Reference(_) = v.ty
+            && self.declare_reference(v)?
+        {
+            return Ok(());
+        }
+        let is_auto = contains_auto(&v.ty);
+        let (ty, volatile, early) = if is_auto {
+            let Some(Init::Value(e)) = &v.init else {
+                return Err(v.pos.error("`auto` needs an initialiser"));
+            };
+            let value = self.rvalue(e)?;
+            (value.ty.clone(), false, Some(value))
+        } else {
+            let (ty, volatile) = self.resolve(&v.ty)?;
+            (self.complete(ty, v)?, volatile, None)
+        };
+        if ty == Ty::Void {
+            return Err(v.pos.error("a variable of type `void`"));
+        }
+        if let (true, Some(Init::Value(e)), Ty::Scalar(_)) = (v.constant, &v.init, &ty)
+            && !matches!(e.kind, ExprKind::List(_))
+        {
+            let value = match early {
+                Some(value) => value,
+                None => self.rvalue(e)?,
+            };
+            return self.declare_constant(v, ty, volatile, value);
+        }
+        match early {
+            Some(value) => self.hold(v, ty, volatile, value),
+            None => self.declare_and_initialise(v, ty, volatile),
+        }
+    }
+
+    /// A `const` scalar: its value is known by name, if the compiler knows it.
+    fn declare_constant(&mut self, v: &Variable, ty: Ty, volatile: bool, value: Val) -> Result<()> {
+        let value = self.cast(value, &ty)?;
+        let Some(c) = value.constant else {
+            return self.hold(v, ty, volatile, value);
+        };
+        let base = self.constant_register(c)?;
+        let kind = PlaceKind::Register { base, flag: None };
+        let place = Place { ty, volatile: false, variable: None, kind };
+        self.define(v.name.clone(), Symbol::Variable(place, Some(c)));
+        Ok(())
+    }
+
+    /// A new variable with a value that was computed already.
+    fn hold(&mut self, v: &Variable, ty: Ty, volatile: bool, value: Val) -> Result<()> {
+        // The value may lie in temporaries that the variable takes over.
+        let in_memory = self.frame().addressed.contains(&v.name);
+        let place = self.new_variable(&v.name, ty, volatile, in_memory)?;
+        self.store(&place, &value)?;
+        self.keep_variable(&place);
+        self.define(v.name.clone(), Symbol::Variable(place, None));
+        Ok(())
+    }
+
+    fn declare_and_initialise(&mut self, v: &Variable, ty: Ty, volatile: bool) -> Result<()> {
+        let in_memory = self.frame().addressed.contains(&v.name);
+        let mut place = self.new_variable(&v.name, ty.clone(), volatile, in_memory)?;
+        self.keep_variable(&place);
+        match &v.init {
+            Some(Init::Value(e)) if matches!(e.kind, ExprKind::List(_)) => {
+                let ExprKind::List(members) = &e.kind else {
+                    return Ok(());
+                };
+                self.initialise(&place, members)?;
+            }
+            Some(Init::Value(e)) => {
+                let value = self.rvalue(e)?;
+                self.pos = v.pos;
+                let value = self.cast(value, &ty)?;
+                self.store(&place, &value)?;
+            }
+            Some(Init::Call(arguments)) => {
+                let value = self.construct(&ty, arguments)?;
+                self.store(&place, &value)?;
+            }
+            None => self.leave_unwritten(v, &ty, &mut place)?,
+        }
+        self.define(v.name.clone(), Symbol::Variable(place, None));
+        Ok(())
+    }
+
+    /// A variable without an initialiser: a flag tells whether it was written.
+    fn leave_unwritten(&mut self, v: &Variable, ty: &Ty, place: &mut Place) -> Result<()> {
+        if let Ty::Struct(id) = *ty {
+            if self.run_constructor(place, id, Vec::new())? {
+                return Ok(());
+            }
+            return self.default_members(place, id);
+        }
+        let PlaceKind::Register { base, .. } = place.kind else {
+            return Ok(());
+        };
+        if self.leaf_count(ty) != 1 {
+            return Ok(());
+        }
+        let register = self.temp(1)?;
+        self.floor = self.floor.max(self.top);
+        self.names.push(v.name.to_string());
+        let zero = self.constant_register(0)?;
+        self.emit(Ins { d: register, a: zero, ..Ins::new(Op::Mov) })?;
+        place.kind =
+            PlaceKind::Register { base, flag: Some((register, (self.names.len() - 1) as u32)) };
+        Ok(())
+    }
+
+    /// `T &name = place`: another name. False if it binds to a value.
+    fn declare_reference(&mut self, v: &Variable) -> Result<bool> {
+        let Some(Init::Value(e)) = &v.init else {
+            return Err(v.pos.error("a reference needs an initialiser"));
+        };
+        let Some(place) = self.try_place(e)? else {
+            return Ok(false);
+        };
+        // The address that the place was reached by must live as long.
+        self.floor = self.floor.max(self.top);
+        self.define(v.name.clone(), Symbol::Variable(place, None));
+        Ok(true)
+    }
+
+    /// Registers of a variable stay taken until its block ends.
+    fn keep_variable(&mut self, place: &Place) {
+        if let PlaceKind::Register { .. } = place.kind {
+            self.floor = self.floor.max(self.top);
+        }
+    }
+
+    /// The size of `T name[] = {…}`.
+    pub(super) fn complete(&mut self, ty: Ty, v: &Variable) -> Result<Ty> {
+        let Ty::Array(element, 0) = &ty else {
+            return Ok(ty);
+        };
+        match &v.init {
+            Some(Init::Value(Expr { kind: ExprKind::List(members), .. })) => {
+                Ok(Ty::Array(element.clone(), members.len() as u64))
+            }
+            _ => Err(v.pos.error("an array without a size")),
+        }
+    }
+}
+
+fn contains_auto(ty: &TypeExpr) -> bool {
+    match ty {
+        TypeExpr::Auto => true,
+        TypeExpr::Pointer(inner) | TypeExpr::Reference(inner) | TypeExpr::Volatile(inner) => {
+            contains_auto(inner)
+        }
+        _ => false,
+    }
+}

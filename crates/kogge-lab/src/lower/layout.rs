@@ -1,0 +1,175 @@
+//! Layout: size and alignment of types, their leaves (the scalars that they
+//! are made of), and where a struct's fields lie.
+
+use std::sync::Arc;
+
+use super::scope::Symbol;
+use super::ty::{Field, Ty};
+use super::{Lower, Result};
+use crate::lang::Pos;
+use crate::lang::ast::{Struct, TypeExpr};
+use crate::value::ScalarType;
+
+/// Most scalars in a struct that is passed by value.
+const MAX_LEAVES: usize = 256;
+
+impl Lower<'_> {
+    pub(super) fn size_of(&self, ty: &Ty) -> u64 {
+        match ty {
+            Ty::Void => 1,
+            Ty::Scalar(s) => s.size() as u64,
+            Ty::Pointer(_) => 8,
+            Ty::Array(element, n) => self.size_of(element).saturating_mul(*n),
+            Ty::Struct(id) => self.structs[*id].size,
+            Ty::Group(_) => 1,
+        }
+    }
+
+    pub(super) fn align_of(&self, ty: &Ty) -> u64 {
+        match ty {
+            Ty::Array(element, _) => self.align_of(element),
+            Ty::Struct(id) => self.structs[*id].align,
+            other => self.size_of(other),
+        }
+    }
+
+    /// Scalars of a value with their byte offsets, in order.
+    pub(super) fn leaves(&self, ty: &Ty) -> Vec<(u64, ScalarType)> {
+        match ty {
+            Ty::Void | Ty::Group(_) => Vec::new(),
+            Ty::Scalar(s) => vec![(0, *s)],
+            Ty::Pointer(_) => vec![(0, ScalarType::U64)],
+            Ty::Struct(id) => self.structs[*id].leaves.clone(),
+            Ty::Array(element, n) => {
+                let (inner, size) = (self.leaves(element), self.size_of(element));
+                let mut out = Vec::new();
+                for i in 0..(*n).min(MAX_LEAVES as u64 + 1) {
+                    out.extend(inner.iter().map(|&(o, s)| (i * size + o, s)));
+                    if out.len() > MAX_LEAVES {
+                        break;
+                    }
+                }
+                out
+            }
+        }
+    }
+
+    pub(super) fn leaf_count(&self, ty: &Ty) -> usize {
+        match ty {
+            Ty::Scalar(_) | Ty::Pointer(_) => 1,
+            Ty::Struct(id) => self.structs[*id].leaves.len(),
+            _ => self.leaves(ty).len(),
+        }
+    }
+
+    pub(super) fn lives_in_memory(&self, ty: &Ty) -> bool {
+        match ty {
+            Ty::Array(..) => true,
+            Ty::Struct(id) => self.structs[*id].in_memory,
+            _ => false,
+        }
+    }
+
+    pub(super) fn lay_out(&mut self, id: usize, decl: &Arc<Struct>) -> Result<()> {
+        let mut scope = self.structs[id].scope.clone();
+        for (name, ty) in &decl.aliases {
+            self.scopes.push(scope.clone());
+            let ty = self.resolve(ty);
+            self.scopes.pop();
+            let (ty, volatile) = ty?;
+            scope.insert(name.clone(), Symbol::Type(ty, volatile));
+        }
+        let mut next = 0;
+        for (name, value) in &decl.constants {
+            self.scopes.push(scope.clone());
+            let value = match value {
+                Some(e) => self.constant_value(e),
+                None => Ok((next, ScalarType::I32)),
+            };
+            self.scopes.pop();
+            let (value, ty) = value?;
+            next = value.wrapping_add(1);
+            scope.insert(name.clone(), Symbol::Constant(value, ty));
+        }
+        self.structs[id].scope = scope.clone();
+        self.scopes.push(scope);
+        for base in &decl.bases {
+            let (ty, _) = self.resolve(base)?;
+            let Ty::Struct(base) = ty else {
+                return self.refuse("a base that is no struct");
+            };
+            self.inherit(id, base);
+        }
+        for field in &decl.fields {
+            let (ty, volatile) = self.resolve(&field.ty)?;
+            if let TypeExpr::Reference(_) = field.ty {
+                return self.refuse("members that are references");
+            }
+            self.add_field(id, field.name.clone(), ty, volatile, field.pos)?;
+        }
+        if let Some(align) = &decl.align {
+            let align = self.constant(align)?.clamp(1, 256);
+            self.structs[id].align = self.structs[id].align.max(align);
+        }
+        self.finish_layout(id);
+        Ok(())
+    }
+
+    fn inherit(&mut self, id: usize, base: usize) {
+        let parent = self.structs[base].clone();
+        let child = &mut self.structs[id];
+        child.fields.extend(parent.fields);
+        child.leaves.extend(parent.leaves);
+        child.in_memory |= parent.in_memory;
+        child.align = child.align.max(parent.align);
+        child.bases.push(base);
+        for (name, symbol) in parent.scope.iter() {
+            if child.scope.get(name).is_none() {
+                child.scope.insert(name.clone(), symbol.clone());
+            }
+        }
+    }
+
+    /// Appends a field; of a union, puts it over the others.
+    fn add_field(
+        &mut self,
+        id: usize,
+        name: Arc<str>,
+        ty: Ty,
+        volatile: bool,
+        pos: Pos,
+    ) -> Result<()> {
+        let (size, align) = (self.size_of(&ty), self.align_of(&ty).max(1));
+        let leaves = self.leaves(&ty);
+        let in_memory = self.lives_in_memory(&ty);
+        let end = match self.structs[id].fields.last() {
+            Some(last) => last.offset + self.size_of(&last.ty),
+            None => 0,
+        };
+        let info = &mut self.structs[id];
+        let offset = if info.decl.union { 0 } else { end.next_multiple_of(align) };
+        let leaf = info.leaves.len();
+        if info.decl.union {
+            // A union's leaves are words that cover its largest member.
+            let covered = info.leaves.len() as u64 * 4;
+            for word in covered / 4..size.div_ceil(4) {
+                info.leaves.push((word * 4, ScalarType::U32));
+            }
+        } else {
+            info.leaves.extend(leaves.iter().map(|&(o, s)| (offset + o, s)));
+        }
+        if info.leaves.len() > MAX_LEAVES {
+            return Err(pos.error("structs of more than 256 scalars: outside the language"));
+        }
+        info.align = info.align.max(align);
+        info.in_memory |= in_memory;
+        info.fields.push(Field { name, ty, offset, leaf, volatile });
+        Ok(())
+    }
+
+    fn finish_layout(&mut self, id: usize) {
+        let info = &mut self.structs[id];
+        let end = info.leaves.iter().map(|&(o, s)| o + s.size() as u64).max().unwrap_or(1);
+        info.size = end.next_multiple_of(info.align);
+    }
+}

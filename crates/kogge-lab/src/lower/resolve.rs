@@ -1,0 +1,138 @@
+//! Resolution of types: from what the source writes to what it means.
+
+use std::sync::Arc;
+
+use super::scope::{Scope, Symbol};
+use super::ty::{Group, Ty};
+use super::{Lower, Result};
+use crate::lang::ast::{GroupExpr, Part, Path, TemplateArgument, TemplateParameter, TypeExpr};
+
+/// Largest type, in bytes.
+const MAX_SIZE: u64 = 1 << 28;
+
+impl Lower<'_> {
+    /// A type with its top-level `volatile`.
+    pub(super) fn resolve(&mut self, ty: &TypeExpr) -> Result<(Ty, bool)> {
+        self.descend()?;
+        let pos = self.pos;
+        let result = self.resolve_inner(ty);
+        self.depth -= 1;
+        if result.is_ok() {
+            // What comes next is not about the type.
+            self.pos = pos;
+        }
+        result
+    }
+
+    fn resolve_inner(&mut self, ty: &TypeExpr) -> Result<(Ty, bool)> {
+        Ok(match ty {
+            TypeExpr::Void => (Ty::Void, false),
+            TypeExpr::Auto => return self.refuse("`auto` here"),
+            TypeExpr::Scalar(s) => (Ty::Scalar(*s), false),
+            TypeExpr::Named(path) => self.resolve_path(path)?,
+            TypeExpr::Pointer(inner) => {
+                let (inner, volatile) = self.resolve(inner)?;
+                (Ty::pointer(inner, volatile), false)
+            }
+            TypeExpr::Reference(inner) => self.resolve(inner)?,
+            TypeExpr::Volatile(inner) => (self.resolve(inner)?.0, true),
+            TypeExpr::Decltype(e) => (self.type_of(e)?, false),
+            TypeExpr::Array(element, size) => {
+                let (element, volatile) = self.resolve(element)?;
+                let size = match size {
+                    Some(e) => self.constant(e)?,
+                    None => 0,
+                };
+                let ty = Ty::Array(Arc::new(element), size);
+                if self.size_of(&ty) > MAX_SIZE {
+                    return Err(self.pos.error("an array of more than 256 MiB"));
+                }
+                (ty, volatile)
+            }
+            TypeExpr::Group(GroupExpr::Grid) => (Ty::Group(Group::Grid), false),
+            TypeExpr::Group(GroupExpr::Block) => (Ty::Group(Group::Block), false),
+            TypeExpr::Group(GroupExpr::Tile(Some(size))) => {
+                let size = self.constant(size)?;
+                (Ty::Group(self.tile(size)?), false)
+            }
+            TypeExpr::Group(GroupExpr::Tile(None)) => return self.refuse("coalesced groups"),
+        })
+    }
+
+    pub(super) fn tile(&self, size: u64) -> Result<Group> {
+        if size <= 32 && size.is_power_of_two() {
+            Ok(Group::Tile(size as u32))
+        } else {
+            self.refuse("tiles of other sizes than 1, 2, 4, 8, 16 and 32")
+        }
+    }
+
+    fn resolve_path(&mut self, path: &Path) -> Result<(Ty, bool)> {
+        self.pos = path.pos;
+        let mut parts = path.parts.iter();
+        let Some(first) = parts.next() else {
+            return Ok((Ty::Void, false));
+        };
+        let mut ty = self.resolve_part(first, path)?;
+        for part in parts {
+            let Ty::Struct(id) = ty.0 else {
+                return Err(self.unknown("the type", path));
+            };
+            ty = match self.structs[id].scope.get(&part.name) {
+                Some(Symbol::Type(t, volatile)) => (t.clone(), *volatile),
+                _ => return Err(self.unknown("the type", path)),
+            };
+        }
+        Ok(ty)
+    }
+
+    fn resolve_part(&mut self, part: &Part, path: &Path) -> Result<(Ty, bool)> {
+        if let (Some(Symbol::Type(ty, volatile)), None) = (self.lookup(&part.name), &part.arguments)
+        {
+            return Ok((ty.clone(), *volatile));
+        }
+        let file = self.file;
+        let alias = file.aliases.iter().find(|a| a.0 == part.name);
+        let is_struct = matches!(self.lookup(&part.name), Some(Symbol::Struct(..)))
+            || file.structs.iter().any(|s| s.name == part.name);
+        if let (Some((_, template, ty)), false) = (alias, is_struct) {
+            return self.alias(template, ty, part.arguments.as_deref());
+        }
+        Ok((self.resolve_struct(part, path)?, false))
+    }
+
+    fn resolve_struct(&mut self, part: &Part, path: &Path) -> Result<Ty> {
+        if let Some(Symbol::Struct(decl, scope)) = self.lookup(&part.name) {
+            let (decl, scope) = (decl.clone(), scope.clone());
+            return self.instantiate(&decl, part.arguments.as_deref(), scope);
+        }
+        let file = self.file;
+        if let Some(decl) = file.structs.iter().find(|s| s.name == part.name) {
+            return self.instantiate(decl, part.arguments.as_deref(), Scope::default());
+        }
+        if let Some(ty) = self.vector_type(&part.name) {
+            return Ok(ty);
+        }
+        if file.types.contains(&part.name)
+            && !file.skipped.iter().any(|(n, _)| n.contains(&part.name))
+        {
+            // What is left are enumerations.
+            return Ok(Ty::INT);
+        }
+        Err(self.unknown("the type", path))
+    }
+
+    fn alias(
+        &mut self,
+        template: &[TemplateParameter],
+        ty: &TypeExpr,
+        arguments: Option<&[TemplateArgument]>,
+    ) -> Result<(Ty, bool)> {
+        let (scope, _) = self.bind(template, arguments.unwrap_or(&[]), Scope::default())?;
+        let outer = std::mem::take(&mut self.scopes);
+        self.scopes.push(scope);
+        let result = self.resolve(ty);
+        self.scopes = outer;
+        result
+    }
+}

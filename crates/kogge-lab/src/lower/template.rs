@@ -1,0 +1,125 @@
+//! Templates: parameters bound to arguments, and the instances of structs.
+
+use std::sync::Arc;
+
+use super::scope::{Scope, Symbol};
+use super::ty::{StructInfo, Ty};
+use super::{Lower, Result};
+use crate::lang::ast::{Function, Struct, TemplateArgument, TemplateParameter};
+use crate::machine::alu::canonical;
+use crate::value::ScalarType;
+
+impl Lower<'_> {
+    /// Template parameters bound to arguments or their defaults.
+    pub(super) fn bind(
+        &mut self,
+        template: &[TemplateParameter],
+        arguments: &[TemplateArgument],
+        mut scope: Scope,
+    ) -> Result<(Scope, Vec<Symbol>)> {
+        if arguments.len() > template.len() {
+            return Err(self.pos.error("too many template arguments"));
+        }
+        let mut symbols = Vec::new();
+        for (i, parameter) in template.iter().enumerate() {
+            let symbol = match (arguments.get(i), &parameter.default) {
+                (Some(argument), _) => self.template_symbol(parameter, argument)?,
+                (None, Some(default)) => {
+                    self.scopes.push(scope.clone());
+                    let symbol = self.template_symbol(parameter, default);
+                    self.scopes.pop();
+                    symbol?
+                }
+                (None, None) => {
+                    return Err(self
+                        .pos
+                        .error(format!("the template argument `{}` is missing", parameter.name)));
+                }
+            };
+            symbols.push(symbol.clone());
+            scope.insert(parameter.name.clone(), symbol);
+        }
+        Ok((scope, symbols))
+    }
+
+    pub(super) fn template_symbol(
+        &mut self,
+        parameter: &TemplateParameter,
+        argument: &TemplateArgument,
+    ) -> Result<Symbol> {
+        match (&parameter.value, argument) {
+            (None, TemplateArgument::Type(ty)) => {
+                let (ty, volatile) = self.resolve(ty)?;
+                Ok(Symbol::Type(ty, volatile))
+            }
+            (Some(ty), TemplateArgument::Value(e)) => {
+                let ty = match self.resolve(ty)?.0 {
+                    Ty::Scalar(s) => s,
+                    _ => ScalarType::I64,
+                };
+                let value = self.constant(e)?;
+                Ok(Symbol::Constant(canonical(ty, value), ty))
+            }
+            (None, TemplateArgument::Value(_)) => Err(self
+                .pos
+                .error(format!("the template argument `{}` must be a type", parameter.name))),
+            (Some(_), TemplateArgument::Type(_)) => Err(self
+                .pos
+                .error(format!("the template argument `{}` must be a value", parameter.name))),
+        }
+    }
+
+    /// The struct of a declaration with these template arguments.
+    pub(super) fn instantiate(
+        &mut self,
+        decl: &Arc<Struct>,
+        arguments: Option<&[TemplateArgument]>,
+        scope: Scope,
+    ) -> Result<Ty> {
+        // Within the struct its name alone means this instance.
+        if arguments.is_none()
+            && !decl.template.is_empty()
+            && let Some(Symbol::Type(ty, _)) = self.lookup(&decl.name)
+        {
+            return Ok(ty.clone());
+        }
+        let (scope, symbols) = self.bind(&decl.template, arguments.unwrap_or(&[]), scope)?;
+        let words: Vec<String> = symbols.iter().map(|s| self.describe_symbol(s)).collect();
+        let name = if words.is_empty() {
+            decl.name.to_string()
+        } else {
+            format!("{}<{}>", decl.name, words.join(", "))
+        };
+        let key = format!("{name}@{}:{}", decl.pos.line, decl.pos.column);
+        if let Some(&id) = self.struct_ids.get(&key) {
+            if self.structs[id].size == u64::MAX {
+                return Err(self.pos.error(format!("struct `{name}` contains itself")));
+            }
+            return Ok(Ty::Struct(id));
+        }
+        let id = self.structs.len();
+        self.struct_ids.insert(key, id);
+        self.structs.push(StructInfo {
+            name,
+            fields: Vec::new(),
+            size: u64::MAX,
+            align: 1,
+            leaves: Vec::new(),
+            in_memory: decl.union,
+            decl: decl.clone(),
+            scope,
+            arguments: symbols,
+            bases: Vec::new(),
+        });
+        let outer = std::mem::take(&mut self.scopes);
+        let result = self.lay_out(id, decl);
+        self.scopes = outer;
+        result?;
+        Ok(Ty::Struct(id))
+    }
+}
+
+/// The function's template parameters that are types.
+pub(super) fn type_parameters(f: &Function) -> impl Iterator<Item = &Arc<str>> {
+    f.template.iter().filter(|p| p.value.is_none()).map(|p| &p.name)
+}

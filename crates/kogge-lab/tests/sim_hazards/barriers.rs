@@ -1,0 +1,77 @@
+//! Barriers and collectives: whom they order, and threads that are missing there.
+
+use kogge_lab::FindingKind as F;
+
+use crate::support::{Case, input, ints, kinds, line_of};
+
+#[test]
+fn warp_barriers_order_their_lanes_only() {
+    let source = |sync: &str| {
+        format!(
+            "__global__ void k(int *x) {{ __shared__ int s[64]; int t = threadIdx.x; s[t] = x[t]; {sync} x[t] = s[t ^ 1]; }}"
+        )
+    };
+    let case = |sync| Case::new(&source(sync), "k", 1, 64).value("x", input(64));
+    let swapped: Vec<i32> = (0..64).map(|i: usize| input(64)[i ^ 1]).collect();
+    assert_eq!(ints(&case("__syncwarp();").clean("x")), swapped);
+    assert_eq!(kinds(&case("").run()), [F::Race]);
+    let far = source("__syncwarp();").replace("t ^ 1", "t ^ 32");
+    let report = Case::new(&far, "k", 1, 64).value("x", input(64)).run();
+    assert!(kinds(&report).contains(&F::Race));
+    // A shuffle is no fence.
+    let report = case("__shfl_sync(0xffffffff, t, 0);").run();
+    assert_eq!(kinds(&report), [F::Race]);
+}
+
+#[test]
+fn divergent_barriers() {
+    let source = "__global__ void k(int *x) {\n if (threadIdx.x < 16) {\n __syncthreads(); // one\n }\n else {\n __syncthreads(); // two\n }\n x[threadIdx.x] = 1; }";
+    let report = Case::new(source, "k", 1, 32).value("x", vec![0i32; 32]).run();
+    let f = report.of_kind(F::DivergentBarrier).next().unwrap();
+    let lines: Vec<u32> = f.accesses.iter().map(|a| a.line).collect();
+    assert_eq!(lines, [line_of(source, "// one"), line_of(source, "// two")]);
+
+    let source = "__global__ void k(int *x, int n) {\n if (threadIdx.x >= n) return; // early\n __syncthreads(); // barrier\n x[threadIdx.x] = 1; }";
+    let case = Case::new(source, "k", 1, 64).value("x", vec![0i32; 64]);
+    let report = case.value("n", 40).run();
+    let f = report.of_kind(F::DivergentBarrier).next().unwrap();
+    assert_eq!(f.line, line_of(source, "// barrier"));
+    assert_eq!(f.accesses[1].line, line_of(source, "// early"));
+}
+
+#[test]
+fn a_barrier_that_half_a_warp_cannot_reach_is_a_deadlock() {
+    let source = "__global__ void k(int *x) { if (threadIdx.x < 16) __syncthreads(); else __syncwarp(); x[threadIdx.x] = 1; }";
+    let report = Case::new(source, "k", 1, 32).value("x", vec![0i32; 32]).run();
+    assert_eq!(kinds(&report), [F::Deadlock]);
+    assert!(report.findings[0].accesses.len() >= 2);
+}
+
+#[test]
+fn a_grid_barrier_that_some_threads_have_passed_by() {
+    let source = "#include <cooperative_groups.h>
+        __global__ void k(int *x) {
+            if (threadIdx.x == 3) return;
+            cooperative_groups::this_grid().sync(); // here
+            x[blockIdx.x] = 1;
+        }";
+    let case =
+        Case::new(source, "k", 2, 4).value("x", vec![0i32; 2]).launch(|l| l.cooperative = true);
+    let report = case.run();
+    let found = report.of_kind(F::DivergentBarrier).next().expect("threads are missing");
+    assert_eq!(found.line, line_of(source, "// here"));
+    assert!(found.message.contains('2'), "{}", found.message);
+}
+
+#[test]
+fn lanes_that_take_no_part_are_told() {
+    let body = |call: &str| {
+        format!("__global__ void k(int *x) {{ int t = threadIdx.x; if (t < 4) x[t] = {call}; }}")
+    };
+    let run = |call| Case::new(&body(call), "k", 1, 32).value("x", vec![0i32; 4]).run();
+    assert!(run("__shfl_sync(0xf, t, 3)").is_clean());
+    // Lane 5 does not take part.
+    assert_eq!(kinds(&run("__shfl_sync(0xf, t, 5)")), [F::InactiveLane]);
+    // Lane 3 is not in the mask that it gives.
+    assert!(kinds(&run("__shfl_sync(0x7, t, 0)")).contains(&F::InactiveLane));
+}

@@ -1,0 +1,66 @@
+//! Faults of a single thread: outside of an array, misaligned, unwritten, divided by zero.
+
+use kogge_lab::{ArrayInit, FindingKind as F, ScalarType};
+
+use crate::support::{Case, kinds};
+
+#[test]
+fn bounds_alignment_and_unwritten_memory() {
+    let source = "__global__ void k(int *x, float *y) {\n x[threadIdx.x + 1] = 0; // past\n }";
+    let case = |source: &str| {
+        Case::new(source, "k", 1, 32).value("x", vec![1i32; 32]).value("y", vec![1f32; 32])
+    };
+    let report = case(source).run();
+    assert_eq!(kinds(&report), [F::OutOfBounds]);
+    let f = &report.findings[0];
+    assert_eq!((f.line, f.location.as_ref().unwrap().index), (2, 32));
+    assert_eq!(f.accesses[0].thread, [31, 0, 0]);
+
+    let source = "__global__ void k(int *x, float *y) { __shared__ int s[8]; s[(int)threadIdx.x - 1] = x[0]; }";
+    let f = case(source).run().findings.remove(0);
+    assert_eq!((f.kind, f.location.unwrap().index), (F::OutOfBounds, -1));
+
+    let source = "__global__ void k(int *x, float *y) { int a[4]; a[0] = 1; y[0] = *(float *)((char *)x + 2); x[1] = a[threadIdx.x & 3 ? 0 : 2]; }";
+    let report =
+        Case::new(source, "k", 1, 1).value("x", vec![1i32; 32]).value("y", vec![1f32; 32]).run();
+    assert_eq!(kinds(&report), [F::Misaligned, F::Uninitialised]);
+
+    let source = "__global__ void k(int *x, float *y) { __shared__ int s[64]; s[threadIdx.x] = 1; __syncthreads(); x[threadIdx.x] = s[threadIdx.x + 32]; }";
+    let f = case(source).run().findings.remove(0);
+    assert_eq!((f.kind, f.location.unwrap().array.as_str()), (F::Uninitialised, "s"));
+
+    let source = "__global__ void k(int *x, float *y) { int v; if (threadIdx.x > 3) v = 1; x[threadIdx.x] = v; }";
+    assert_eq!(kinds(&case(source).run()), [F::Uninitialised]);
+    let source = "__global__ void k(int *x, float *y) { int v; if (threadIdx.x > 3) v = 1; if (threadIdx.x > 3) x[threadIdx.x] = v; }";
+    assert!(case(source).run().is_clean());
+
+    let source = "__global__ void k(int *x) { x[0] += 1; }";
+    let report =
+        Case::new(source, "k", 1, 1).value("x", ArrayInit::Uninitialised(ScalarType::I32, 1)).run();
+    assert_eq!(kinds(&report), [F::Uninitialised]);
+    let source = "__global__ void k(int *x) { int *p = 0; p[0] = 1; x[0] = 1; }";
+    assert_eq!(kinds(&Case::new(source, "k", 1, 1).value("x", vec![0i32]).run()), [F::OutOfBounds]);
+}
+
+#[test]
+fn an_atomic_on_what_nobody_wrote_reads_it() {
+    let source = "__global__ void k(int *x) { __shared__ int s; atomicAdd(&s, 1); x[0] = 1; }";
+    let report = Case::new(source, "k", 1, 1).value("x", vec![0i32]).run();
+    assert_eq!(kinds(&report), [F::Uninitialised]);
+    let exchanged = source.replace("atomicAdd(&s, 1)", "atomicExch(&s, 1)");
+    assert!(Case::new(&exchanged, "k", 1, 1).value("x", vec![0i32]).run().is_clean());
+}
+
+#[test]
+fn a_division_by_zero_is_a_trap() {
+    let source = |operator: &str| {
+        format!("__global__ void k(int *x, int n) {{ x[1] = x[0] {operator} n; }}")
+    };
+    for operator in ["/", "%"] {
+        let run = |n: i32| {
+            Case::new(&source(operator), "k", 1, 1).value("x", vec![7i32, 0]).value("n", n).run()
+        };
+        assert_eq!(kinds(&run(0)), [F::Trap], "{operator}");
+        assert!(run(2).is_clean());
+    }
+}

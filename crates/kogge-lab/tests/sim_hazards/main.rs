@@ -1,0 +1,12 @@
+//! The detectors: each hazard found where it is, and nothing where there is none.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod barriers;
+mod counts;
+mod faults;
+mod fences;
+mod launches;
+mod progress;
+mod races;
