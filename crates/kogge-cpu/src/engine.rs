@@ -191,7 +191,7 @@ where
         let threads = match len.saturating_mul(size_of::<T>()) as u64 {
             // The pool isn't asked: that would be a thirtieth of a scan of 4 KiB.
             bytes if bytes < 2 * tuning::LEAST_PER_THREAD => 1,
-            bytes if bytes < 2 * tuning::bytes_per_thread(Cpu::detect(), in_place) => 1,
+            bytes if bytes < 2 * tuning::bytes_per_thread(Cpu::detect(), in_place, O::EXACT) => 1,
             _ => match rayon::current_num_threads() {
                 // Two would fold and then scan in the time that one takes to scan.
                 2 if const { O::COMPACT && O::EXACT } => 1,

@@ -53,7 +53,7 @@ pub struct Plan {
 pub fn plan(problem: &Problem, machine: Machine) -> Plan {
     let bytes = problem.len.saturating_mul(problem.element_bytes as u64);
     let written = problem.len.saturating_mul(problem.output_bytes as u64);
-    let worth = (bytes / tuning::bytes_per_thread(machine.cpu, problem.in_place)).max(1);
+    let worth = (bytes / tuning::bytes_per_thread(machine.cpu, problem.in_place, false)).max(1);
     let tile_bytes = (problem.order().tile() * problem.element_bytes.max(1)) as u64;
     let threads = machine.threads.min(usize::try_from(worth).unwrap_or(usize::MAX)).max(1);
     Plan {
