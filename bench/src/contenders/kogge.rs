@@ -60,5 +60,5 @@ pub fn plan_of<T: Dtype>(len: usize, mode: Mode, threads: usize) -> Plan {
         direction: Direction::Forward,
         in_place: mode == Mode::InPlace,
     };
-    plan(&problem, Machine { threads })
+    plan(&problem, Machine::here(threads))
 }

@@ -4,7 +4,7 @@ use crate::algorithm::format::{Format, claim, halves};
 use crate::algorithm::io::{Converted, Direct, Halves, Io};
 use crate::algorithm::tile::Scan;
 use crate::algorithm::{parallel, sequential};
-use crate::{Level, Machine, Plan, plan, tuning};
+use crate::{Cpu, Level, Machine, Plan, plan, tuning};
 use kogge_core::{
     Accumulate, Direction, Element, Error, Kind, Operator, Prefix, Problem, bf16, f16,
 };
@@ -190,14 +190,15 @@ where
     let plan = request.plan.unwrap_or_else(|| {
         let threads = match len.saturating_mul(size_of::<T>()) as u64 {
             // The pool isn't asked: that would be a thirtieth of a scan of 4 KiB.
-            bytes if bytes < 2 * tuning::BYTES_PER_THREAD => 1,
+            bytes if bytes < 2 * tuning::LEAST_PER_THREAD => 1,
+            bytes if bytes < 2 * tuning::bytes_per_thread(Cpu::detect(), in_place, O::EXACT) => 1,
             _ => match rayon::current_num_threads() {
                 // Two would fold and then scan in the time that one takes to scan.
                 2 if const { O::COMPACT && O::EXACT } => 1,
                 threads => threads,
             },
         };
-        plan(&request.problem::<T, U>(len, in_place), Machine { threads })
+        plan(&request.problem::<T, U>(len, in_place), Machine::here(threads))
     });
     if const { T::SAME && U::SAME && !O::COMPACT }
         && same::<T, U, A>()

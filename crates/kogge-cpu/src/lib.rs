@@ -27,7 +27,7 @@ mod sync;
 mod together;
 mod tuning;
 
-pub use arch::Level;
+pub use arch::{Cpu, Level};
 pub use engine::{Request, resume_in_place, resume_into, scan_in_place, scan_into};
 pub use lines::{Axis, scan_lines};
 pub use parts::PerPart;

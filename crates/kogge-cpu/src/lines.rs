@@ -335,7 +335,7 @@ where
     /// The plan for a line on so many threads.
     fn plan(&self, threads: usize) -> Plan {
         let problem = self.request.problem::<T, U>(self.line.len, self.in_place);
-        Plan { stream: false, ..plan(&problem, Machine { threads }) }
+        Plan { stream: false, ..plan(&problem, Machine::here(threads)) }
     }
 
     /// Where the scan of a line begins, and its strides: from the end if that is the direction.

@@ -1,7 +1,7 @@
 //! From a problem to a plan, without touching data or machine: how many threads, how much at a
 //! time, and whether stores go past the caches.
 
-use crate::tuning;
+use crate::{Cpu, tuning};
 use kogge_core::Problem;
 use std::fmt;
 
@@ -10,6 +10,15 @@ use std::fmt;
 pub struct Machine {
     /// Threads of the current pool.
     pub threads: usize,
+    /// The kind of its CPU.
+    pub cpu: Cpu,
+}
+
+impl Machine {
+    /// This machine, with so many threads.
+    pub fn here(threads: usize) -> Self {
+        Self { threads, cpu: Cpu::detect() }
+    }
 }
 
 /// How a scan will be done. Nothing in it changes the result.
@@ -27,7 +36,7 @@ pub struct Plan {
 ///
 /// ```
 /// use kogge_core::{Direction, Kind, Problem};
-/// use kogge_cpu::{Machine, plan};
+/// use kogge_cpu::{Cpu, Machine, plan};
 ///
 /// let problem = Problem {
 ///     len: 1 << 26,
@@ -38,19 +47,19 @@ pub struct Plan {
 ///     direction: Direction::Forward,
 ///     in_place: false,
 /// };
-/// let plan = plan(&problem, Machine { threads: 8 });
+/// let plan = plan(&problem, Machine { threads: 8, cpu: Cpu::Common });
 /// assert_eq!(plan.to_string(), "8 threads, pieces of 4 tiles, stores past the caches");
 /// ```
 pub fn plan(problem: &Problem, machine: Machine) -> Plan {
     let bytes = problem.len.saturating_mul(problem.element_bytes as u64);
     let written = problem.len.saturating_mul(problem.output_bytes as u64);
-    let worth = (bytes / tuning::BYTES_PER_THREAD).max(1);
+    let worth = (bytes / tuning::bytes_per_thread(machine.cpu, problem.in_place, false)).max(1);
     let tile_bytes = (problem.order().tile() * problem.element_bytes.max(1)) as u64;
     let threads = machine.threads.min(usize::try_from(worth).unwrap_or(usize::MAX)).max(1);
     Plan {
         threads,
-        tiles_per_piece: (tuning::PIECE_BYTES / tile_bytes).max(1) as usize,
-        stream: !problem.in_place && written >= tuning::STREAM_BYTES,
+        tiles_per_piece: (tuning::piece_bytes(machine.cpu) / tile_bytes).max(1) as usize,
+        stream: !problem.in_place && written >= tuning::stream_bytes(machine.cpu),
     }
 }
 

@@ -2,7 +2,7 @@
 //! 1 KiB, of loads, prefetches or stores, cost a fifth of the bandwidth and more.)
 
 use super::tile::Beside;
-use crate::arch::stream::{ROW, prefetch_part};
+use crate::arch::stream::{Cache, ROW};
 
 /// Bytes from where something is folded to where it is asked for: memory, by several threads.
 pub(super) const AHEAD: usize = 8 * ROW;
@@ -14,6 +14,7 @@ const AHEAD_OF_SCAN: usize = 16 * ROW;
 pub(super) struct Asking {
     /// What is next, if anything is asked for.
     next: Option<*const u8>,
+    cache: Cache,
 }
 
 impl Asking {
@@ -21,12 +22,12 @@ impl Asking {
     #[inline(always)]
     pub(super) fn of<A>(from: *const A, beside: Beside<*const A>) -> Self {
         let bytes = |place: *const A, ahead| Some(place.cast::<u8>().wrapping_add(ahead));
-        let next = match beside {
-            Beside::Nothing => None,
-            Beside::Prefetch => bytes(from, AHEAD_OF_SCAN),
-            Beside::Fold(ahead) => bytes(ahead, AHEAD),
+        let (next, cache) = match beside {
+            Beside::Nothing => (None, Cache::L1),
+            Beside::Prefetch(cache) => (bytes(from, AHEAD_OF_SCAN), cache),
+            Beside::Fold(ahead) => (bytes(ahead, AHEAD), Cache::for_memory()),
         };
-        Self { next }
+        Self { next, cache }
     }
 
     /// Asks for the next quarter of a row: once at each of four places between the loads and the stores of a
@@ -34,7 +35,7 @@ impl Asking {
     #[inline(always)]
     pub(super) fn quarter(&mut self) {
         if let Some(next) = self.next {
-            prefetch_part::<{ ROW / 4 }>(next);
+            self.cache.ask::<{ ROW / 4 }>(next);
             self.next = Some(next.wrapping_add(ROW / 4));
         }
     }

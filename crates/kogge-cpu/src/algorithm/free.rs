@@ -11,7 +11,7 @@ use super::asking::Asking;
 use super::exact;
 use super::format::Format;
 use super::tile::Beside;
-use crate::arch::stream::{LINE, ROW};
+use crate::arch::stream::{LINE, ROW, fetches_output, prefetch_row};
 use crate::arch::{Ordered, Vectors};
 use kogge_core::{Element, Kind, Operator};
 use std::mem::MaybeUninit;
@@ -97,6 +97,7 @@ unsafe fn scan_kind<P: Ordered, H: Ordered, A: Element, O: Operator<A>, const S:
             to,
             left,
             through: before,
+            fetch: run.from != run.to && fetches_output() && !matches!(run.beside, Beside::Nothing),
         };
         let (mut through, ahead) = scanning.run::<P, H>(run);
         if kind == Kind::Exclusive {
@@ -151,6 +152,8 @@ struct Scanning<'a, A, O, const S: usize> {
     left: usize,
     /// The fold of all before.
     through: A,
+    /// Whether lines are fetched before they are written: where elements too come from beyond L2.
+    fetch: bool,
 }
 
 impl<A: Element, O: Operator<A>, const S: usize> Scanning<'_, A, O, S> {
@@ -238,6 +241,9 @@ impl<A: Element, O: Operator<A>, const S: usize> Scanning<'_, A, O, S> {
             let mut vector = P::load(self.from.cast());
             while self.left >= ROW / S + width {
                 asking.row();
+                if !STREAM && self.fetch {
+                    prefetch_row(self.to.cast::<u8>().wrapping_add(ROW));
+                }
                 for _ in 0..PARTS {
                     if let Some(ahead) = ahead {
                         ahead.part::<P, O>(self.operator, &mut sums);

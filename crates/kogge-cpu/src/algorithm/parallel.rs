@@ -23,7 +23,7 @@
 use super::handover::{Gate, Owed, Slot, late};
 use super::io::Io;
 use super::tile::{Beside, Scan, through};
-use crate::arch::stream;
+use crate::arch::stream::{self, Cache};
 use crate::pool;
 use kogge_core::{Element, Operator, Prefix};
 use std::collections::VecDeque;
@@ -194,8 +194,9 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
             gate.close();
         }
         let owed = Owed(&self.totals[tile]);
+        let beside = Beside::Prefetch(Cache::for_memory());
         // SAFETY: passed on.
-        let (total, _) = unsafe { self.scan.scan_tile(places, before, Beside::Prefetch, stage) };
+        let (total, _) = unsafe { self.scan.scan_tile(places, before, beside, stage) };
         owed.pay(total);
         prefix.push(self.scan.operator, total);
     }

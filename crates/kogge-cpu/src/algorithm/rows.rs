@@ -111,7 +111,7 @@ where
             left: rows.count,
             // SAFETY: passed on.
             folds: unsafe { Spread::new(rows.before) },
-            out: Out::new(rows.to.cast(), rows.stream),
+            out: Out::new(rows.to.cast(), rows.count, rows.from == rows.to, rows.stream),
             asking: Asking::of(rows.from, rows.beside),
             ahead: Ahead::of(rows.beside),
             format: PhantomData,

@@ -6,7 +6,7 @@
 use super::free::free;
 use super::io::Io;
 use super::tile::{Beside, Scan};
-use crate::arch::stream;
+use crate::arch::stream::{self, Cache};
 use crate::tuning;
 use kogge_core::{Element, Operator, Prefix};
 
@@ -50,8 +50,11 @@ pub(crate) unsafe fn resume<I: Io<A>, A: Element, O: Operator<A>>(
     let mut stage = scan.stage();
     let near =
         if const { free::<I::Format, A, O>() } { tuning::L2_BYTES } else { tuning::L3_BYTES };
-    let far = scan.len * size_of::<I::Element>() >= near;
-    let beside = if far { Beside::Prefetch } else { Beside::Nothing };
+    let beside = match scan.len * size_of::<I::Element>() {
+        bytes if bytes < near => Beside::Nothing,
+        bytes if bytes < tuning::MEMORY_BYTES => Beside::Prefetch(Cache::L1),
+        _ => Beside::Prefetch(Cache::for_memory()),
+    };
     for tile in 0..scan.tiles() {
         // SAFETY: passed on.
         unsafe { scan.scan_next(prefix, scan.tile(tile), beside.clone(), &mut stage) };

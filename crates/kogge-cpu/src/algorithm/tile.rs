@@ -8,6 +8,7 @@ use super::free::{self, Run, free};
 use super::io::Io;
 use super::rows::{self, Rows};
 use super::{arrays, compact, exact, staged};
+use crate::arch::stream::Cache;
 use crate::arch::{Level, MaskedOf, WideOf, Words, Work};
 use kogge_core::{Element, Kind, Operator, Order, Prefix};
 use std::marker::PhantomData;
@@ -101,7 +102,7 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
             let (beside, after) = match beside {
                 Beside::Fold(ahead) if whole(&ahead) => (Beside::Fold(ahead.start), None),
                 Beside::Fold(ahead) => (Beside::Nothing, Some(ahead)),
-                Beside::Prefetch => (Beside::Prefetch, None),
+                Beside::Prefetch(cache) => (Beside::Prefetch(cache), None),
                 Beside::Nothing => (Beside::Nothing, None),
             };
             // SAFETY: passed on.
@@ -232,8 +233,8 @@ pub(super) const fn through<F: Format, A: Element, O: Operator<A>>() -> bool {
 pub(super) enum Beside<T> {
     /// Nothing: what is scanned lies in cache, or is left to the hardware's prefetcher.
     Nothing,
-    /// What is scanned is prefetched.
-    Prefetch,
+    /// What is scanned is prefetched into a cache.
+    Prefetch(Cache),
     /// As much from another place is prefetched and folded.
     Fold(T),
 }
@@ -243,7 +244,7 @@ impl<T> Beside<T> {
     fn map<U>(self, place: impl FnOnce(T) -> U) -> Beside<U> {
         match self {
             Self::Nothing => Beside::Nothing,
-            Self::Prefetch => Beside::Prefetch,
+            Self::Prefetch(cache) => Beside::Prefetch(cache),
             Self::Fold(ahead) => Beside::Fold(place(ahead)),
         }
     }

@@ -10,6 +10,7 @@
 mod avx2;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod avx512;
+mod cpu;
 #[cfg(all(target_arch = "aarch64", not(miri)))]
 mod neon;
 pub(crate) mod ordered;
@@ -20,6 +21,7 @@ mod vectors;
 
 use crate::array::array;
 use bytemuck::Pod;
+pub use cpu::Cpu;
 use kogge_core::f16;
 pub(crate) use ordered::{Masked, Ordered};
 pub(crate) use simd::{MaskedOf, Simd, WideOf};

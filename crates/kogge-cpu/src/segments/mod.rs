@@ -117,7 +117,7 @@ where
     let problem = request.problem::<T, U>(len, in_place);
     let plan = match request.plan {
         Some(plan) => SegmentPlan::from_plan(plan, &problem),
-        None => plan_segments(&problem, Machine { threads: rayon::current_num_threads() }),
+        None => plan_segments(&problem, Machine::here(rayon::current_num_threads())),
     };
     let pieces = Pieces { len, size: plan.piece };
     let numbers = if per.is_some() { numbers(segments, &pieces) } else { vec![] };
@@ -312,7 +312,7 @@ where
         let stream = self.plan.stream && places.len() >= const { Order::of::<T>() }.tile();
         let plan = match self.request.plan {
             Some(plan) => Plan { threads: threads.min(plan.threads), ..plan },
-            None => Plan { stream, ..plan(&problem, Machine { threads }) },
+            None => Plan { stream, ..plan(&problem, Machine::here(threads)) },
         };
         let request = Request { init, plan: Some(plan), ..*self.request };
         // SAFETY: the places are in bounds, and this call's alone by contract.

@@ -26,7 +26,7 @@ pub struct SegmentPlan {
 ///
 /// ```
 /// use kogge_core::{Direction, Kind, Problem};
-/// use kogge_cpu::{Machine, plan_segments};
+/// use kogge_cpu::{Cpu, Machine, plan_segments};
 ///
 /// let problem = Problem {
 ///     len: 1 << 26,
@@ -38,7 +38,7 @@ pub struct SegmentPlan {
 ///     in_place: false,
 /// };
 /// assert_eq!(
-///     plan_segments(&problem, Machine { threads: 8 }).to_string(),
+///     plan_segments(&problem, Machine { threads: 8, cpu: Cpu::Common }).to_string(),
 ///     "8 threads, pieces of 32768 elements, segments over 1048576 by all threads, \
 ///      long ones stored past the caches",
 /// );

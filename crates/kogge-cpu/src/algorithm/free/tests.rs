@@ -4,6 +4,7 @@
 use super::*;
 use crate::algorithm::format::Whole;
 use crate::arch::ordered::{self, bytes::V};
+use crate::arch::stream::Cache;
 use kogge_core::ops::{Max, Sum};
 use std::fmt::Debug;
 
@@ -88,7 +89,7 @@ impl<A: Element + Debug + PartialEq, O: Operator<A>> Case<'_, A, O> {
         let mut values: Box<[A]> = self.input.into();
         let first = values.as_mut_ptr();
         // SAFETY: the values are elements too.
-        let folds = unsafe { self.scan::<P, H>(first, first, Beside::Prefetch, false) };
+        let folds = unsafe { self.scan::<P, H>(first, first, Beside::Prefetch(Cache::L2), false) };
         assert_eq!((&*values, folds), (self.want, (self.folds.0, None)), "in place, {name}");
 
         for (offset, stream) in [(1, true), (3, false)] {

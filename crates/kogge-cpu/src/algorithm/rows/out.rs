@@ -2,7 +2,9 @@
 
 use super::super::format::Format;
 use crate::arch::Words;
-use crate::arch::stream::{LINE, ROW, Stream, translate_ahead};
+use crate::arch::stream::{
+    LINE, ROW, Stream, fetches_output, prefetch_row, translate_ahead, translates,
+};
 
 /// Where rows of values go.
 pub(super) struct Out<H: Words> {
@@ -10,15 +12,23 @@ pub(super) struct Out<H: Words> {
     to: *mut H::Word,
     /// Whether they go past the caches.
     stream: bool,
+    /// Whether something is done for the rows that follow: the next one fetched, or where they go past the caches
+    /// the next page translated.
+    ahead: bool,
     sent: Stream,
 }
+
+/// Rows that fill most of an L1, with the elements beside them: the next one of so many isn't there.
+const FETCHED: usize = 64;
 
 impl<H: Words> Out<H> {
     const WORDS: usize = ROW / size_of::<H::Word>();
 
+    /// For so many rows, which are elsewhere than the elements or overwrite them.
     #[inline(always)]
-    pub(super) fn new(to: *mut H::Word, stream: bool) -> Self {
-        Self { to, stream, sent: Stream::new() }
+    pub(super) fn new(to: *mut H::Word, rows: usize, in_place: bool, stream: bool) -> Self {
+        let fetch = !in_place && rows >= FETCHED && fetches_output();
+        Self { to, stream, ahead: if stream { translates() } else { fetch }, sent: Stream::new() }
     }
 
     /// Stores the first row.
@@ -49,8 +59,8 @@ impl<H: Words> Out<H> {
     pub(super) unsafe fn next<F: Format>(&mut self, values: F::Row<H>) {
         // SAFETY: by contract; where rows begin on lines, so do their vectors.
         unsafe {
-            if self.stream {
-                translate_ahead(self.to.cast());
+            if self.ahead {
+                self.prepare();
             }
             if !self.stream {
                 F::join::<H>(values, self.to);
@@ -74,6 +84,15 @@ impl<H: Words> Out<H> {
         if self.stream && !self.aligned() {
             // SAFETY: the rows were sent.
             unsafe { self.sent.finish(self.to.cast()) }
+        }
+    }
+
+    #[inline(always)]
+    fn prepare(&self) {
+        if self.stream {
+            translate_ahead(self.to.cast());
+        } else {
+            prefetch_row(self.to.wrapping_add(Self::WORDS).cast());
         }
     }
 
