@@ -72,3 +72,36 @@ impl fmt::Display for Plan {
         if self.stream { write!(f, ", stores past the caches") } else { Ok(()) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kogge_core::{Direction, Kind};
+
+    fn plan_of(cpu: Cpu, bytes: u64, in_place: bool) -> Plan {
+        let problem = Problem {
+            len: bytes / 4,
+            element_bytes: 4,
+            output_bytes: 4,
+            accumulator_bytes: 4,
+            kind: Kind::Inclusive,
+            direction: Direction::Forward,
+            in_place,
+        };
+        plan(&problem, Machine { threads: 2, cpu })
+    }
+
+    #[test]
+    fn a_mesh_has_two_threads_and_its_caches_for_longer() {
+        let text = |cpu, mib: u64, in_place| plan_of(cpu, mib << 20, in_place).to_string();
+        assert_eq!(text(Cpu::Common, 8, false), "the calling thread, stores past the caches");
+        assert_eq!(text(Cpu::Mesh, 3, false), "the calling thread");
+        assert_eq!(text(Cpu::Mesh, 4, false), "2 threads, pieces of 8 tiles");
+        assert_eq!(text(Cpu::Mesh, 15, true), "the calling thread");
+        assert_eq!(
+            text(Cpu::Mesh, 16, false),
+            "2 threads, pieces of 8 tiles, stores past the caches"
+        );
+        assert_eq!(text(Cpu::Common, 16, true), "2 threads, pieces of 4 tiles");
+    }
+}

@@ -40,7 +40,7 @@ pub(crate) enum Cache {
 impl Cache {
     /// The one for what comes from memory and is used soon.
     ///
-    /// On a mesh L2 alone, which waits for three times as many lines as L1 does: from memory two threads are up to 17 %
+    /// On a mesh L2 alone, which can wait for more lines at a time than L1: from memory two threads are up to 17 %
     /// faster in place and 12 % into another buffer, one thread 15 %. (From L3 they are slower.)
     #[inline]
     pub(crate) fn for_memory() -> Self {
