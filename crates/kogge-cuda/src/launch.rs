@@ -53,12 +53,12 @@ impl Grid {
         let attribute = |id, value| sys::CUlaunchAttribute { id, pad: [0; 4], value };
         let size = sys::CUlaunchAttributeValue_union__bindgen_ty_1 { x: self.cluster, y: 1, z: 1 };
         let size = sys::CUlaunchAttributeValue { clusterDim: size };
-        let yes = sys::CUlaunchAttributeValue { cooperative: 1 };
+        let together = sys::CUlaunchAttributeValue { cooperative: 1 };
         let early = sys::CUlaunchAttributeValue { programmaticStreamSerializationAllowed: 1 };
         let mut all = [attribute(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, size); 3];
         let mut count = usize::from(self.cluster > 1);
         if self.cooperative {
-            all[count] = attribute(CU_LAUNCH_ATTRIBUTE_COOPERATIVE, yes);
+            all[count] = attribute(CU_LAUNCH_ATTRIBUTE_COOPERATIVE, together);
             count += 1;
         }
         if self.dependent {

@@ -6,10 +6,10 @@
 //! of the order is handed on from block to block, and no block waits for one of a higher index. A block
 //! reads again what lies just before its window, so a scan in place saves that before.
 //!
-//! By offsets, without initial values or totals of each segment, `scan` takes no windows but stretches: segments of at
-//! most a tile that follow one another, a warp each (kernels/stretch_scan.cuh). Nobody waits for anybody. A fourth launch
-//! takes longer ones tile by tile, in the rounds of the flat scan (kernels/run_tiles.cuh). Which segments are long, `sum`
-//! finds out; it lists tiles and stretches (kernels/run_list.cuh).
+//! By offsets, without initial values or totals of each segment, `scan` takes no windows of a long sequence but stretches:
+//! segments of at most a tile that follow one another, a warp each (kernels/stretch_scan.cuh). Nobody waits for anybody. A
+//! launch before it takes longer ones tile by tile, in the rounds of the flat scan (kernels/run_tiles.cuh). Which segments
+//! are long, `sum` finds out; it lists tiles and stretches (kernels/run_list.cuh).
 //!
 //! With initial values or totals of each, long ones go in rounds where offsets say that segments are long on average, and
 //! windows leave them alone and tell each other nothing.
@@ -17,6 +17,9 @@
 //! Under an exact operator, any order of combination gives these bits. Then `mark` is followed by one launch that takes
 //! the tiles of the whole sequence in rounds, wherever segments start (kernels/exact_rounds.cuh); unless each segment has an
 //! initial value or a total of its own, which takes numbers that only `sum` knows.
+//!
+//! On sm_90 and newer each launch but the first may begin before the one before it has ended, and waits for it then
+//! (kernels/launches.cuh).
 
 mod plan;
 mod rounds;

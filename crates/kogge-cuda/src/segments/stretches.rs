@@ -32,6 +32,7 @@ impl Stretches {
         order.tile() / 4
     }
 
+    /// None if a multiprocessor has no room for a block, or if there are too few stretches for all warps.
     pub(super) fn new(
         problem: &Problem,
         long: LongSegments,
