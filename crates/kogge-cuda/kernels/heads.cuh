@@ -54,6 +54,13 @@ struct Half {
 };
 typedef Half<0x7c00> KeyF16;
 typedef Half<0x7f80> KeyBf16;
+// The bits of a mask that another launch has made.
+struct ByMask {};
+// Whether a kernel finds heads itself, in flags or keys. Then nothing needs the numbers of runs.
+template <class S>
+constexpr bool finds_heads() {
+    return !Same<typename S::Source, ByMask>::YES;
+}
 
 // What a thread block's warps found.
 struct MarkShared {
@@ -61,8 +68,10 @@ struct MarkShared {
     u32 first[MARK_THREADS / LANES];
 };
 
-// Notes the window of which this warp has the words of its lanes, from position `first` on, `place` of the window.
-KOGGE_DEVICE void note_window(MarkShared& shared, const MarkArguments& arguments, u32 word, u64 first, u32 place, u32 warp, u32 lane) {
+// Notes the windows of which a block's warps, so many each, have the words of their lanes: from position `first` on, `place`
+// of the window.
+template <u32 WARPS>
+KOGGE_DEVICE void note_windows(MarkShared& shared, const MarkArguments& arguments, u32 word, u64 first, u32 place, u32 warp, u32 lane) {
     u32 any = lanes_where(word != 0), heads = count_bits(word);
 #pragma unroll
     for (u32 stride = 1; stride < LANES; stride *= 2) heads += shuffle_xor(heads, stride);
@@ -73,16 +82,17 @@ KOGGE_DEVICE void note_window(MarkShared& shared, const MarkArguments& arguments
         shared.first[warp] = any ? place + lowest * 32 + lowest_bit(low_bits) + 1 : 0;
     }
     sync_block();
-    if (thread_index() != 0) return;
+    u64 index = (u64)block_index() * (MARK_THREADS / LANES / WARPS) + thread_index();
+    if (thread_index() >= MARK_THREADS / LANES / WARPS || index >= arguments.window_count) return;
     Window window = {0, 0};
     u32 first_head = 0;
-    for (u32 w = 0; w < MARK_THREADS / LANES; w++) {
+    for (u32 w = thread_index() * WARPS; w < (thread_index() + 1) * WARPS; w++) {
         if (shared.warp[w].last) window.last = shared.warp[w].last;
         if (first_head == 0) first_head = shared.first[w];
         window.heads += shared.warp[w].heads;
     }
-    arguments.windows[block_index()] = window;
-    arguments.first[block_index()] = first_head;
+    arguments.windows[index] = window;
+    arguments.first[index] = first_head;
 }
 
 // How many of so many loads are under way together: a divisor of them, 8 at most.
@@ -92,12 +102,12 @@ constexpr u32 mark_batch(u32 loads) {
     return batch;
 }
 
-// A warp's share of a window: the words of its mask that its lanes make, one each.
-template <class Source, bool REVERSE, u32 WINDOW>
+// The words of the mask that a warp makes of flags or keys, one a lane.
+template <class Source, bool REVERSE, u32 WORDS>
 struct MarkShare {
     typedef typename Source::Value Value;
-    static constexpr u32 WORDS = WINDOW / MARK_THREADS, VECTOR = 16 / sizeof(Value), GROUP = LANES / VECTOR;
-    static_assert(WINDOW % MARK_THREADS == 0 && WORDS <= LANES, "a lane keeps a word of the mask");
+    static constexpr u32 VECTOR = 16 / sizeof(Value), GROUP = LANES / VECTOR;
+    static_assert(WORDS <= LANES, "a lane keeps a word of the mask");
     static constexpr bool VECTORS = WORDS % VECTOR == 0;
 
     const Value* from;  // where the first position's value is
@@ -105,8 +115,7 @@ struct MarkShare {
     u32 count;  // positions that there are
     u32 lane;
 
-    __device__ __forceinline__ MarkShare(const void* source, u64 length, u32 warp, u32 lane)
-        : first((u64)block_index() * WINDOW + warp * WORDS * 32), lane(lane) {
+    __device__ __forceinline__ MarkShare(const void* source, u64 length, u64 first, u32 lane) : first(first), lane(lane) {
         u64 left = first < length ? length - first : 0;
         count = left < WORDS * 32 ? (u32)left : WORDS * 32;
         from = (const Value*)source + (REVERSE ? length - 1 - first : first);
@@ -151,16 +160,26 @@ struct MarkShare {
 #pragma unroll
             for (u32 k = 0; k < BATCH; k++)
                 quad[k] = load_quad(at(((start + k) * LANES + lane) * VECTOR + (REVERSE ? VECTOR - 1 : 0)));
+            u32 bits[BATCH];
+#pragma unroll
+            for (u32 k = 0; k < BATCH; k++) bits[k] = bits_of(quad[k], previous, start + k == 0 && first == 0);
+            if constexpr (BATCH == GROUP) {
+                // All loads at once: each lane of a group gets the word of one.
+                mine = shuffle(joined<BATCH>(bits), lane % VECTOR * GROUP + lane / VECTOR);
+                continue;
+            }
 #pragma unroll
             for (u32 k = 0; k < BATCH; k++) {
-                u32 word = shuffle(bits_of(quad[k], previous, start + k == 0 && first == 0), lane % VECTOR * GROUP);
+#pragma unroll
+                for (u32 stride = 1; stride < GROUP; stride *= 2) bits[k] |= shuffle_xor(bits[k], stride);
+                u32 word = shuffle(bits[k], lane % VECTOR * GROUP);
                 if (lane / VECTOR == start + k) mine = word;
             }
         }
         return mine;
     }
-    // The word to which the lanes of a group put together the bits of their vectors. `previous` is the value before
-    // lane 0's, and becomes that of the next vectors.
+    // The bits of a vector, in their places of the word that the lanes of a group put together. `previous` is the value
+    // before lane 0's, and becomes that of the next vectors.
     __device__ __forceinline__ u32 bits_of(const Quad& quad, Value& previous, bool begins) const {
         Value value[VECTOR];
         memcpy(value, &quad, 16);
@@ -174,23 +193,44 @@ struct MarkShare {
             bits |= (u32)Source::template starts<REVERSE>(left, here) << e;
             left = here;
         }
-        bits <<= lane % GROUP * VECTOR;
+        return bits << lane % GROUP * VECTOR;
+    }
+    // Of as many words as a group has lanes, that whose index a lane has in its group, put together: in every step a lane
+    // keeps half of them, and gives the others to its partner.
+    template <u32 COUNT>
+    __device__ __forceinline__ u32 joined(const u32 (&bits)[COUNT]) const {
+        if constexpr (COUNT == 1) {
+            return bits[0];
+        } else {
+            constexpr u32 HALF = COUNT / 2;
+            bool upper = lane & HALF;
+            u32 half[HALF];
 #pragma unroll
-        for (u32 stride = 1; stride < GROUP; stride *= 2) bits |= shuffle_xor(bits, stride);
-        return bits;
+            for (u32 k = 0; k < HALF; k++) {
+                u32 keeps = upper ? bits[k + HALF] : bits[k], gives = upper ? bits[k] : bits[k + HALF];
+                half[k] = keeps | shuffle_xor(gives, HALF);
+            }
+            return joined(half);
+        }
     }
 };
 
-// Heads by flag or key: one thread block a window.
+// The warps that mark a window: a word a lane, if a block then has whole windows; else all of the block.
+constexpr u32 mark_warps(u32 window) {
+    u32 warps = window / (LANES * 32), all = MARK_THREADS / LANES;
+    return warps > 0 && window % (LANES * 32) == 0 && all % warps == 0 ? warps : all;
+}
+// Heads by flag or key.
 template <class Source, bool REVERSE, u32 WINDOW>
 KOGGE_DEVICE void mark(const MarkArguments& arguments) {
     launch_dependents();
-    typedef MarkShare<Source, REVERSE, WINDOW> Share;
+    constexpr u32 WARPS = mark_warps(WINDOW), WORDS = WINDOW / 32 / WARPS;
+    static_assert(WINDOW % (WARPS * 32) == 0, "warps have equal shares");
     u32 warp = thread_index() / LANES, lane = thread_index() % LANES;
-    Share share(arguments.source, arguments.length, warp, lane);
-    u32 mine = share.words();
-    if (lane < Share::WORDS) arguments.heads[share.first / 32 + lane] = mine;
-    note_window(*(MarkShared*)shared_memory(), arguments, mine, share.first, warp * Share::WORDS * 32, warp, lane);
+    u64 first = ((u64)block_index() * (MARK_THREADS / LANES) + warp) * WORDS * 32;
+    u32 mine = MarkShare<Source, REVERSE, WORDS>(arguments.source, arguments.length, first, lane).words();
+    if (lane < WORDS && first < arguments.window_count * WINDOW) arguments.heads[first / 32 + lane] = mine;
+    note_windows<WARPS>(*(MarkShared*)shared_memory(), arguments, mine, first, warp % WARPS * WORDS * 32, warp, lane);
 }
 
 // The last segment that starts at this element or before: those that start there too are empty.

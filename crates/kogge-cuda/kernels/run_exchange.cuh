@@ -12,13 +12,13 @@ struct RunSlots {
     typedef typename S::Input Input;
     static constexpr u64 SEGMENT = Order<Input>::SEGMENT, TILE = Order<Input>::TILE, BLOCK = TILE * TILES_PER_BLOCK;
     Workspace* workspace;
-    u64 epoch, tiles, blocks, folds;  // where the slots of each kind begin
+    u64 epoch, tiles, blocks, folds, end;  // where the slots of each kind begin, and end
 
-    __device__ __forceinline__ RunSlots(Workspace* workspace, u64 length) : workspace(workspace) {
-        epoch = load_epoch(&workspace->epoch);
+    __device__ __forceinline__ RunSlots(Workspace* workspace, u64 length, u64 epoch) : workspace(workspace), epoch(epoch) {
         tiles = length / SEGMENT + 1;
         blocks = tiles + length / TILE + 1;
         folds = blocks + length / BLOCK + 1;
+        end = folds + length / BLOCK + 1;
     }
     __device__ __forceinline__ u64 of_segment(u64 start) const { return start / SEGMENT; }
     __device__ __forceinline__ u64 of_tile(u64 start) const { return tiles + start / TILE; }

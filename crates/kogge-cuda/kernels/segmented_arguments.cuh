@@ -13,8 +13,8 @@ struct SegmentedArguments {
     const Cover* covers;
     const RunList* list;    // of the tiles that go in rounds
     StretchList* stretches; // of those that neither do nor go by windows
-    const void* offsets;    // if the runs are given by them
-    u64 segments;           // and how many they give
+    const void* source;     // offsets, flags or keys
+    u64 segments;           // how many offsets give
     const void* leads;      // if the scan is in place: the last segment's length before each window but the first,
     u64 lead_count;         // so many, as they lie in memory
     Inits<S> inits;

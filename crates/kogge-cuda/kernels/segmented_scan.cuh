@@ -50,23 +50,26 @@ struct SegmentedScan {
         Span<Input> before = window.lead();
         shared.stage.load(before, is_whole(before, W::SEGMENT), ROWS_PER_SEGMENT - 1, 1, 0, lane);
     }
-    // A word of the mask. Whatever comes last ends with the elements.
-    __device__ __forceinline__ u32 mask_word(u64 index) const {
-        u64 position = index * 32, length = arguments.length;
-        u32 word = window.inside || position < length ? arguments.heads[index] : 0;
-        bool ends = !window.inside && position <= length && length - position < 32;
+    // Some words of the mask from `first` on, one a lane. Whatever comes last ends with the elements.
+    static constexpr u32 WORDS = STEPS * E, PART = words_at_once(WORDS);
+    __device__ __forceinline__ u32 mask_word(u64 first) const {
+        u64 position = (first + lane) * 32, length = arguments.length;
+        u32 word = 0;
+        if constexpr (finds_heads<S>())
+            word = MarkShare<typename S::Source, S::REVERSE, PART>(arguments.source, length, first * 32, lane).words();
+        else if (lane < PART && (window.inside || position < length)) word = arguments.heads[first + lane];
+        bool ends = !window.inside && lane < PART && position <= length && length - position < 32;
         return ends ? word | 1u << (length - position) : word;
     }
     // Fetches the share's heads, and tells the other warps of them.
     __device__ __forceinline__ void note_heads() {
-        constexpr u32 WORDS = STEPS * E;
         u32 last = 0, count = 0, before = WORDS;
 #pragma unroll
-        for (u32 first = 0; first < WORDS; first += LANES) {
-            u32 place = warp * WORDS + first + lane, word = 0;
-            if (first + lane < WORDS) shared.mask[place] = word = mask_word(window.start / 32 + place);
+        for (u32 first = 0; first < WORDS; first += PART) {
+            u32 place = warp * WORDS + first, word = mask_word(window.start / 32 + place);
+            if (lane < PART) shared.mask[place + lane] = word;
             u32 with = lanes_where(word != 0), of = with ? highest_bit(with) : 0, bits = shuffle(word, of);
-            if (with) last = (warp * WORDS + first + of) * 32 + highest_bit(bits) + 1;
+            if (with) last = (place + of) * 32 + highest_bit(bits) + 1;
             if (with && before == WORDS) before = first + lowest_bit(with);
             count += count_bits(word);
         }
@@ -82,6 +85,26 @@ struct SegmentedScan {
     }
     // The heads of this lane's cell in a step of the share.
     __device__ __forceinline__ u32 heads_at(u32 j) const { return cell_heads<E>(shared.mask + (warp * STEPS + j) * E, lane); }
+    // Which run enters the window, as soon as it is known.
+    __device__ __forceinline__ void await_early() {
+        if constexpr (finds_heads<S>()) {
+            barrier_wait(&shared.entered, 0);
+            window.find_early(shared.entering);
+        }
+    }
+    // Tells the windows behind this one of its heads, and this one's warps what those before it tell; by one warp.
+    __device__ __forceinline__ void exchange_heads(u64 found, u64 epoch) const {
+        u32 seen = lane < W::WARPS ? shared.last_head[lane] : 0, with = lanes_where(seen != 0);
+        u32 place = shuffle(seen, with ? highest_bit(with) : 0);
+        HeadExchange<S> heads(arguments, epoch);
+        u64 entering = heads.before(found, with ? window.start + place : 0, lane);
+        if (lane == 0) {
+            shared.entering = entering;
+            shared.epoch = epoch;
+        }
+        arrive_together(&shared.entered, lane);
+        if (lane == 0) heads.end();
+    }
     __device__ __forceinline__ void find_standing() {
         u32 seen = lane < warp ? shared.last_head[lane] : 0, with = lanes_where(seen != 0);
         u32 last = with ? shared.last_head[highest_bit(with)] : 0;
@@ -90,6 +113,7 @@ struct SegmentedScan {
             for (u32 w = 0; w < warp; w++) heads_before += shared.heads[w];
         u32 first = warp * STEPS, cells = (last - 1) / E;
         const Standing& early = window.early;
+        if (last == 0) await_early();
         if (last) standing = {cells % LANES, (last - 1) % E, first - 1 - cells / LANES, false};
         else standing = {early.lane, early.phase, early.row + first, early.early};
     }
@@ -212,7 +236,7 @@ struct SegmentedScan {
     template <bool INIT>
     __device__ __forceinline__ Going begin(u32 j) const {
         Going going = {standing_at(j), {}, {{A(), false}, {A(), false}}, {A(), INIT}, A(), heads_before};
-        if (INIT && arguments.inits.kind != INITS_EACH) going.first = arguments.inits.of(0);
+        if (INIT && !window.inits_each()) going.first = arguments.inits.of(0);
         return going;
     }
     // What precedes the chunk that begins at a cell's phase, from what precedes its row.
@@ -269,7 +293,7 @@ struct SegmentedScan {
 #pragma unroll
         for (u32 e = 0; INIT && e < E; e++) init[INIT ? e : 0] = going.first.value;
         going.prefix.pass_row(window, at.row, at.early, step, value_of_lane(value, at.lane), AGAIN && told);
-        if (INIT && WAY != PLAIN && arguments.inits.kind == INITS_EACH) find_inits<INIT>(init, j, here, with, going, begun.value);
+        if (INIT && WAY != PLAIN && window.inits_each()) find_inits<INIT>(init, j, here, with, going, begun.value);
         if (WAY == PLAIN || here.entered) begun = lane >= at.lane ? going.prefix.row : entering;
         A running = scan_chunks<WAY, INIT>(out, input, here, before_chunk(begun, here, value), init);
         A turned = value_of_lane(running, lane + LANES - 1), rest = choose(lane > 0, turned, going.passed);
@@ -341,20 +365,33 @@ struct SegmentedScan {
     __device__ __forceinline__ void run_window() {
         Cover cover = window.find_cover();
         if (cover.nothing()) return;
-        if (thread_index() == 0) barrier_init(&shared.landed, SEGMENTED_THREADS);
+        if (thread_index() == 0) {
+            barrier_init(&shared.landed, SEGMENTED_THREADS);
+            barrier_init(&shared.entered, ARRIVALS);
+        }
+        u64 epoch = 0, found = 0;
+        if constexpr (finds_heads<S>()) {
+            if (warp == 0) {
+                epoch = load_epoch(&arguments.workspace->epoch) + 1;
+                HeadsBefore<S>{arguments, window.start}.ask(lane);
+            }
+        }
         if (W::IN_ROUNDS && thread_index() == 0) shared.cover = cover;
         // What ends in steps that nobody goes along isn't noted.
         if (W::IN_ROUNDS && thread_index() < W::ROWS && window.is_cut(cover)) shared.ends[thread_index()] = {0};
         load(cover);
-        window.find_early();
+        if constexpr (!finds_heads<S>()) window.find_early(window.marked().last);
         note_heads();
+        if constexpr (finds_heads<S>())
+            if (warp == 0) found = HeadsBefore<S>{arguments, window.start}.last(lane);
         sync_block();
         async_arrive(&shared.landed);
+        if (finds_heads<S>() && warp == 0) exchange_heads(found, epoch);
         find_standing();
         barrier_wait(&shared.landed, 0);
 
         Writer writer = this->writer();
-        bool totals = arguments.inits.totals, none = arguments.inits.kind == INITS_NONE, direct = !totals && writer.whole;
+        bool totals = window.totals(), none = arguments.inits.kind == INITS_NONE, direct = !totals && writer.whole;
         bool enters = (shared.mask[warp * STEPS * E] & 1) == 0, waits = enters && !(standing.early && window.passes());
         u32 end = W::IN_ROUNDS ? end_step(shared.cover) : STEPS;
         if (!direct) plain = 0;
@@ -365,6 +402,7 @@ struct SegmentedScan {
             if (plain < end && none) scan_first<false>(plain, end, waits, writer);
             if (plain < end && !none) scan_first<true>(plain, end, waits, writer);
         }
+        await_early();
         if (!window.passes()) reduce_lead();
         sync_block();
         WindowExchange<S> exchange(window);

@@ -24,7 +24,8 @@ struct alignas(16) SegmentedShared {
     typedef typename S::Op::Element A;
 
     Stage<S> stage;
-    Barrier landed;
+    Barrier landed, entered;
+    u64 entering, epoch;       // if windows tell each other of heads: 1 + where the run starts that enters, and the call's
     u32 mask[W::ROWS * W::E];  // a bit a position, where runs start
     A row[W::LEAD + W::ROWS];  // the total of the row that ends in each step, those before the window first
     A segment[W::ROWS];        // of the segment that does
@@ -62,7 +63,9 @@ struct SegmentedWindow {
 
     // ---- whose number ----
 
-    __device__ __forceinline__ bool numbered() const { return arguments.inits.kind == INITS_EACH || arguments.inits.totals; }
+    __device__ __forceinline__ bool totals() const { return !finds_heads<S>() && arguments.inits.totals; }
+    __device__ __forceinline__ bool inits_each() const { return !finds_heads<S>() && arguments.inits.kind == INITS_EACH; }
+    __device__ __forceinline__ bool numbered() const { return inits_each() || totals(); }
     // The number, in the order of memory, of the run that holds this position and has so many before it.
     __device__ __forceinline__ u64 number_of(u64 runs_before, u64 position) const {
         if constexpr (S::OFFSET_BYTES == 0) {
@@ -70,23 +73,23 @@ struct SegmentedWindow {
             return S::REVERSE ? all - 1 - runs_before : runs_before;
         }
         u64 element = S::REVERSE ? arguments.length - 1 - position : position;
-        if constexpr (S::OFFSET_BYTES == 8) return segment_of((const u64*)arguments.offsets, arguments.segments, element);
-        return segment_of((const u32*)arguments.offsets, arguments.segments, element);
+        if constexpr (S::OFFSET_BYTES == 8) return segment_of((const u64*)arguments.source, arguments.segments, element);
+        return segment_of((const u32*)arguments.source, arguments.segments, element);
     }
     __device__ __forceinline__ u64 offset(u64 segment) const {
-        if constexpr (S::OFFSET_BYTES == 8) return ((const u64*)arguments.offsets)[segment];
-        else return ((const u32*)arguments.offsets)[segment];
+        if constexpr (S::OFFSET_BYTES == 8) return ((const u64*)arguments.source)[segment];
+        else return ((const u32*)arguments.source)[segment];
     }
     __device__ __forceinline__ const Window& marked() const { return arguments.windows[block_index() * (u64)W::PARTS]; }
     // What precedes the run that has so many before it in this window and holds this position of it.
     __device__ __forceinline__ Maybe<A> init_of(u32 runs_before, u32 position) const {
-        bool each = arguments.inits.kind == INITS_EACH;
+        bool each = inits_each();
         if (each && start + position >= arguments.length) return {A(), false};
         return arguments.inits.of(each ? number_of(marked().heads + runs_before, start + position) : 0);
     }
     __device__ __forceinline__ u64 number_early() const { return number_of(marked().heads - 1, start - 1); }
     __device__ __forceinline__ Maybe<A> init_early() const {
-        return arguments.inits.of(arguments.inits.kind == INITS_EACH ? number_early() : 0);
+        return arguments.inits.of(inits_each() ? number_early() : 0);
     }
     // ---- what goes in rounds ----
 
@@ -115,9 +118,9 @@ struct SegmentedWindow {
         if (arguments.leads) return {(u8*)arguments.leads + place * W::SEGMENT * sizeof(Input), W::SEGMENT};
         return span_of<Input, S::REVERSE>(arguments.input, arguments.length, from, W::SEGMENT);
     }
-    // A run that starts so many positions before the window.
-    __device__ __forceinline__ void find_early() {
-        u64 last = marked().last, here = start / E;
+    // The run that enters the window starts at position `last` - 1.
+    __device__ __forceinline__ void find_early(u64 last) {
+        u64 here = start / E;
         run = last > 0 ? last - 1 : 0;
         u64 cells = run / E;
         early = {(u32)(cells % LANES), (u32)(run % E), 0, start > 0};

@@ -98,12 +98,18 @@ struct StretchWarp {
 #pragma unroll 1
         for (u32 j = 0; j < steps;) {
             if constexpr (GROUP > 1) {
-                if (j + GROUP <= steps && heads_of(with_heads, j, GROUP) == 0) {
+                bool plain = heads_of(with_heads, j, GROUP) == 0;
+                u32 heads[GROUP], others = 0;
+#pragma unroll
+                for (u32 g = 0; g < GROUP; g++) others |= heads[g] = heads_in(word, j + g < STEPS ? j + g : j);
+                bool in_phase = lanes_where(others > 1) == 0 && phase == 0;
+                if (j + GROUP <= steps && (plain || in_phase)) {
                     InputChunk<S> input[GROUP];
                     A out[GROUP][E];
 #pragma unroll
                     for (u32 g = 0; g < GROUP; g++) input[g] = read(stage, j + g, aligned);
-                    scan_plain_rows<GROUP>(out, input);
+                    if (plain) scan_plain_rows<GROUP>(out, input);
+                    else scan_rows_in_phase<GROUP>(out, input, heads);
 #pragma unroll
                     for (u32 g = 0; g < GROUP; g++) write(here, to, j + g, full, out[g], straddling);
                     j += GROUP;
@@ -115,9 +121,7 @@ struct StretchWarp {
             if (heads_of(with_heads, j, 1) == 0) {
                 scan_plain_rows<1>(out, input);
             } else {
-                u32 place = lane * E, heads = shuffle(word, j * E + place / 32) >> place % 32;
-                if (32 % E != 0) heads |= shuffle(word, (j * E + place / 32 + 1) % LANES) << 1 << (31 - place % 32);
-                scan_row(out[0], input[0], heads & ((1u << E) - 1));
+                scan_row(out[0], input[0], heads_in(word, j));
             }
             write(here, to, j, full, out[0], straddling);
             j++;
@@ -126,6 +130,12 @@ struct StretchWarp {
     // Of the lanes that have heads, those with the words of so many rows.
     static __device__ __forceinline__ u32 heads_of(u32 with_heads, u32 row, u32 rows) {
         return with_heads >> row * E & (u32)((1ull << rows * E) - 1);
+    }
+    // The heads of this lane's cell in a row, from the words that the lanes have.
+    __device__ __forceinline__ u32 heads_in(u32 word, u32 row) const {
+        u32 place = lane * E, heads = shuffle(word, row * E + place / 32) >> place % 32;
+        if (32 % E != 0) heads |= shuffle(word, (row * E + place / 32 + 1) % LANES) << 1 << (31 - place % 32);
+        return heads & ((1u << E) - 1);
     }
     __device__ __forceinline__ InputChunk<S> read(const Span<Input>& stage, u32 j, bool aligned) const {
         u32 index = j * LANES + lane;
@@ -207,7 +217,7 @@ struct StretchWarp {
         last = moved[G - 1];
     }
     template <u32 G>
-    __device__ __forceinline__ void kogge_stone_cells(A (&value)[G], u32 steps) {
+    __device__ __forceinline__ void kogge_stone_cells(A (&value)[G], const u32 (&steps)[G]) {
 #pragma unroll
         for (u32 k = 0; k < 5; k++) {
             A moved[G];
@@ -216,7 +226,7 @@ struct StretchWarp {
 #pragma unroll
             for (u32 g = 0; g < G; g++) {
                 A left = blend(below[k], moved[g], g > 0 ? moved[g > 0 ? g - 1 : 0] : turned[k]);
-                value[g] = take_left<Op>(steps >> k & 1, left, value[g]);
+                value[g] = take_left<Op>(steps[g] >> k & 1, left, value[g]);
             }
             turned[k] = moved[G - 1];
         }
@@ -253,7 +263,10 @@ struct StretchWarp {
             for (u32 e = 0; e + 1 < E; e++)
                 value[g] = choose(e < phase, Op::combine(value[g], widened<A, false>(input[g], e)), value[g]);
         }
-        kogge_stone_cells(value, takes);
+        u32 steps[G];
+#pragma unroll
+        for (u32 g = 0; g < G; g++) steps[g] = takes;
+        kogge_stone_cells(value, steps);
         A total[G];
 #pragma unroll
         for (u32 g = 0; g < G; g++) total[g] = value_of_lane(value[g], head_lane);
@@ -296,7 +309,8 @@ struct StretchWarp {
         turn(value, tail);
 #pragma unroll
         for (u32 e = 0; e + 1 < E; e++) value[0] = choose(e < first, Op::combine(value[0], widened<A, false>(input, e)), value[0]);
-        kogge_stone_cells(value, reach((chunk - 1) % LANES));
+        const u32 steps[1] = {reach((chunk - 1) % LANES)};
+        kogge_stone_cells(value, steps);
         A entering = row;
         bool entered = lower == 0, none = rows == 0;
         pass_row(value_of_lane(value[0], head_lane));
@@ -318,6 +332,48 @@ struct StretchWarp {
         turn(last, passed);
         scan_rest(out, input, last[0], first);
         enter(newest, last_phase);
+    }
+    // Several where chunks are cells: a head comes first in its cell, and nothing goes over into the next.
+    template <u32 G>
+    __device__ __forceinline__ void scan_rows_in_phase(A (&out)[G][E], const InputChunk<S> (&input)[G], const u32 (&heads)[G]) {
+        u32 with[G], lower[G], from[G + 1], chunk[G], steps[G];
+        A value[G], total[G];
+        from[0] = head_lane;
+#pragma unroll
+        for (u32 g = 0; g < G; g++) {
+            with[g] = lanes_where(heads[g] != 0);
+            lower[g] = with[g] & ((1u << lane) - 1);
+            from[g + 1] = with[g] ? highest_bit(with[g]) : from[g];
+            chunk[g] = (lane - (lower[g] ? highest_bit(lower[g]) : from[g])) % LANES;
+            steps[g] = reach((chunk[g] - 1) % LANES);
+            value[g] = widened<A, false>(input[g], 0);
+#pragma unroll
+            for (u32 e = 1; e < E; e++) value[g] = Op::combine(value[g], widened<A, false>(input[g], e));
+        }
+        turn(value, tail);
+        kogge_stone_cells(value, steps);
+#pragma unroll
+        for (u32 g = 0; g < G; g++) total[g] = value_of_lane(value[g], from[g]);
+#pragma unroll
+        for (u32 g = 0; g < G; g++) {
+            A entering = row;
+            bool none = rows == 0;
+            pass_row(total[g]);
+            A begin = before_chunk(value[g], entering, none, lane >= from[g], chunk[g] == 0);
+            A running = choose(lower[g] == 0, begin, WHOLE ? value[g] : follow(true, init, value[g]));
+#pragma unroll
+            for (u32 e = 0; e < E; e++) {
+                bool head = e == 0 && heads[g] != 0;
+                A through = follow(head, running, widened<A, false>(input[g], e));
+                out[g][e] = through;
+                if (S::EXCLUSIVE) out[g][e] = choose(head, !WHOLE && begun ? init : Op::identity(), running);
+                running = through;
+            }
+            if (with[g]) rows = 0;
+        }
+        u32 past = rows;
+        enter(from[G], 0);
+        rows = past;
     }
 };
 

@@ -19,12 +19,13 @@ struct WindowExchange {
     // Whether the early run's elements, or its total, wait for other windows.
     __device__ __forceinline__ bool awaits_others() const {
         if (W::IN_ROUNDS || !window.early.early || window.early_row < ROWS_PER_SEGMENT) return false;
-        return arguments.inits.totals || (window.start < arguments.length && !(arguments.heads[window.start / 32] & 1));
+        return window.totals() || (window.start < arguments.length && !(shared.mask[0] & 1));
     }
     // What this window and those before tell each other, by one warp.
     __device__ __forceinline__ void tell(bool awaits) const {
         if constexpr (!W::IN_ROUNDS) {
-            RunSlots<S> slots(arguments.workspace, arguments.length);
+            u64 epoch = finds_heads<S>() ? shared.epoch : load_epoch(&arguments.workspace->epoch);
+            RunSlots<S> slots(arguments.workspace, arguments.length, epoch);
             sum_segments(&slots);
             if (exchanges(slots, awaits)) return;
         } else {
@@ -106,7 +107,7 @@ struct WindowExchange {
             shared.base[1] = next;
             shared.split = rest;
         }
-        if (arguments.inits.totals) total_early(in_tile, rest, before, stepped, tiles, blocks);
+        if (window.totals()) total_early(in_tile, rest, before, stepped, tiles, blocks);
     }
     // The total of the early run, if it ends here: its last tile, cut short, in its block.
     __device__ __forceinline__ void total_early(const Maybe<A>& in_tile, u32 rest, const A& before, const A& stepped,

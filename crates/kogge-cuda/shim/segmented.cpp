@@ -1,12 +1,6 @@
 // Runs scans by segments under the shim, by windows and long ones in rounds: see segments.hpp.
-#include "segments.hpp"
+#include "windows.hpp"
 
-#include "../kernels/cells.cuh"
-#include "../kernels/segmented_window.cuh"
-#include "../kernels/run_exchange.cuh"
-#include "../kernels/window_exchange.cuh"
-#include "../kernels/plain_steps.cuh"
-#include "../kernels/segmented_scan.cuh"
 #include "../kernels/run_tiles.cuh"
 
 namespace {
@@ -26,6 +20,7 @@ struct Specimen {
                          LOOKERS = is_wide<typename O::Element>() ? 2 : 1;
     // As WindowShape has it, which the kernel of rounds doesn't know.
     static constexpr u32 WINDOW = 8 * STEPS * Order<I>::CHUNK * CHUNKS_PER_ROW, MARKED = WINDOW / ((WINDOW + MOST_MARKED - 1) / MOST_MARKED);
+    typedef ByMask Source;
     typedef typename FoldOf<Specimen, PACKED>::Type Fold;
 };
 
@@ -38,24 +33,12 @@ void run(const Request& q) {
     LongRuns long_runs = {(RunList*)list.at, (Cover*)covers.at, (u32*)cut.at, nullptr, tiles, W::WINDOW, W::MARKED, Order<Input>::TILE,
                           W::SEGMENT, S::OFFSET_BYTES, S::REVERSE, q.inits == INITS_EACH || q.totals, q.totals};
     run_heads<S::REVERSE, W::MARKED>(q, S::LONG_IN_ROUNDS ? long_runs : LongRuns{});
-    u64 more = q.length / W::WINDOW;
-    // In place, what precedes windows is saved, as it lies in memory.
-    constexpr u64 LEAD = W::SEGMENT * sizeof(Input);
-    Memory leads(q.input == q.output ? more * LEAD : 0, 0);
-    for (u64 i = 0; i * LEAD < leads.size; i++) {
-        u64 place = S::REVERSE ? q.length - (more - i) * W::WINDOW : (i + 1) * W::WINDOW - W::SEGMENT;
-        std::memcpy(leads.at + i * LEAD, q.input + place * sizeof(Input), LEAD);
-    }
-    SegmentedArguments<S> a = {};
-    a.input = q.input, a.output = q.output, a.length = q.length, a.workspace = (Workspace*)q.workspace;
+    SegmentedArguments<S> a = window_arguments<S>(q);
     a.heads = (const u32*)q.heads, a.windows = q.windows;
     a.cut = long_runs.cut, a.covers = long_runs.covers, a.list = long_runs.list;
-    a.offsets = S::OFFSET_BYTES ? q.from : nullptr, a.segments = q.segments;
-    a.inits.kind = q.inits, a.inits.memory = q.init, a.inits.totals = q.totals ? q.total : nullptr;
-    if (q.inits == INITS_BY_VALUE) std::memcpy(&a.inits.value, q.init, sizeof(a.inits.value));
-    a.leads = leads.size ? leads.at : nullptr, a.lead_count = more;
-    shim::launch((u32)more + 1, SEGMENTED_THREADS, sizeof(SegmentedShared<S>), q.seed + 2,
-                 [](const void* a) { segmented_scan<S>(*(const SegmentedArguments<S>*)a); }, &a);
+    a.source = S::OFFSET_BYTES ? q.from : nullptr, a.segments = q.segments;
+    a.inits.totals = q.totals ? q.total : nullptr;
+    launch_windows(q, a, q.seed + 2);
     if constexpr (S::LONG_IN_ROUNDS)
         shim::launch(1 + q.seed % (tiles < 5 ? (u32)tiles : 5), Ring<S>::THREADS, sizeof(Ring<S>), q.seed + 3,
                      [](const void* a) { long_run_scan<S>(*(const SegmentedArguments<S>*)a); }, &a);

@@ -54,7 +54,8 @@ MarkArguments run_marks(const Request& q, const LongRuns& long_runs) {
     std::memset(q.heads, offsets ? 0 : 0xa5, windows * WINDOW / 8);
     std::memset((void*)q.windows, offsets ? 0 : 0xa5, (windows + 1) * sizeof(Window));
     std::memset((void*)q.first, offsets ? 0 : 0xa5, windows * sizeof(u32));
-    u64 blocks = offsets ? (q.segments + MARK_THREADS * MARK_SEGMENTS - 1) / (MARK_THREADS * MARK_SEGMENTS) : windows;
+    constexpr u64 WINDOWS = MARK_THREADS / LANES / mark_warps(WINDOW), SEGMENTS = MARK_THREADS * MARK_SEGMENTS;
+    u64 blocks = offsets ? (q.segments + SEGMENTS - 1) / SEGMENTS : (windows + WINDOWS - 1) / WINDOWS;
     if (blocks > 0) shim::launch((u32)blocks, MARK_THREADS, sizeof(MarkShared), q.seed, sources<REVERSE, WINDOW>[q.source], &a);
     return a;
 }

@@ -34,7 +34,6 @@ SegmentedArguments<S> arguments_of(const Request& q, const LongRuns& long_runs) 
     SegmentedArguments<S> a = {};
     a.input = q.input, a.output = q.output, a.length = q.length, a.workspace = (Workspace*)q.workspace;
     a.heads = (const u32*)q.heads, a.windows = q.windows, a.list = long_runs.list, a.stretches = long_runs.stretches;
-    a.offsets = q.from, a.segments = q.segments;
     a.inits.kind = q.inits, a.inits.memory = q.init;
     if (q.inits == INITS_BY_VALUE) std::memcpy(&a.inits.value, q.init, sizeof(a.inits.value));
     return a;

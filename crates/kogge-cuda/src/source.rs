@@ -41,6 +41,7 @@ where
         kernel: &kernels::SEGMENT_SCAN,
         bulk: false,
         constants: "",
+        source: None,
         shared: "SegmentShared",
         shared_bytes: plan.shared_bytes,
         bounds: "SEGMENT_THREADS, 2",
@@ -96,6 +97,8 @@ pub(crate) struct Program<'a> {
     pub bulk: bool,
     /// Its own `u32` constants of the `Scan` that templates are given: `NAME = value, …`, or none.
     pub constants: &'a str,
+    /// The type of `Scan` that finds where segments start (kernels/heads.cuh), if it has one.
+    pub source: Option<&'a str>,
     /// The template of its shared memory, and the bytes that the plan has for it.
     pub shared: &'a str,
     pub shared_bytes: u32,
@@ -130,6 +133,8 @@ impl Program<'_> {
             "" => String::new(),
             constants => format!("static constexpr u32 {constants};"),
         };
+        let heads =
+            self.source.map_or(String::new(), |source| format!("\n    typedef {source} Source;"));
         Ok(format!(
             "{kernel}{PRELUDE}{text}
 struct Scan {{
@@ -139,7 +144,7 @@ struct Scan {{
     typedef {output} Output;
     typedef {accumulator} Accumulator;
     static constexpr bool EXCLUSIVE = {exclusive}, REVERSE = {reverse}, BULK = {bulk};
-    {constants}
+    {constants}{heads}
     typedef {fold}<Scan> Fold;
 }};
 static_assert(sizeof({shared}<Scan>) <= {shared_bytes}, \"the plan has room for the kernel\");

@@ -6,6 +6,9 @@
 //! of the order is handed on from block to block, and no block waits for one of a higher index. A block
 //! reads again what lies just before its window, so a scan in place saves that before.
 //!
+//! By flags or keys, without initial values or totals of each segment, it is one launch: windows find heads themselves, and
+//! tell each other which run enters them (kernels/window_heads.cuh).
+//!
 //! By offsets, without initial values or totals of each segment, `scan` takes no windows of a long sequence but stretches:
 //! segments of at most a tile that follow one another, a warp each (kernels/stretch_scan.cuh). Nobody waits for anybody. A
 //! launch before it takes longer ones tile by tile, in the rounds of the flat scan (kernels/run_tiles.cuh). Which segments
@@ -96,8 +99,13 @@ impl Device {
             plan,
             numbered,
             dependent: self.capability().compute >= (9, 0),
-            mark: self.module(source::mark(source, direction, &plan), MARK_BYTES)?,
-            sum: self.module(source::sum(), SUM_BYTES)?,
+            find: match plan.one_launch {
+                true => None,
+                false => Some(Find {
+                    mark: self.module(source::mark(source, direction, &plan), MARK_BYTES)?,
+                    sum: self.module(source::sum(), SUM_BYTES)?,
+                }),
+            },
             scan: self.module(scan, scan_bytes)?,
             rounds: rounds.map(|text| self.module(text, rounds_bytes)).transpose()?,
             types: PhantomData,
@@ -105,7 +113,7 @@ impl Device {
     }
 }
 
-/// The texts of the kernels of a scan by segments, those that find them first; for tests and tools.
+/// The texts of the kernels of a scan by segments, those that find them first, if there are some; for tests and tools.
 ///
 /// # Errors
 ///
@@ -124,6 +132,9 @@ where
 {
     let scan = source::scan::<T, U, A, O>(operator, specification, source, plan)?;
     let rounds = source::rounds::<T, U, A, O>(operator, specification, source, plan)?;
+    if plan.one_launch {
+        return Ok(vec![scan]);
+    }
     let texts = [source::mark(source, specification.direction, plan), source::sum(), scan];
     Ok(texts.into_iter().chain(rounds).collect())
 }
@@ -131,7 +142,7 @@ where
 /// A scan by segments ready to run, as often as wanted, on any workspace of its device.
 ///
 /// O(n) work. Beside what a flat scan moves, the flags or keys are read once (or the offsets, twice if
-/// totals are wanted), and a bit an element is written and read.
+/// totals are wanted), and a bit an element is written and read, unless it is one launch.
 #[derive(Clone, Debug)]
 pub struct SegmentScan<T, U, A> {
     len: u64,
@@ -141,11 +152,18 @@ pub struct SegmentScan<T, U, A> {
     numbered: bool,
     /// Whether a launch may begin before the one before it has ended: so none waits for the last blocks of another.
     dependent: bool,
-    mark: Arc<Module>,
-    sum: Arc<Module>,
+    /// The launches that find segments, if the scan itself doesn't.
+    find: Option<Find>,
     scan: Arc<Module>,
     rounds: Option<Arc<Module>>,
     types: PhantomData<fn(T, A) -> U>,
+}
+
+/// What marks where segments start, and what makes of it what precedes each window.
+#[derive(Clone, Debug)]
+struct Find {
+    mark: Arc<Module>,
+    sum: Arc<Module>,
 }
 
 impl<T, U, A> SegmentScan<T, U, A>
@@ -203,8 +221,7 @@ where
         aligned::<U>(output)?;
         self.check_source(source)?;
         if !self.numbered && (totals.is_some() || matches!(inits, Inits::Each(_))) {
-            let what = "initial values or totals of each segment: say so when the scan is prepared";
-            return Err(Error::Unsupported(what.into()));
+            return Err(Self::unnumbered());
         }
         let segments = self.source.segments().unwrap_or(0);
         if self.len == 0 && (segments == 0 || totals.is_none()) {
@@ -215,7 +232,6 @@ where
         mark.long.totals = totals.is_some().into();
         mark.long.numbered = (totals.is_some() || matches!(inits, Inits::Each(_))).into();
         let inits = InitArguments::new(inits, totals)?;
-        let offsets = if segments > 0 { source } else { 0 };
         let mut scan = ScanArguments {
             input,
             output,
@@ -227,7 +243,7 @@ where
             covers: mark.long.covers,
             list: mark.long.list,
             stretches: mark.long.stretches,
-            offsets,
+            source,
             segments,
             leads: if in_place { mark.heads + self.plan.scratch_bytes } else { 0 },
             lead_count: self.plan.windows.saturating_sub(1),
@@ -245,11 +261,15 @@ where
                 self.save_leads(workspace, input, scan.leads)?;
             }
             if let Some(ExactSegments { grid: blocks, shared_bytes, ring, .. }) = self.plan.exact {
-                self.mark(workspace, &mut mark)?;
+                if let Some(find) = &self.find {
+                    self.mark(find, workspace, &mut mark)?;
+                }
                 let grid = self.rounds_grid(blocks, ring.threads(), shared_bytes);
                 return self.scan.launch(grid, workspace.stream(), &mut scan);
             }
-            self.find(workspace, mark)?;
+            if let Some(find) = &self.find {
+                self.find(find, workspace, mark)?;
+            }
             // First, so that those of the others begin while its last tiles are under way.
             if let (Some(rounds), Some(long)) = (&self.rounds, self.plan.rounds) {
                 let grid = self.rounds_grid(long.grid, long.ring.threads(), long.shared_bytes);
@@ -266,7 +286,7 @@ where
     ///
     /// # Errors
     ///
-    /// As [`run`](Self::run).
+    /// As [`run`](Self::run); [`Error::Unsupported`] by flags or keys if the scan wasn't prepared for numbers.
     ///
     /// # Safety
     ///
@@ -279,10 +299,11 @@ where
             return Ok(0);
         }
         self.check_source(source)?;
+        let Some(find) = &self.find else { return Err(Self::unnumbered()) };
         let mut mark = self.reserve(workspace, source, false)?;
         mark.long = LongRuns::default();
         // SAFETY: the caller's promise; the workspace is this stream's alone, and large enough.
-        unsafe { self.find(workspace, mark) }?;
+        unsafe { self.find(find, workspace, mark) }?;
         // After what precedes each window stands what there is in all: the last head, the number.
         let (mut all, at) =
             ([0u64; 2], mark.windows + self.plan.marks * size_of::<[u64; 2]>() as u64);
@@ -293,6 +314,11 @@ where
         copied?;
         done?;
         Ok(all[1])
+    }
+
+    fn unnumbered() -> Error {
+        let what = "initial values or totals of each segment, or their number: say so when the scan is prepared";
+        Error::Unsupported(what.into())
     }
 
     fn check_source(&self, source: u64) -> Result<(), Error> {
@@ -396,10 +422,15 @@ where
     /// # Safety
     ///
     /// The arguments must be as the kernels want them until the stream has done the launches.
-    unsafe fn mark(&self, workspace: &Workspace, mark: &mut MarkArguments) -> Result<(), Error> {
+    unsafe fn mark(
+        &self,
+        find: &Find,
+        workspace: &Workspace,
+        mark: &mut MarkArguments,
+    ) -> Result<(), Error> {
         let stream = workspace.stream();
         let blocks = match self.source.segments() {
-            None => self.plan.marks,
+            None => self.plan.marks.div_ceil(windows_marked(self.plan.marked)),
             Some(segments) => {
                 // SAFETY: the scratch memory begins at the mask and has so many bytes, up to the first heads.
                 unsafe {
@@ -413,7 +444,7 @@ where
             }
         };
         // SAFETY: the struct is the kernel's own; the rest is the caller's promise.
-        unsafe { self.mark.launch(grid(blocks, MARK_THREADS, MARK_BYTES), stream, mark) }
+        unsafe { find.mark.launch(grid(blocks, MARK_THREADS, MARK_BYTES), stream, mark) }
     }
 
     /// Launches what finds the segments.
@@ -421,16 +452,32 @@ where
     /// # Safety
     ///
     /// As of [`mark`](Self::mark).
-    unsafe fn find(&self, workspace: &Workspace, mut mark: MarkArguments) -> Result<(), Error> {
+    unsafe fn find(
+        &self,
+        find: &Find,
+        workspace: &Workspace,
+        mut mark: MarkArguments,
+    ) -> Result<(), Error> {
         // A thread more than there are windows: for what there is in all.
         let sums = (self.plan.marks + 1).div_ceil(SUM_THREADS as u64);
         // SAFETY: the struct is the kernels' own; the rest is the caller's promise. Each launch comes
         // after the one before on the stream.
         unsafe {
-            self.mark(workspace, &mut mark)?;
+            self.mark(find, workspace, &mut mark)?;
             let grid = Grid { dependent: self.dependent, ..grid(sums, SUM_THREADS, SUM_BYTES) };
-            self.sum.launch(grid, workspace.stream(), &mut mark)
+            find.sum.launch(grid, workspace.stream(), &mut mark)
         }
+    }
+}
+
+/// Windows of a block that marks by flags or keys: `mark_warps` of kernels/heads.cuh.
+fn windows_marked(window: u32) -> u64 {
+    let (all, warp) = (MARK_THREADS / 32, 32 * 32);
+    match window / warp {
+        warps if warps > 0 && window.is_multiple_of(warp) && all.is_multiple_of(warps) => {
+            (all / warps).into()
+        }
+        _ => 1,
     }
 }
 
@@ -493,7 +540,7 @@ struct ScanArguments {
     covers: u64,
     list: u64,
     stretches: u64,
-    offsets: u64,
+    source: u64,
     segments: u64,
     leads: u64,
     lead_count: u64,

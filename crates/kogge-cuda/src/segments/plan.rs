@@ -114,11 +114,12 @@ pub struct SegmentPlan {
     /// How long segments are scanned, if not by windows. What there is of them, the device alone knows, so beside windows
     /// only where segments are long on average.
     pub rounds: Option<LongSegments>,
-    /// How the others are scanned, if not by windows: without numbers, given by offsets, of elements for which rounds have
-    /// room.
+    /// How the others are scanned, if not by windows: without numbers, of elements for which rounds have room.
     pub stretches: Option<Stretches>,
     /// How all of them are scanned, if not by windows: under an exact operator.
     pub exact: Option<ExactSegments>,
+    /// Whether it is one launch, which finds itself where segments start: by flags or keys, without numbers.
+    pub one_launch: bool,
     /// Bytes more if the scan is in place: the elements of a segment of the order before each window.
     pub lead_bytes: u64,
 }
@@ -206,6 +207,7 @@ impl fmt::Display for SegmentPlan {
         )?;
         match self.rounds {
             Some(long) => write!(f, "; long segments in rounds, {} stages", long.ring.stages),
+            None if self.one_launch => write!(f, "; in one launch"),
             None => Ok(()),
         }
     }
@@ -219,6 +221,8 @@ const COVER_BYTES: u64 = 8;
 const LIST_HEAD: u64 = 16;
 const RUN_TILE_BYTES: u64 = 32;
 const STRETCH_BYTES: u64 = 16;
+/// What a window tells others of its heads (kernels/window_heads.cuh).
+const HEAD_SLOT: u64 = 16;
 /// Warps of a thread block.
 const WARPS: usize = 8;
 /// Positions of which one thread block marks the heads, at most.
@@ -273,7 +277,7 @@ pub fn plan_segments(
     };
     let stretched = match brackets {
         Brackets::Numbered => None,
-        _ if exact.is_some() || source.segments().is_none() => None,
+        _ if exact.is_some() => None,
         _ => LongSegments::beside_stretches(problem, device, tuning)
             .and_then(|long| Some((long, Stretches::new(problem, long, device, tuning)?))),
     };
@@ -302,6 +306,11 @@ pub fn plan_segments(
     let slots = |level: usize| problem.len / level as u64 + 1;
     let slots = slots(order.segment()) + slots(order.tile()) + 2 * slots(order.block());
     let slots = slots.max(rounds.map_or(0, |long| long.tiles)) * slot(problem.accumulator_bytes);
+    let one_launch = brackets == Brackets::Fixed
+        && exact.is_none()
+        && stretched.is_none()
+        && source.segments().is_none();
+    let heads = if one_launch { windows * HEAD_SLOT } else { 0 };
     let tails = exact.map_or(0, |exact| exact.tiles * slot(2 * problem.accumulator_bytes));
     let tiles = rounds.map(|long| long.tiles);
     Ok(SegmentPlan {
@@ -316,11 +325,15 @@ pub fn plan_segments(
             most => most,
         },
         shared_bytes,
-        workspace_bytes: WORKSPACE_HEAD + slots.max(tails),
-        scratch_bytes: Scratch::new(marks, marked as u32, tiles, stretches.is_some()).bytes,
+        workspace_bytes: WORKSPACE_HEAD + (slots + heads).max(tails),
+        scratch_bytes: match one_launch {
+            true => 0,
+            false => Scratch::new(marks, marked as u32, tiles, stretches.is_some()).bytes,
+        },
         rounds,
         stretches,
         exact,
+        one_launch,
         lead_bytes: match exact.is_some() || stretches.is_some() {
             true => 0,
             false => (windows - 1) * (order.segment() * problem.element_bytes) as u64,
@@ -451,12 +464,38 @@ mod tests {
         let problem = problem(1 << 28, 4, 4, 4);
         let keys = SegmentSource::Keys(KeyType::Bits32);
         let plan =
-            plan_segments(&problem, keys, Brackets::Fixed, H100, &Tuning::default()).unwrap();
+            plan_segments(&problem, keys, Brackets::Numbered, H100, &Tuning::default()).unwrap();
         assert_eq!((plan.windows, plan.window, plan.residents), (32_769, 8192, RESIDENTS));
         assert_eq!((plan.steps, plan.marked, plan.marks), (8, 8192, 32_768));
         assert_eq!(plan.scratch_bytes, (1 << 25) + 32_769 * 16 + 32_768 * 4);
         assert_eq!(plan.lead_bytes, 32_768 * 4096);
         assert!(plan.to_string().starts_with("32769 windows of 8192 elements"), "{plan}");
+    }
+
+    #[test]
+    fn few_elements_by_flags_or_keys_are_one_launch() {
+        let plan = |len, source, brackets| {
+            let problem = problem(len, 4, 4, 4);
+            plan_segments(&problem, source, brackets, H100, &Tuning::default()).unwrap()
+        };
+        let keys = SegmentSource::Keys(KeyType::Bits32);
+        for source in [keys, SegmentSource::Heads] {
+            let few = plan(1 << 20, source, Brackets::Fixed);
+            assert!(few.one_launch && few.scratch_bytes == 0, "{few}");
+            assert!(few.to_string().ends_with("; in one launch"), "{few}");
+            let numbered = plan(1 << 20, source, Brackets::Numbered);
+            assert!(!numbered.one_launch && numbered.scratch_bytes > 0, "{numbered}");
+            let slots = few.workspace_bytes - numbered.workspace_bytes;
+            assert_eq!(slots, few.windows * HEAD_SLOT);
+            let many = plan(1 << 28, source, Brackets::Fixed);
+            assert!(many.stretches.is_some() && !many.one_launch, "{many}");
+            assert!(
+                !plan(1 << 20, source, Brackets::Any).one_launch,
+                "exact operators go in rounds"
+            );
+        }
+        let offsets = SegmentSource::Offsets { segments: 9, bits: 64 };
+        assert!(!plan(1 << 20, offsets, Brackets::Fixed).one_launch);
     }
 
     #[test]

@@ -21,11 +21,8 @@ pub(super) const SUM_BYTES: u32 = SUM_THREADS / 32 * (16 + 8 + 40) + 32;
 
 /// The text of the kernel that marks where segments start.
 pub(super) fn mark(source: SegmentSource, direction: Direction, plan: &SegmentPlan) -> String {
-    let (kernel, of) = match source {
-        SegmentSource::Offsets { bits, .. } => ("mark_offsets", format!("u{bits}")),
-        SegmentSource::Heads => ("mark", "ByFlag".into()),
-        SegmentSource::Keys(key) => ("mark", format!("ByKey<{}>", key_name(key))),
-    };
+    let kernel = if source.segments().is_some() { "mark_offsets" } else { "mark" };
+    let of = type_of(source);
     let (reverse, window) = (direction == Direction::Reverse, plan.marked);
     entry(MARK_THREADS, &format!("{kernel}<{of}, {reverse}, {window}>"))
 }
@@ -46,6 +43,15 @@ extern \"C\" __global__ void __launch_bounds__({threads})
 ",
         heads = kernels::text_of(&[&kernels::HEADS]),
     )
+}
+
+/// The type that tells where segments start: of offsets, or of kernels/heads.cuh.
+fn type_of(source: SegmentSource) -> String {
+    match source {
+        SegmentSource::Offsets { bits, .. } => format!("u{bits}"),
+        SegmentSource::Heads => "ByFlag".into(),
+        SegmentSource::Keys(key) => format!("ByKey<{}>", key_name(key)),
+    }
 }
 
 fn key_name(key: KeyType) -> &'static str {
@@ -84,6 +90,7 @@ where
         kernel: &kernels::EXACT_ROUNDS,
         bulk: ring.bulk,
         constants: &ring.constants(),
+        source: None,
         shared: "ExactRing",
         shared_bytes,
         bounds: "Ring<Tailed<Scan>>::THREADS, 1",
@@ -107,6 +114,7 @@ where
     O: DeviceOperator<A>,
 {
     let SegmentPlan { steps, residents, shared_bytes, .. } = plan;
+    let finds = if plan.one_launch { type_of(source) } else { "ByMask".into() };
     let offset_bytes = if source.segments().is_some() { source.bytes() } else { 0 };
     let program = Program {
         kernel: &kernels::SEGMENTED_SCAN,
@@ -115,6 +123,7 @@ where
             "STEPS = {steps}, OFFSET_BYTES = {offset_bytes}, LONG_IN_ROUNDS = {}",
             u32::from(plan.rounds.is_some())
         ),
+        source: Some(&finds),
         shared: "SegmentedShared",
         shared_bytes: *shared_bytes,
         bounds: &format!("SEGMENTED_THREADS, {residents}"),
@@ -137,10 +146,12 @@ where
     A: Element + DeviceType,
     O: DeviceOperator<A>,
 {
+    let offset_bytes = if source.segments().is_some() { source.bytes() } else { 0 };
     let program = Program {
         kernel: &kernels::STRETCH_SCAN,
         bulk: has.bulk,
-        constants: &format!("STAGES = {}, OFFSET_BYTES = {}", has.stages, source.bytes()),
+        constants: &format!("STAGES = {}, OFFSET_BYTES = {offset_bytes}", has.stages),
+        source: None,
         shared: "StretchRing",
         shared_bytes: has.shared_bytes,
         bounds: &format!("StretchShape<Scan>::THREADS, {}", has.residents),
@@ -173,6 +184,7 @@ where
             plan.marked,
             ring.constants()
         ),
+        source: None,
         shared: "Ring",
         shared_bytes,
         bounds: "Ring<Scan>::THREADS, 1",

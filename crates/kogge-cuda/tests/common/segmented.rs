@@ -59,6 +59,25 @@ impl<O, A> Case<'_, O, A> {
         O: Operator<A>,
     {
         let source = Source::any(random, self.offset_bytes);
+        self.check_by::<T, U>(shim, random, lengths, input, numbered, source)
+    }
+
+    /// The same of segments that are given so.
+    pub fn check_by<T, U>(
+        &self,
+        shim: &mut Shim,
+        random: &mut Random,
+        lengths: &[usize],
+        input: &[T],
+        numbered: Numbered,
+        source: Source,
+    ) -> Result<(), String>
+    where
+        T: Accumulate<A>,
+        U: Accumulate<A>,
+        A: Element,
+        O: Operator<A>,
+    {
         // Without offsets there are no empty segments.
         let lengths: Vec<usize> =
             lengths.iter().copied().filter(|&len| len > 0 || source.of_offsets()).collect();

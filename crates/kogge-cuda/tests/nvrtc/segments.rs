@@ -61,8 +61,7 @@ where
     }
 }
 
-/// Those of one way to keep to an order. With the fixed one alone there are offsets, or they would be the same as with
-/// numbers.
+/// Those of one way to keep to an order. With the fixed one alone there are offsets for stretches, or keys for one launch.
 fn compiles_for<T, A, O>(operator: &O, device: Capability, turn: usize, brackets: Brackets)
 where
     T: DeviceElement + Accumulate<A>,
@@ -83,12 +82,13 @@ where
         in_place: false,
     };
     let source = match brackets {
+        Brackets::Fixed if turn.is_multiple_of(3) => SOURCES[[1, 2, 4, 5][turn / 3 % 4]],
         Brackets::Fixed => SOURCES[turn % 2 * 3],
         _ => SOURCES[turn % SOURCES.len()],
     };
     let plan =
         plan_segments(&problem, source, brackets, device, &Tuning::default()).expect("a plan");
-    if brackets == Brackets::Fixed && plan.stretches.is_none() {
+    if brackets == Brackets::Fixed && plan.stretches.is_none() && !plan.one_launch {
         return;
     }
     let texts = segment_source::<T, T, A, O>(operator, specification, source, &plan);
@@ -101,9 +101,10 @@ where
     };
     // Nine segments are long enough for rounds.
     let long = plan.rounds.map(|long| threads(long.ring));
-    let blocks = [(256, 4), (1024, 1), scan].into_iter().chain(long);
+    let finds = [(256, 4), (1024, 1)].into_iter().filter(|_| !plan.one_launch);
+    let blocks = finds.chain([scan]).chain(long);
     // What finds the segments is the same text whatever the order, and so are long ones but for when they are.
-    let known = if brackets == Brackets::Numbered { 0 } else { 2 };
+    let known = if brackets == Brackets::Numbered || plan.one_launch { 0 } else { 2 };
     for (text, (threads, residents)) in texts.expect("texts").iter().zip(blocks).skip(known) {
         let what =
             format!("sm_{major}{minor} {} {source:?} {brackets:?}", std::any::type_name::<T>());

@@ -12,6 +12,7 @@ mod columns;
 mod exact;
 mod flat;
 mod floats;
+mod keyed;
 mod lines;
 mod programs;
 mod segments;

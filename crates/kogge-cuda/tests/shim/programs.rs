@@ -16,13 +16,21 @@ pub enum Program {
     Segments,
     Exact,
     Stretches,
+    Keyed,
 }
 
 type Built = Result<PathBuf, String>;
 
 impl Program {
-    const ALL: [Self; 6] =
-        [Self::Flat, Self::Segments, Self::Lines, Self::Exact, Self::Columns, Self::Stretches];
+    const ALL: [Self; 7] = [
+        Self::Flat,
+        Self::Segments,
+        Self::Lines,
+        Self::Exact,
+        Self::Columns,
+        Self::Stretches,
+        Self::Keyed,
+    ];
 
     fn main(self) -> &'static str {
         match self {
@@ -32,6 +40,7 @@ impl Program {
             Self::Segments => "segmented.cpp",
             Self::Exact => "exact.cpp",
             Self::Stretches => "stretches.cpp",
+            Self::Keyed => "keyed.cpp",
         }
     }
 
@@ -44,7 +53,7 @@ impl Program {
 
     /// The program's path, once it is there.
     pub fn path(self) -> &'static Path {
-        static BUILT: [OnceLock<Built>; 6] = [const { OnceLock::new() }; 6];
+        static BUILT: [OnceLock<Built>; 7] = [const { OnceLock::new() }; 7];
         static START: Once = Once::new();
         START.call_once(|| {
             let mut queue = VecDeque::from(Self::ALL);

@@ -28,7 +28,6 @@ fn sweep<T, U, A, O>(
     if skipped() {
         return;
     }
-    let case = Case { name, operator, offset_bytes: 8, inits };
     let order = Order::of::<T>();
     let mut random = Random(name.bytes().map(u64::from).sum());
     let mut shim = Shim::start(Program::Stretches.path());
@@ -37,6 +36,8 @@ fn sweep<T, U, A, O>(
         let len: usize = lengths.iter().sum();
         let from = random.below(data.len() - len + 1);
         let input = &data[from..from + len];
+        let offset_bytes = [0, 4, 8][random.below(3)];
+        let case = Case { name, operator: &operator, offset_bytes, inits };
         case.check_numbered::<T, U>(&mut shim, random, lengths, input, Numbered::Neither).unwrap();
     };
     for n in depth.lengths(&mut random, order, order.tile() * 2) {
@@ -133,5 +134,36 @@ fn segments_about_a_tile() {
         for length in [tile - 1, tile, tile + 1] {
             check(&mut random, &[before, length, 1, length]);
         }
+    }
+}
+
+/// Chunks that are cells, and here and there one that isn't.
+#[test]
+fn segments_of_whole_chunks() {
+    if skipped() {
+        return;
+    }
+    let inits = [41i32, -7, 3];
+    let case = Case { name: "brackets_i32", operator: BracketsI32, offset_bytes: 0, inits };
+    let order = Order::of::<i32>();
+    let (mut random, mut shim) = (Random(37), Shim::start(Program::Stretches.path()));
+    for turn in 0..24 {
+        let odd = if turn < 4 { usize::MAX } else { 1 + random.below(60) };
+        let most = [3, 20, 70, 400][turn % 4];
+        let lengths: Vec<usize> = (0..random.below(300))
+            .map(|_| {
+                let apart = if random.below(odd) == 0 { random.below(order.chunk()) } else { 0 };
+                order.chunk() * (1 + random.below(most)) + apart
+            })
+            .collect();
+        let input: Vec<i32> = (0..lengths.iter().sum()).map(|_| random.next() as i32).collect();
+        case.check_numbered::<i32, i32>(
+            &mut shim,
+            &mut random,
+            &lengths,
+            &input,
+            Numbered::Neither,
+        )
+        .unwrap();
     }
 }

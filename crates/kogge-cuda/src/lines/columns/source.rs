@@ -37,6 +37,7 @@ where
         kernel: &kernels::COLUMN_SCAN,
         bulk: false,
         constants: &constants,
+        source: None,
         shared: "ColumnRing",
         shared_bytes: plan.shared_bytes,
         // Registers for the delay lines; memory needs many warps to be filled.
