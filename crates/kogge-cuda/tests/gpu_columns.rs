@@ -11,14 +11,14 @@ use kogge_core::{Accumulate, Direction, Element, Kind, Order, bytemuck, f16};
 use kogge_cuda::{Axis, Capability, Device, Inits, LineShape, Tuning, Workspace, cudarc};
 
 /// The device as it is, as if it were older and smaller, with small clusters and with none, without teams, and with
-/// every line whole.
+/// every line whole and a lane's.
 fn devices() -> [Device; 6] {
     let device = Device::open(0).expect("a GPU");
     let capability = device.capability();
     let older = Capability { compute: (8, 0), shared_bytes: 101_376, multiprocessors: 7 };
     assert!(capability.shared_bytes >= older.shared_bytes && capability.multiprocessors >= 7);
     let cut = Tuning { strip_blocks: 0, ..Tuning::default() };
-    let whole = Tuning { column_warps: 0, ..cut };
+    let whole = Tuning { column_warps: 0, short_column_elements: 0, ..cut };
     let clusters = |strip_cluster| Tuning { strip_cluster, ..Tuning::default() };
     let tuned = |tuning| device.clone().with_tuning(tuning);
     let older = device.clone().with_capability(older);
@@ -47,6 +47,10 @@ fn shapes(order: Order) -> Vec<LineShape> {
         dense(&[40, 16, 48], 1),
         dense(&[300, 5, 3], 1),
         dense(&[1, 256], 0),
+        // Few elements, side by side.
+        dense(&[2, 40_000], 0),
+        dense(&[7, 3, 4096], 1),
+        LineShape { line: axis(4, -1024, 512), outer: vec![axis(64, 1, 1), axis(8, 64, 2048)] },
         dense(&[0, 7], 0),
         // One line, every second element; lines that fall, with gaps; a transposition.
         LineShape { line: axis(tile * 9 + 5, 2, 3), outer: vec![] },
@@ -186,7 +190,9 @@ fn briefly(device: Device) {
     let few = Capability { multiprocessors: capability.multiprocessors.min(9), ..capability };
     let device = device.with_capability(few);
     let mut workspace = device.workspace().expect("a stream");
-    for extents in [[row, 100], [segment * 3 + 5, 64], [16, 4000], [segment * 9 + row - 3, 256]] {
+    let shapes =
+        [[row, 100], [segment * 3 + 5, 64], [16, 4000], [5, 400], [segment * 9 + row - 3, 256]];
+    for extents in shapes {
         let shape = LineShape::row_major(&extents, 0).expect("a shape");
         let (kind, direction) = (Kind::Inclusive, Direction::Forward);
         let case = Case { operator: &Sum, shape: &shape, kind, direction, device: &device };

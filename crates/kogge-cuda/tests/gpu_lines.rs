@@ -8,7 +8,7 @@ use cudarc::driver::{CudaSlice, DevicePtrMut};
 use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use kogge_core::ops::{Affine, Compose, Sum};
 use kogge_core::{Accumulate, Direction, Element, Kind, Order, bytemuck, f16, operator};
-use kogge_cuda::{Axis, Capability, Device, Inits, LinePlan, LineShape, Workspace, cudarc};
+use kogge_cuda::{Axis, Capability, Device, Inits, LinePlan, LineShape, Tuning, Workspace, cudarc};
 use std::sync::OnceLock;
 
 /// Not associative: its value tells the brackets.
@@ -26,6 +26,11 @@ fn device() -> Device {
 fn as_if_older() -> Device {
     let capability = device().capability();
     device().with_capability(Capability { compute: (8, 0), shared_bytes: 166_912, ..capability })
+}
+
+/// One that takes no table for small.
+fn without_short(device: Device) -> Device {
+    device.with_tuning(Tuning { short_line_bytes: 0, ..Tuning::default() })
 }
 
 /// About so many lines, dense or apart, along one axis or three, in any order and direction.
@@ -164,7 +169,7 @@ where
 {
     let order = Order::of::<T>();
     let mut random = Random(size_of::<T>() as u64);
-    for device in [device(), as_if_older()] {
+    for device in [device(), without_short(device()), without_short(as_if_older())] {
         let mut workspace = device.workspace().expect("a workspace");
         let mut lens = vec![1, 3, 100, 256, 1000, 1001];
         for level in [order.chunk(), order.row(), order.segment(), order.tile()] {
@@ -242,11 +247,12 @@ fn briefly(device: Device) {
 #[test]
 fn briefly_as_it_is() {
     briefly(device());
+    briefly(without_short(device()));
 }
 
 #[test]
 fn briefly_without_bulk() {
-    briefly(as_if_older());
+    briefly(without_short(as_if_older()));
 }
 
 /// Ten million lines of a few elements, and one line.

@@ -71,7 +71,8 @@ pub(super) fn in_lots(
             whole: stages > 0 && are_whole(lines, problem),
         },
         even: lines.outer.len() <= 1,
-        grid: lots.div_ceil(warps / team).clamp(1, device.multiprocessors.into()) as u32,
+        // A lot each, before any block has a second.
+        grid: lots.clamp(1, device.multiprocessors.into()) as u32,
         threads: (lanes * warps) as u32,
         shared_bytes: (head(warps) + warps * stages * stage) as u32,
         cooperative: false,
