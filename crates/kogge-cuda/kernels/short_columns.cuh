@@ -42,6 +42,14 @@ struct ShortColumns {
     }
 
     __device__ __forceinline__ void scan() {
+        if (are_plain<A>(input)) scan_values<true>();
+        else scan_values<false>();
+    }
+
+  private:
+    // `PLAIN` says that there is no NaN that needs care.
+    template <bool PLAIN>
+    __device__ __forceinline__ void scan_values() {
         Delays<A> delays[LINES] = {};
         A running[LINES];
 #pragma unroll
@@ -50,7 +58,7 @@ struct ShortColumns {
         for (u32 i = 0; i < CHUNKS; i++) {
             if (i * E >= length) continue;
             A total[LINES];
-            scan_chunk(i * E, running, total);
+            scan_chunk<PLAIN>(i * E, running, total);
 #pragma unroll
             for (u32 v = 0; v < LINES; v++) {
                 A before = delays[v].template through<Op>(total[v], 0, i);
@@ -61,13 +69,12 @@ struct ShortColumns {
 #pragma unroll
         for (u32 v = 0; v < LINES; v++) arguments.inits.put_total(number(v), {running[v], true});
     }
-
-  private:
     // Of a line beside the first; none of them lies on the next index of a slower axis.
     __device__ __forceinline__ u64 number(u32 line) const {
         return first.number + line * (u64)arguments.outer[arguments.axes - 1].number_stride;
     }
     // The values from element `begin` on, after `running`; and the chunks' own totals.
+    template <bool PLAIN>
     __device__ __forceinline__ void scan_chunk(u32 begin, A (&running)[LINES], A (&total)[LINES]) const {
 #pragma unroll
         for (u32 e = 0; e < E; e++) {
@@ -77,7 +84,7 @@ struct ShortColumns {
             A value[LINES];
 #pragma unroll
             for (u32 v = 0; v < LINES; v++) {
-                A own = widened<A, false>(input[at], v), through = exists ? Op::combine(running[v], own) : own;
+                A own = widened<A, PLAIN>(input[at], v), through = exists ? Op::combine(running[v], own) : own;
                 total[v] = e > 0 ? Op::combine(total[v], own) : own;
                 value[v] = !S::EXCLUSIVE ? through : exists ? running[v] : Op::identity();
                 running[v] = through;

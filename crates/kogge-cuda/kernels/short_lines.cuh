@@ -51,26 +51,16 @@ KOGGE_DEVICE Maybe<A> fold_rows_before(Maybe<A> before, const ShortLines<S>& sha
     return before;
 }
 
-template <class S>
-KOGGE_DEVICE void short_line_scan(const LineArguments<S>& arguments) {
+// The values of a lane's chunk, after its line's `init`; and the total of its line by the lane that has the last. `PLAIN` says that
+// the warp has no NaN that needs care.
+template <class S, bool PLAIN>
+KOGGE_DEVICE OutputChunk<S> scan_short_row(const LineArguments<S>& arguments, const ShortLineShare<S>& share, const InputChunk<S>& input,
+                                           const Maybe<typename S::Op::Element>& init, u64 number) {
     typedef typename S::Op Op;
     typedef typename Op::Element A;
-    typedef typename S::Input Input;
-    typedef typename S::Output Output;
-    constexpr u32 E = Order<Input>::CHUNK;
     ShortLines<S>& shared = *(ShortLines<S>*)shared_memory();
-    u32 lane = thread_index() % LANES;
-    ShortLineShare<S> share(arguments, lane);
-    LinePlace at = arguments.place(share.exists ? share.line : 0);
-    u32 count = share.count(), chunk = share.chunk();
-    InputChunk<S> input = {};
-    Span<Input> line = {at.input, share.length};
-    if (count > 0 && arguments.whole) input = read_chunk<Input, S::REVERSE, true, FromGlobal>(line, chunk);
-    else if (count > 0) input = read_chunk<Input, S::REVERSE, false, FromGlobal>(line, chunk);
-    Maybe<A> init = {A(), false};
-    if (share.exists) init = arguments.inits.of(at.number);
-
-    A value = S::Fold::template of<false>(input, count);
+    u32 lane = thread_index() % LANES, count = share.count();
+    A value = S::Fold::template of<PLAIN>(input, count);
 #pragma unroll
     for (u32 stride = 1; stride < LANES; stride *= 2) {
         A left = value_of_lane_below(value, stride);
@@ -82,10 +72,32 @@ KOGGE_DEVICE void short_line_scan(const LineArguments<S>& arguments) {
         sync_block();
     }
     OutputChunk<S> output;
-    scan_row<S, true, false>(fold_rows_before<S>(init, shared, share, share.row), input, count, value, LANES, share.index, output);
+    scan_row<S, true, PLAIN>(fold_rows_before<S>(init, shared, share, share.row), input, count, value, LANES, share.index, output);
+    if (arguments.inits.totals && share.ends_line()) {
+        Maybe<A> all = fold_rows_before<S>({A(), false}, shared, share, share.row);
+        arguments.inits.put_total(number, join<Op>(init, join<Op>(all, value)));
+    }
+    return output;
+}
+
+template <class S>
+KOGGE_DEVICE void short_line_scan(const LineArguments<S>& arguments) {
+    typedef typename S::Op::Element A;
+    typedef typename S::Input Input;
+    typedef typename S::Output Output;
+    constexpr u32 E = Order<Input>::CHUNK;
+    ShortLineShare<S> share(arguments, thread_index() % LANES);
+    LinePlace at = arguments.place(share.exists ? share.line : 0);
+    u32 count = share.count(), chunk = share.chunk();
+    InputChunk<S> input[1] = {};
+    Span<Input> line = {at.input, share.length};
+    if (count > 0 && arguments.whole) input[0] = read_chunk<Input, S::REVERSE, true, FromGlobal>(line, chunk);
+    else if (count > 0) input[0] = read_chunk<Input, S::REVERSE, false, FromGlobal>(line, chunk);
+    Maybe<A> init = {A(), false};
+    if (share.exists) init = arguments.inits.of(at.number);
+    OutputChunk<S> output;
+    if (all_lanes(are_plain<A>(input))) output = scan_short_row<S, true>(arguments, share, input[0], init, at.number);
+    else output = scan_short_row<S, false>(arguments, share, input[0], init, at.number);
     if (count > 0 && arguments.whole) write_chunk<Output, E, S::REVERSE, true>(at.output, share.length, chunk, E, output);
     else if (count > 0) write_chunk<Output, E, S::REVERSE, false>(at.output, share.length, chunk, count, output);
-    if (!arguments.inits.totals || !share.ends_line()) return;
-    Maybe<A> all = fold_rows_before<S>({A(), false}, shared, share, share.row);
-    arguments.inits.put_total(at.number, join<Op>(init, join<Op>(all, value)));
 }

@@ -123,7 +123,7 @@ void run_vectors(const Request& q, const Common& common, u64 init_kind, u8* tota
 template <class S>
 void run(const Request& q, const Common& common, u64 init_kind, u8* totals) {
     if (q.kernel == BY_VECTORS) {
-        constexpr u32 E = Order<typename S::Input>::CHUNK, MOST = E == 1 ? 8 : 16;
+        constexpr u32 E = Order<typename S::Input>::CHUNK, MOST = 8 * E < 32 ? 8 * E : 32;
         if constexpr (E * sizeof(typename S::Input) == 16 && E * sizeof(typename S::Output) % 16 == 0) {
             if (common.length <= 4) return run_vectors<Vectors<S, 4>>(q, common, init_kind, totals);
             if (common.length <= MOST) return run_vectors<Vectors<S, MOST>>(q, common, init_kind, totals);

@@ -47,10 +47,6 @@ fn shapes(order: Order) -> Vec<LineShape> {
         dense(&[40, 16, 48], 1),
         dense(&[300, 5, 3], 1),
         dense(&[1, 256], 0),
-        // Few elements, side by side.
-        dense(&[2, 40_000], 0),
-        dense(&[7, 3, 4096], 1),
-        LineShape { line: axis(4, -1024, 512), outer: vec![axis(64, 1, 1), axis(8, 64, 2048)] },
         dense(&[0, 7], 0),
         // One line, every second element; lines that fall, with gaps; a transposition.
         LineShape { line: axis(tile * 9 + 5, 2, 3), outer: vec![] },
@@ -179,6 +175,52 @@ fn sweep<T, U, A, O>(
             }
         }
     }
+}
+
+/// Lines of few elements, side by side.
+fn sweep_short<T, U, A, O>(
+    operator: &O,
+    make: impl Fn(&mut Random) -> T,
+    init: impl Fn(&mut Random) -> A,
+) where
+    T: DeviceElement + Accumulate<A>,
+    U: DeviceElement + Accumulate<A>,
+    A: Element + DeviceType,
+    O: DeviceOperator<A>,
+{
+    let mut random = Random(size_of::<T>() as u64);
+    let device = Device::open(0).expect("a GPU");
+    let mut workspace = device.workspace().expect("a stream");
+    for len in [2u64, 3, 4, 5, 7, 8, 11, 15, 16, 17, 31, 32] {
+        let axis = |len, input_stride, output_stride| Axis { len, input_stride, output_stride };
+        let many = 16 * (1 + random.below(2000)) as u64;
+        let mut shapes = vec![LineShape::row_major(&[len, many], 0).expect("a shape")];
+        shapes.push(LineShape::row_major(&[3, len, 48], 1).expect("a shape"));
+        // Falling lines, with gaps, whose numbers go along the slower axis first.
+        let outer = vec![axis(64, 1, 1), axis(8, 64, 32 * 512)];
+        shapes.push(LineShape { line: axis(len, -1024, 512), outer });
+        for shape in &shapes {
+            let kind = [Kind::Inclusive, Kind::Exclusive][random.below(2)];
+            let direction = [Direction::Forward, Direction::Reverse][random.below(2)];
+            let case = Case { operator, shape, kind, direction, device: &device };
+            case.check::<T, U, A>(&mut workspace, &mut random, &make, &init);
+        }
+    }
+}
+
+/// NaNs too, of halves.
+#[test]
+fn short_columns() {
+    sweep_short::<f32, f32, f32, _>(&Sum, small, small);
+    sweep_short::<i8, i8, i8, _>(&Sum, |r| r.next() as i8, |r| r.next() as i8);
+    let half = |r: &mut Random| match r.below(1000) {
+        0 => f16::from_bits(0x7c01 + r.below(0x3fe) as u16),
+        _ => f16::from_f32(small(r)),
+    };
+    sweep_short::<f16, f16, f32, _>(&Sum, half, small);
+    let make = |r: &mut Random| Affine { a: small(r), b: small(r) };
+    sweep_short::<Affine<f32>, Affine<f32>, Affine<f32>, _>(&Compose, make, make);
+    sweep_short::<f32, f32, f64, _>(&Max, small, |r| f64::from(small(r)));
 }
 
 /// Each kernel, once: short enough for the tools that watch every access.

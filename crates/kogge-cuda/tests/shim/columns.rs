@@ -52,7 +52,7 @@ fn sweep<T, U, A, O>(
     // As many as kernels of few elements take, of sizes that they take.
     let chunk = order.chunk();
     if chunk * size_of::<T>() == 16 {
-        for len in 2..=(8 * chunk).min(16) {
+        for len in 2..=(8 * chunk).min(32) {
             let lines = 1 + random.below(if len % 4 == 0 { 1500 } else { 100 });
             check(len, lines, Vectors, &mut random);
         }

@@ -157,6 +157,15 @@ fn begin_evenly(lines: &Lines, problem: &Problem) -> bool {
     })
 }
 
+/// Whether lines are whole chunks of whole 16 bytes, and lie at even distances of such.
+fn are_whole(lines: &Lines, problem: &Problem) -> bool {
+    let chunk = problem.order().chunk();
+    problem.len > 0
+        && problem.len.is_multiple_of(chunk as u64)
+        && (chunk * problem.element_bytes).is_multiple_of(16)
+        && begin_evenly(lines, problem)
+}
+
 /// Tiles of a block under way at a time: of shorter ones more, so that as many bytes are.
 fn in_flight(ring: Ring, problem: &Problem) -> u32 {
     let tile = problem.order().tile() as u64;
@@ -199,14 +208,18 @@ mod tests {
 
     /// The plan, however small the table is.
     fn of(len: u64, count: u64, pitch: i64, element: usize, device: Capability) -> ContiguousPlan {
-        let tuning = Tuning { short_line_bytes: 0, ..Tuning::default() };
+        let tuning = Tuning { short_line_bytes: 0, ragged_line_bytes: 0, ..Tuning::default() };
         plan(&lines(len, count, pitch), &problem(len, element), device, &tuning).unwrap()
     }
 
     #[test]
     fn short_lines_of_small_tables_go_a_row_a_warp() {
         let of = |len, count, bytes| {
-            let tuning = Tuning { short_line_bytes: bytes, ..Tuning::default() };
+            let tuning = Tuning {
+                short_line_bytes: bytes,
+                ragged_line_bytes: bytes / 4,
+                ..Tuning::default()
+            };
             let lines = lines(len, count, len as i64);
             let plan = plan(&lines, &problem(len, 4), H100, &tuning).unwrap();
             match plan.kernel {
@@ -219,7 +232,8 @@ mod tests {
         assert_eq!(of(1024, 64, 1 << 18), Some((1, 64, 256)));
         assert_eq!(of(1025, 64, 1 << 20), None);
         assert_eq!(of(300, 800, 1 << 20), Some((2, 400, 192)));
-        assert_eq!(of(3, 65_536, 1 << 20), Some((8, 256, 256)));
+        assert_eq!(of(3, 20_000, 1 << 20), Some((5, 125, 160)));
+        assert_eq!(of(3, 30_000, 1 << 20), None);
         assert_eq!(of(1, 1, 1 << 20), Some((1, 1, 32)));
         assert_eq!(of(0, 9, 1 << 20), None);
     }

@@ -1,6 +1,6 @@
 //! Short lines of a small table, a warp for each row of the order.
 
-use super::{ContiguousKernel, ContiguousPlan};
+use super::{ContiguousKernel, ContiguousPlan, are_whole};
 use crate::lines::shape::Lines;
 use crate::plan::{LANES, WORKSPACE_HEAD};
 use crate::{Capability, Tuning};
@@ -18,7 +18,9 @@ pub(super) fn short(
         .count
         .saturating_mul(problem.len)
         .saturating_mul(problem.element_bytes.max(problem.output_bytes) as u64);
-    if problem.len == 0 || problem.len > order.segment() as u64 || bytes > tuning.short_line_bytes {
+    let whole = are_whole(lines, problem);
+    let most_bytes = if whole { tuning.short_line_bytes } else { tuning.ragged_line_bytes };
+    if problem.len == 0 || problem.len > order.segment() as u64 || bytes > most_bytes {
         return None;
     }
     // As `ShortLineShare` of kernels/short_lines.cuh has it.
