@@ -96,7 +96,9 @@ KOGGE_DEVICE void short_line_scan(const LineArguments<S>& arguments) {
     Maybe<A> init = {A(), false};
     if (share.exists) init = arguments.inits.of(at.number);
     OutputChunk<S> output;
-    if (all_lanes(are_plain<A>(input))) output = scan_short_row<S, true>(arguments, share, input[0], init, at.number);
+    bool plain = true;
+    if constexpr (Pair<Input>::EXISTS && is_float<A>()) plain = all_lanes(are_plain<A>(input));
+    if (plain) output = scan_short_row<S, true>(arguments, share, input[0], init, at.number);
     else output = scan_short_row<S, false>(arguments, share, input[0], init, at.number);
     if (count > 0 && arguments.whole) write_chunk<Output, E, S::REVERSE, true>(at.output, share.length, chunk, E, output);
     else if (count > 0) write_chunk<Output, E, S::REVERSE, false>(at.output, share.length, chunk, count, output);

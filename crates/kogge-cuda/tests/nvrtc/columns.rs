@@ -9,7 +9,7 @@ use kogge_cuda::{LinePlan, LineShape, Specification};
 /// Rows by columns: a lane a line; by teams; cut in units of a line's tile; by vectors of neighbours, few elements and as
 /// many as they may be (matrices of 32 bytes go a lane a line).
 const SHAPES: [[u64; 2]; 5] =
-    [[32, 1 << 16], [1 << 20, 256], [1 << 24, 1], [4, 1 << 18], [16, 1 << 18]];
+    [[32, 1 << 16], [1 << 20, 256], [1 << 24, 1], [4, 1 << 18], [32, 1 << 22]];
 
 /// Compiles the kernels for elements `T`, and checks what a thread takes: at most `stack` bytes of local
 /// memory.

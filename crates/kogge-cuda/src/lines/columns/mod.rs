@@ -221,8 +221,9 @@ mod tests {
         assert_eq!(dense(&[16, 4096], 0, [1, 1]), Some((16, 8, 32)));
         assert_eq!(dense(&[5, 8, 6, 2], 1, [8, 8]), Some((8, 1, 32)));
         assert_eq!(dense(&[4, 1 << 40], 0, [4, 4]), None);
-        assert_eq!(dense(&[17, 4096], 0, [4, 4]), Some((32, 32, 32)));
-        assert_eq!(dense(&[33, 4096], 0, [4, 4]), None);
+        assert_eq!(dense(&[17, 4096], 0, [4, 4]), None);
+        assert_eq!(dense(&[17, 1 << 20], 0, [4, 4]), Some((32, 2048, 128)));
+        assert_eq!(dense(&[33, 1 << 20], 0, [4, 4]), None);
         assert_eq!(dense(&[9, 4096], 0, [16, 16]), None);
         assert_eq!(dense(&[4, 4098], 0, [4, 4]), None);
         assert_eq!(dense(&[4, 4096], 0, [12, 12]), None);

@@ -9,6 +9,8 @@ use kogge_core::Problem;
 /// Threads of a block where there are enough of them, and blocks of a launch, at most.
 const THREADS: u32 = 4 * LANES;
 const MOST_BLOCKS: u64 = i32::MAX as u64;
+/// Elements of a line of a small table, at most: all of them have registers.
+const MOST_ELEMENTS: u32 = 16;
 /// Chunks that the delay lines of kernels/short_columns.cuh reach over, and bytes of a thread's accumulators.
 const MOST_CHUNKS: u64 = 8;
 const MOST_ACCUMULATORS: usize = 128;
@@ -21,7 +23,11 @@ pub(super) fn short(
     tuning: &Tuning,
 ) -> Option<ColumnPlan> {
     let chunk = problem.order().chunk() as u64;
-    let most = u64::from(tuning.short_column_elements).min(MOST_CHUNKS * chunk);
+    let bytes =
+        lines.count.saturating_mul(problem.len).saturating_mul(problem.element_bytes as u64);
+    let large = bytes >= tuning.large_column_bytes;
+    let elements = tuning.short_column_elements.min(MOST_ELEMENTS) << u32::from(large);
+    let most = u64::from(elements).min(MOST_CHUNKS * chunk);
     let fits = chunk as usize * problem.accumulator_bytes <= MOST_ACCUMULATORS;
     if problem.len < 2 || problem.len > most || !fits || !are_vectors(lines, problem) {
         return None;

@@ -18,8 +18,12 @@ pub(super) fn short(
         .count
         .saturating_mul(problem.len)
         .saturating_mul(problem.element_bytes.max(problem.output_bytes) as u64);
-    let whole = are_whole(lines, problem);
-    let most_bytes = if whole { tuning.short_line_bytes } else { tuning.ragged_line_bytes };
+    let most_bytes = match are_whole(lines, problem) {
+        // Narrow elements take more instructions a byte, which a ring of stages hides.
+        true if problem.element_bytes < 4 => tuning.short_line_bytes / 4,
+        true => tuning.short_line_bytes,
+        false => tuning.ragged_line_bytes,
+    };
     if problem.len == 0 || problem.len > order.segment() as u64 || bytes > most_bytes {
         return None;
     }
