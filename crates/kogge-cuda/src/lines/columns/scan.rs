@@ -162,9 +162,9 @@ where
             return Ok(());
         }
         let mut arguments = ColumnArguments::new::<T, U>(&self.lines, [input, output], inits);
-        let misaligned = (arguments.input | arguments.output) % 16 != 0;
+        let aligned = (arguments.input | arguments.output).is_multiple_of(16);
         let (plan, module) = match &self.anywhere {
-            Some((plan, module)) if misaligned => (plan, module),
+            Some((plan, module)) if !aligned => (plan, module),
             _ => (&self.plan, &self.module),
         };
         workspace.reserve(plan.workspace_bytes)?;
