@@ -68,7 +68,9 @@ where
         let text = source::<T, T, A, O>(&operator, FORWARD, &plan)?;
         println!("{name}, one sequence of {len}: {}", milliseconds(&text)?);
     }
-    let shapes: [(&[u64], usize); 6] = [
+    let shapes: [(&[u64], usize); 8] = [
+        (&[1 << 10, 64], 1),
+        (&[4, 1 << 18], 0),
         (&[1 << 20, 256], 1),
         (&[1 << 20, 257], 1),
         (&[16, 1 << 24], 1),

@@ -31,7 +31,8 @@ struct LineArguments {
     u32 dense;
     // Stages of the ring through which lines go, and the bytes of one; none if lines are read in place.
     u32 stages, stage_bytes;
-    // Lots that are drawn at once; none if they aren't.
+    // Lots that are drawn at once, and none if they aren't; or, of short lines in a small table, lines that a thread
+    // block has, or rows that lines share.
     u64 bunch;
     u64 axes;
     OuterAxis axis[MOST_OUTER];  // the last is the fastest

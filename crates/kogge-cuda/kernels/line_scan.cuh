@@ -277,7 +277,8 @@ struct LineWarp {
           step((u64)block_count() * (Rings::WARPS / share.team)), rotation(lane) {}
 
     __device__ __forceinline__ void scan_all() {
-        u64 first = (u64)block_index() * (Rings::WARPS / share.team) + warp / share.team;
+        // Blocks have a lot each before one has a second: of few lots, multiprocessors share the memory's trips evenly.
+        u64 first = (u64)(warp / share.team) * block_count() + block_index();
         // Values that go over the elements keep a stage till they are out: it is filled a lot later.
         u32 ahead = arguments.stages > 0 && !WHOLE ? arguments.stages - 1 : arguments.stages;
         bool takes = share.member == 0 && lane == 0;

@@ -10,6 +10,7 @@
 #include "../kernels/inits.cuh"
 #include "../kernels/columns.cuh"
 #include "../kernels/descent.cuh"
+#include "../kernels/short_columns.cuh"
 #include "../kernels/column_fetch.cuh"
 #include "../kernels/column_scan.cuh"
 #include "../kernels/column_row.cuh"
@@ -56,7 +57,7 @@ struct Specimen {
     X(bytes3, OfBytes3, OfBytes3::Element, OfBytes3::Element, OfBytes3::Element, 4, 8, 8)
 #endif
 
-enum : u32 { BY_LANES, IN_ROUNDS, BY_TEAMS, IN_CLUSTERS };
+enum : u32 { BY_LANES, IN_ROUNDS, BY_TEAMS, IN_CLUSTERS, BY_VECTORS };
 
 struct Request {
     u32 kernel, grid, seed;
@@ -68,6 +69,12 @@ template <class S, bool SHORT_, u32 SHARE_>
 struct Whole : S {
     static constexpr bool SHORT = SHORT_;
     static constexpr u32 COLUMNS = 2 * LANES, SHARE = SHARE_, STAGES = SHARE == 1 ? 3 : 5;
+};
+
+// The same by vectors of neighbours, of at most so many elements.
+template <class S, u32 ELEMENTS_>
+struct Vectors : S {
+    static constexpr u32 ELEMENTS = ELEMENTS_, THREADS = LANES;
 };
 
 // The same by teams, in clusters of so many blocks: one warp to a stage, or two.
@@ -106,7 +113,23 @@ void run_whole(const Request& q, const Common& common, u64 init_kind, u8* totals
 }
 
 template <class S>
+void run_vectors(const Request& q, const Common& common, u64 init_kind, u8* totals) {
+    auto a = arguments_of<S>(common, q.inits, init_kind, totals);
+    u64 groups = a.lines / ShortColumns<S>::LINES;
+    shim::launch((u32)((groups + S::THREADS - 1) / S::THREADS), S::THREADS, 0, q.seed,
+                 [](const void* a) { short_columns<S>(*(const ColumnArguments<S>*)a); }, &a);
+}
+
+template <class S>
 void run(const Request& q, const Common& common, u64 init_kind, u8* totals) {
+    if (q.kernel == BY_VECTORS) {
+        constexpr u32 E = Order<typename S::Input>::CHUNK, MOST = 8 * E < 32 ? 8 * E : 32;
+        if constexpr (E * sizeof(typename S::Input) == 16 && E * sizeof(typename S::Output) % 16 == 0) {
+            if (common.length <= 4) return run_vectors<Vectors<S, 4>>(q, common, init_kind, totals);
+            if (common.length <= MOST) return run_vectors<Vectors<S, MOST>>(q, common, init_kind, totals);
+        }
+        shim::fail("lines that no thread takes");
+    }
     if (q.kernel == BY_TEAMS) return run_teams<Teams<S, 1>>(q, common, init_kind, totals);
     if (q.kernel == IN_CLUSTERS) return run_teams<Teams<S, S::BLOCKS>>(q, common, init_kind, totals);
     if (q.kernel == IN_ROUNDS) {
@@ -176,10 +199,10 @@ int main() {
         std::memset(output.at, 0xee, output_bytes);
         Memory& workspace = named.shared(sizeof(Workspace) + SLOTS * e.slot);
         // As the plan counts them: lines that a strip hasn't got have slots too.
-        u64 columns = q.kernel >= BY_TEAMS ? 2 * LANES : e.columns;
+        u64 columns = q.kernel == BY_TEAMS || q.kernel == IN_CLUSTERS ? 2 * LANES : e.columns;
         u64 rows = (a.length + e.row - 1) / e.row, lines = (a.lines + columns - 1) / columns * columns;
         u64 slots = rows + (rows + 7) / 8 + 2 * ((rows + 63) / 64);
-        if (q.kernel != BY_LANES && slots * lines + q.grid > SLOTS) shim::fail("more slots than the workspace has");
+        if (q.kernel != BY_LANES && q.kernel != BY_VECTORS && slots * lines + q.grid > SLOTS) shim::fail("more slots than the workspace has");
         q.inits = inits.at;
         a.input = input.at + input_first;
         u8* written = in_place ? input.at : output.at;

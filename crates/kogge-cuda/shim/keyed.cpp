@@ -39,7 +39,9 @@ void run<Absent>(const Request&) {
 // name, operator, input, output, accumulator, what tells where runs start, steps, packed
 #ifdef KOGGE_FEW
 // Those in which faults are planted: quick to compile, and small for a race detector.
-#define SPECIMENS(X) X(brackets_i64, BracketsI64, long long, long long, long long, ByKey<u32>, 2, false)
+#define SPECIMENS(X) \
+    X(brackets_i64, BracketsI64, long long, long long, long long, ByKey<u32>, 2, false) \
+    X(brackets_i32, BracketsI32, int, int, int, ByKey<u32>, 8, false)
 #else
 #define SPECIMENS(X) \
     X(brackets_i64, BracketsI64, long long, long long, long long, ByKey<u32>, 8, false) \

@@ -1,6 +1,6 @@
 // Scans lines of consecutive elements under the shim, as it is told on the standard input.
 //
-// A request: a line `name kind rounds grid seed length lines whole dense stages in_place input_bytes
+// A request: a line `name kind way grid seed length lines whole dense stages in_place input_bytes
 // input_offset output_bytes output_offset inits axes`, a line of three numbers for what lies at index 0 on every axis (a
 // byte of the input, a byte of the output, a line's number), and for each axis a line `length input output
 // number`. Then the initial values: none, one, or one a line; then all bytes of the input. The answer: all
@@ -12,15 +12,19 @@
 #include "../kernels/contiguous.cuh"
 #include "../kernels/stage.cuh"
 #include "../kernels/line_scan.cuh"
+#include "../kernels/short_lines.cuh"
 #include "../kernels/line_tiles.cuh"
 
 #include <unistd.h>
 
 namespace {
 
+// For short lines the grid is how many, or rows that they share, a block has at most.
+enum : u32 { IN_LOTS, IN_ROUNDS_OF_LINES, A_ROW_A_WARP };
+
 struct LineRequest {
     u64 length, lines, axes, input_bytes, output_bytes, inits;
-    u32 kind, rounds, grid, seed, whole, dense, stages, in_place, input_offset, output_offset;
+    u32 kind, way, grid, seed, whole, dense, stages, in_place, input_offset, output_offset;
     u64 origin[3];
     OuterAxis axis[MOST_OUTER];
     u8* init;
@@ -54,6 +58,16 @@ void run_lots(const LineRequest& q, const LineArguments<S>& a) {
 }
 
 template <class S>
+void run_short(const LineRequest& q, LineArguments<S>& a) {
+    u32 chunks = (u32)(q.length + Order<typename S::Input>::CHUNK - 1) / Order<typename S::Input>::CHUNK;
+    u32 rows = (chunks + LANES - 1) / LANES, beside = rows == 1 ? LANES / chunks : 1, most = ROWS_PER_SEGMENT / rows;
+    a.bunch = q.grid < most ? q.grid : most;
+    u64 teams = (q.lines + beside - 1) / beside;
+    shim::launch((u32)((teams + a.bunch - 1) / a.bunch), LANES * rows * (u32)a.bunch, sizeof(ShortLines<S>), q.seed,
+                 [](const void* a) { short_line_scan<S>(*(const LineArguments<S>*)a); }, &a);
+}
+
+template <class S>
 void run_lines(const LineRequest& q) {
     LineArguments<S> a = {};
     a.origin = {q.input + q.origin[0], q.output + q.origin[1], q.origin[2]};
@@ -63,7 +77,9 @@ void run_lines(const LineRequest& q) {
     std::memcpy(a.axis, q.axis, sizeof(a.axis));
     a.inits.kind = q.inits, a.inits.memory = q.init, a.inits.totals = q.totals;
     if (q.inits == INITS_BY_VALUE) std::memcpy(&a.inits.value, q.init, sizeof(a.inits.value));
-    if (q.rounds) {
+    if (q.way == A_ROW_A_WARP) {
+        run_short(q, a);
+    } else if (q.way == IN_ROUNDS_OF_LINES) {
         if constexpr (sizeof(typename S::Input) == 8) {
             LineArguments<Even<S>> even;
             std::memcpy((void*)&even, &a, sizeof(a));
@@ -108,7 +124,7 @@ struct Entry {
 Named<Entry> entries[] = {LINE_SPECIMENS(ENTRY)};
 
 bool read_request(LineRequest& q, char (&name)[64]) {
-    if (std::scanf("%63s %u %u %u %u %llu %llu %u %u %u %u %llu %u %llu %u %llu %llu", name, &q.kind, &q.rounds, &q.grid,
+    if (std::scanf("%63s %u %u %u %u %llu %llu %u %u %u %u %llu %u %llu %u %llu %llu", name, &q.kind, &q.way, &q.grid,
                    &q.seed, &q.length, &q.lines, &q.whole, &q.dense, &q.stages, &q.in_place, &q.input_bytes, &q.input_offset,
                    &q.output_bytes, &q.output_offset, &q.inits, &q.axes) != 17)
         return false;

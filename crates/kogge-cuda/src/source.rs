@@ -99,7 +99,7 @@ pub(crate) struct Program<'a> {
     pub constants: &'a str,
     /// The type of `Scan` that finds where segments start (kernels/heads.cuh), if it has one.
     pub source: Option<&'a str>,
-    /// The template of its shared memory, and the bytes that the plan has for it.
+    /// The template of its shared memory, or none, and the bytes that the plan has for it.
     pub shared: &'a str,
     pub shared_bytes: u32,
     /// Threads of a block and, after a comma, blocks that a multiprocessor holds at least.
@@ -129,6 +129,12 @@ impl Program<'_> {
         let exclusive = specification.kind == Kind::Exclusive;
         let reverse = specification.direction == Direction::Reverse;
         let Self { bulk, shared, shared_bytes, bounds, arguments, entry, .. } = self;
+        let fits = match *shared {
+            "" => String::new(),
+            shared => format!(
+                "static_assert(sizeof({shared}<Scan>) <= {shared_bytes}, \"the plan has room for the kernel\");\n"
+            ),
+        };
         let constants = match self.constants {
             "" => String::new(),
             constants => format!("static constexpr u32 {constants};"),
@@ -147,8 +153,7 @@ struct Scan {{
     {constants}{heads}
     typedef {fold}<Scan> Fold;
 }};
-static_assert(sizeof({shared}<Scan>) <= {shared_bytes}, \"the plan has room for the kernel\");
-static_assert(sizeof(Scan::Input) == {input_bytes} && sizeof(Scan::Output) == {output_bytes}
+{fits}static_assert(sizeof(Scan::Input) == {input_bytes} && sizeof(Scan::Output) == {output_bytes}
     && sizeof(Scan::Accumulator) == {accumulator_bytes}, \"types have the host's sizes\");
 extern \"C\" __global__ void __launch_bounds__({bounds})
 {ENTRY}(const __grid_constant__ {arguments}<Scan> arguments) {{

@@ -60,6 +60,10 @@ pub struct Tuning {
     pub column_stages: u32,
     /// Blocks a multiprocessor of the same kernel, at most, where lines have eight chunks or fewer.
     pub short_column_blocks: u32,
+    /// Elements of a line up to which neighbours go in vectors of 16 bytes, a few a thread; 0 for none, 16 at most.
+    pub short_column_elements: u32,
+    /// Bytes of a table from which they do so up to twice as many.
+    pub large_column_bytes: u64,
     /// Workers of a stage, a row of a line each, of the kernel that cuts lines: 32, 64 or 128; fewer
     /// where shared memory is small.
     pub column_workers: u32,
@@ -79,6 +83,11 @@ pub struct Tuning {
     /// Stretches for each warp that there is room for, at least: it takes some 50 µs for one, however few there are. With
     /// fewer, windows take all segments.
     pub stretches_per_warp: u32,
+    /// Bytes of a table up to which its lines, if they are no longer than a segment, go a row a warp: of whole chunks at
+    /// multiples of 16 bytes, a quarter of it where elements have less than four bytes;
+    pub short_line_bytes: u64,
+    /// and of other lines.
+    pub ragged_line_bytes: u64,
     /// Warps of a thread block for lines in lots, eight at least: 16 leave each thread 128 registers.
     pub line_warps: u32,
     /// Stages of each warp's ring for such lines, at most.
@@ -118,6 +127,8 @@ impl Default for Tuning {
             column_blocks: 2,
             column_stages: 3,
             short_column_blocks: 3,
+            short_column_elements: 16,
+            large_column_bytes: 64 << 20,
             column_workers: 128,
             line_rounds_segments: 4,
             run_rounds_tiles: 8,
@@ -125,6 +136,8 @@ impl Default for Tuning {
             stretch_stages: 2,
             stretch_residents: 3,
             stretches_per_warp: 8,
+            short_line_bytes: 256 << 20,
+            ragged_line_bytes: 512 << 10,
             line_warps: 16,
             line_stages: 8,
             bunch_bytes: 16 << 10,

@@ -11,14 +11,14 @@ use kogge_core::{Accumulate, Direction, Element, Kind, Order, bytemuck, f16};
 use kogge_cuda::{Axis, Capability, Device, Inits, LineShape, Tuning, Workspace, cudarc};
 
 /// The device as it is, as if it were older and smaller, with small clusters and with none, without teams, and with
-/// every line whole.
+/// every line whole and a lane's.
 fn devices() -> [Device; 6] {
     let device = Device::open(0).expect("a GPU");
     let capability = device.capability();
     let older = Capability { compute: (8, 0), shared_bytes: 101_376, multiprocessors: 7 };
     assert!(capability.shared_bytes >= older.shared_bytes && capability.multiprocessors >= 7);
     let cut = Tuning { strip_blocks: 0, ..Tuning::default() };
-    let whole = Tuning { column_warps: 0, ..cut };
+    let whole = Tuning { column_warps: 0, short_column_elements: 0, ..cut };
     let clusters = |strip_cluster| Tuning { strip_cluster, ..Tuning::default() };
     let tuned = |tuning| device.clone().with_tuning(tuning);
     let older = device.clone().with_capability(older);
@@ -177,6 +177,55 @@ fn sweep<T, U, A, O>(
     }
 }
 
+/// Lines of few elements, side by side.
+fn sweep_short<T, U, A, O>(
+    operator: &O,
+    make: impl Fn(&mut Random) -> T,
+    init: impl Fn(&mut Random) -> A,
+) where
+    T: DeviceElement + Accumulate<A>,
+    U: DeviceElement + Accumulate<A>,
+    A: Element + DeviceType,
+    O: DeviceOperator<A>,
+{
+    let mut random = Random(size_of::<T>() as u64);
+    // As if every table were large.
+    let tuning = Tuning { large_column_bytes: 0, ..Tuning::default() };
+    let device = Device::open(0).expect("a GPU").with_tuning(tuning);
+    let mut workspace = device.workspace().expect("a stream");
+    for len in [2u64, 3, 4, 5, 7, 8, 11, 15, 16, 17, 31, 32] {
+        let axis = |len, input_stride, output_stride| Axis { len, input_stride, output_stride };
+        let many = 16 * (1 + random.below(2000)) as u64;
+        let mut shapes = vec![LineShape::row_major(&[len, many], 0).expect("a shape")];
+        shapes.push(LineShape::row_major(&[3, len, 48], 1).expect("a shape"));
+        // Falling lines, with gaps, whose numbers go along the slower axis first.
+        let outer = vec![axis(64, 1, 1), axis(8, 64, 32 * 512)];
+        shapes.push(LineShape { line: axis(len, -1024, 512), outer });
+        for shape in &shapes {
+            let kind = [Kind::Inclusive, Kind::Exclusive][random.below(2)];
+            let direction = [Direction::Forward, Direction::Reverse][random.below(2)];
+            let case = Case { operator, shape, kind, direction, device: &device };
+            case.check::<T, U, A>(&mut workspace, &mut random, &make, &init);
+        }
+    }
+}
+
+/// NaNs too, of halves, by an operator that keeps them.
+#[test]
+fn short_columns() {
+    sweep_short::<f32, f32, f32, _>(&Sum, small, small);
+    sweep_short::<i8, i8, i8, _>(&Sum, |r| r.next() as i8, |r| r.next() as i8);
+    sweep_short::<f16, f16, f32, _>(&Sum, |r| f16::from_f32(small(r)), small);
+    let half_or_nan = |r: &mut Random| match r.below(1000) {
+        0 => f16::from_bits(0x7c01 + r.below(0x3fe) as u16),
+        _ => f16::from_f32(small(r)),
+    };
+    sweep_short::<f16, f16, f32, _>(&Max, half_or_nan, small);
+    let make = |r: &mut Random| Affine { a: small(r), b: small(r) };
+    sweep_short::<Affine<f32>, Affine<f32>, Affine<f32>, _>(&Compose, make, make);
+    sweep_short::<f32, f32, f64, _>(&Max, small, |r| f64::from(small(r)));
+}
+
 /// Each kernel, once: short enough for the tools that watch every access.
 fn briefly(device: Device) {
     let order = Order::of::<f32>();
@@ -186,7 +235,9 @@ fn briefly(device: Device) {
     let few = Capability { multiprocessors: capability.multiprocessors.min(9), ..capability };
     let device = device.with_capability(few);
     let mut workspace = device.workspace().expect("a stream");
-    for extents in [[row, 100], [segment * 3 + 5, 64], [16, 4000], [segment * 9 + row - 3, 256]] {
+    let shapes =
+        [[row, 100], [segment * 3 + 5, 64], [16, 4000], [5, 400], [segment * 9 + row - 3, 256]];
+    for extents in shapes {
         let shape = LineShape::row_major(&extents, 0).expect("a shape");
         let (kind, direction) = (Kind::Inclusive, Direction::Forward);
         let case = Case { operator: &Sum, shape: &shape, kind, direction, device: &device };

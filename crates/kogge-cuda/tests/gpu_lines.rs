@@ -6,9 +6,9 @@ mod common;
 use common::{Random, expected};
 use cudarc::driver::{CudaSlice, DevicePtrMut};
 use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
-use kogge_core::ops::{Affine, Compose, Sum};
+use kogge_core::ops::{Affine, Compose, Max, Sum};
 use kogge_core::{Accumulate, Direction, Element, Kind, Order, bytemuck, f16, operator};
-use kogge_cuda::{Axis, Capability, Device, Inits, LinePlan, LineShape, Workspace, cudarc};
+use kogge_cuda::{Axis, Capability, Device, Inits, LinePlan, LineShape, Tuning, Workspace, cudarc};
 use std::sync::OnceLock;
 
 /// Not associative: its value tells the brackets.
@@ -26,6 +26,11 @@ fn device() -> Device {
 fn as_if_older() -> Device {
     let capability = device().capability();
     device().with_capability(Capability { compute: (8, 0), shared_bytes: 166_912, ..capability })
+}
+
+/// One that takes no table for small.
+fn without_short(device: Device) -> Device {
+    device.with_tuning(Tuning { short_line_bytes: 0, ragged_line_bytes: 0, ..Tuning::default() })
 }
 
 /// About so many lines, dense or apart, along one axis or three, in any order and direction.
@@ -155,6 +160,32 @@ fn check<T, U, A, O>(
     assert!(download(workspace, &sums, 0, totals.len()) == totals, "{}: a total is wrong", what());
 }
 
+/// Short lines of small tables.
+fn sweep_short<T, U, A, O>(operator: &O, make: &impl Fn(&mut Random) -> T)
+where
+    T: DeviceElement + Accumulate<A>,
+    U: DeviceElement + Accumulate<A>,
+    A: Element + DeviceType,
+    O: DeviceOperator<A>,
+{
+    let order = Order::of::<T>();
+    let tuning = Tuning { ragged_line_bytes: 64 << 20, ..Tuning::default() };
+    let device = device().with_tuning(tuning);
+    let mut random = Random(size_of::<T>() as u64);
+    let mut workspace = device.workspace().expect("a workspace");
+    let mut lens = vec![1, 3, 100, order.segment() - 1, order.segment()];
+    for level in [order.chunk(), order.row(), order.row() * 3] {
+        lens.extend([level - 1, level, level + 1]);
+    }
+    lens.retain(|&len| len > 0);
+    for len in lens {
+        for lines in [1, 7, 1 + random.below(3000)] {
+            let shape = random_shape(&mut random, len, lines);
+            check::<T, U, A, O>(&device, &mut workspace, operator, &mut random, &shape, make);
+        }
+    }
+}
+
 fn sweep<T, U, A, O>(operator: O, make: impl Fn(&mut Random) -> T)
 where
     T: DeviceElement + Accumulate<A>,
@@ -164,7 +195,7 @@ where
 {
     let order = Order::of::<T>();
     let mut random = Random(size_of::<T>() as u64);
-    for device in [device(), as_if_older()] {
+    for device in [without_short(device()), without_short(as_if_older())] {
         let mut workspace = device.workspace().expect("a workspace");
         let mut lens = vec![1, 3, 100, 256, 1000, 1001];
         for level in [order.chunk(), order.row(), order.segment(), order.tile()] {
@@ -242,11 +273,32 @@ fn briefly(device: Device) {
 #[test]
 fn briefly_as_it_is() {
     briefly(device());
+    briefly(without_short(device()));
 }
 
 #[test]
 fn briefly_without_bulk() {
-    briefly(as_if_older());
+    briefly(without_short(as_if_older()));
+}
+
+/// NaNs too, of halves, by an operator that keeps them.
+#[test]
+fn short_lines() {
+    sweep_short::<i64, i64, i64, _>(&Brackets, &|r| r.next() as i64);
+    sweep_short::<f32, f32, f32, _>(&Sum, &|r| small(r) * (1u64 << r.below(40)) as f32);
+    sweep_short::<i8, i8, i8, _>(&Sum, &|r| r.next() as i8);
+    sweep_short::<f16, f16, f32, _>(&Sum, &|r| f16::from_f32(small(r)));
+    sweep_short::<f16, f16, f32, _>(&Max, &half_or_nan);
+    sweep_short::<f16, f32, f32, _>(&Sum, &|r| f16::from_f32(small(r)));
+    let make = |r: &mut Random| Affine { a: small(r), b: small(r) * 1000.0 };
+    sweep_short::<Affine<f32>, Affine<f32>, Affine<f32>, _>(&Compose, &make);
+}
+
+fn half_or_nan(random: &mut Random) -> f16 {
+    match random.below(1000) {
+        0 => f16::from_bits(0x7c01 + random.below(0x3fe) as u16),
+        _ => f16::from_f32(small(random)),
+    }
 }
 
 /// Ten million lines of a few elements, and one line.

@@ -77,7 +77,7 @@ pub fn plan_lines(
     let problem = Problem { len: lines.line.len, direction: lines.direction, ..*problem };
     Ok(match lines.are_contiguous() {
         true => LinePlan::Contiguous(contiguous::plan(&lines, &problem, device, tuning)?),
-        false => LinePlan::Columns(columns::plan(lines.count, &problem, device, tuning)?),
+        false => LinePlan::Columns(columns::plan(&lines, &problem, device, tuning)?),
     })
 }
 

@@ -24,6 +24,8 @@ pub enum Kernel {
     Teams(u32),
     /// The same in so many clusters.
     Clusters(u32),
+    /// Neighbours by 16 bytes.
+    Vectors,
 }
 
 impl Kernel {
@@ -32,6 +34,7 @@ impl Kernel {
         match self {
             Self::Teams(_) | Self::Clusters(_) if size_of::<T>() == 4 => 64,
             Self::Teams(_) | Self::Clusters(_) => 32,
+            Self::Vectors => 16,
             _ => unit,
         }
     }
@@ -56,9 +59,17 @@ struct Array {
 impl Array {
     /// `len` elements in each of about `lines` lines, over up to three axes, laid out in memory in some
     /// order with gaps, the same on both sides if `in_place`. Half the time the lines lie side by side, in
-    /// whole strips of `columns`.
-    fn new(random: &mut Random, len: usize, lines: usize, columns: usize, in_place: bool) -> Self {
-        let side_by_side = random.below(2) == 0;
+    /// whole strips of `columns`, and always if a `kernel` wants it.
+    fn new(
+        random: &mut Random,
+        kernel: Kernel,
+        len: usize,
+        lines: usize,
+        columns: usize,
+        in_place: bool,
+    ) -> Self {
+        let vectors = matches!(kernel, Kernel::Vectors);
+        let side_by_side = vectors || random.below(2) == 0;
         let mut lens = match (random.below(3), side_by_side) {
             (0, true) => vec![2, columns],
             (_, true) => vec![lines.div_ceil(columns) * columns],
@@ -71,6 +82,14 @@ impl Array {
         while let Some(len) = lens.pop() {
             axes.insert(0, Axis { len, strides: [0; 2], number });
             number *= len as i64;
+        }
+        if vectors && random.below(2) == 0 {
+            // The lines' numbers go along the axes the other way round.
+            let mut number = 1;
+            for axis in &mut axes {
+                axis.number = number;
+                number *= axis.len as i64;
+            }
         }
         axes.push(Axis { len, strides: [0; 2], number: 0 });
         let mut array = Self { axes, first: [0; 2], elements: [0; 2] };
@@ -155,7 +174,7 @@ impl<O> Case<'_, O> {
         let in_place = size_of::<T>() == size_of::<U>() && random.below(3) == 0;
         let init_kind = random.below(4);
         let columns = kernel.columns::<T>(self.columns);
-        let array = Array::new(random, len, lines, columns, in_place);
+        let array = Array::new(random, kernel, len, lines, columns, in_place);
         let lines = array.lines();
         let input: Vec<T> = (0..array.elements[0]).map(|_| make(random)).collect();
         let inits: Vec<A> = lines.iter().map(|_| make_init(random)).collect();
@@ -227,11 +246,14 @@ impl<O> Case<'_, O> {
                 along[side] = -along[side];
             }
         }
-        let mut offset = |align: usize| {
-            if random.below(2) == 0 { 0 } else { random.below(16 / align.min(16)) * align }
+        let anywhere = !matches!(kernel, Kernel::Vectors);
+        let mut offset = |align: usize| match anywhere && random.below(2) > 0 {
+            true => random.below(16 / align.min(16)) * align,
+            false => 0,
         };
         let offsets = [offset(align_of::<T>()), offset(align_of::<U>())];
         let (kernel, grid) = match kernel {
+            Kernel::Vectors => (4, 1),
             Kernel::Lanes => (0, 1 + random.below(3) as u32),
             Kernel::Rounds(grid) => (1, grid),
             Kernel::Teams(grid) => (2, grid),

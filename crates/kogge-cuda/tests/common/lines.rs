@@ -5,11 +5,13 @@ use super::{Random, expected};
 use kogge_core::{Accumulate, Direction, Element, Kind, Operator, Order, bytemuck};
 use std::fmt::Write;
 
-/// How lines are scanned, by so many blocks: in lots, or tile by tile in rounds.
+/// How lines are scanned, by so many blocks: in lots, or tile by tile in rounds; or a row a warp, by blocks of at most so
+/// many lines, or rows that lines share.
 #[derive(Clone, Copy, Debug)]
 pub enum Way {
     Lots(u32),
     Rounds(u32),
+    Rows(u32),
 }
 
 /// An axis across the lines; strides in elements.
@@ -153,9 +155,10 @@ where
     let along = |axis: &Across| (axis.input, axis.output) == (len as i64, len as i64);
     let dense = layout.axes.len() <= 1 && layout.axes.iter().all(along);
     let stages = if risen && len > 0 && random.below(4) > 0 { 2 + random.below(3) } else { 0 };
-    let (rounds, grid) = match way {
+    let (way, grid) = match way {
         Way::Lots(blocks) => (0, (blocks as usize).min(lines.div_ceil(batch(order, len)))),
         Way::Rounds(blocks) => (1, (blocks as usize).min(len.div_ceil(order.tile()) * lines)),
+        Way::Rows(bunch) => (2, bunch as usize),
     };
     let start = random.below(data.len() - layout.extent[0]);
     let input = &data[start..][..layout.extent[0]];
@@ -163,7 +166,7 @@ where
     let output_bytes = layout.extent[1] * size_of::<U>();
     let [first_input, first_output, first_number] = layout.origin;
     let mut header = format!(
-        "{name} {code} {rounds} {grid} {} {len} {lines} {} {} {stages} {} {} {} {output_bytes} {} {init_kind} {}\n{} {} {first_number}",
+        "{name} {code} {way} {grid} {} {len} {lines} {} {} {stages} {} {} {} {output_bytes} {} {init_kind} {}\n{} {} {first_number}",
         random.below(1 << 30),
         whole as u32,
         dense as u32,

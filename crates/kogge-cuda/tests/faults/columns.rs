@@ -2,7 +2,7 @@
 
 use crate::common::Random;
 use crate::common::columns::Case;
-use crate::common::columns::Kernel::{self, Clusters, Lanes, Rounds, Teams};
+use crate::common::columns::Kernel::{self, Clusters, Lanes, Rounds, Teams, Vectors};
 use crate::common::faults::Trial;
 use crate::common::shim::{BracketsI32, BracketsI64, Build, Shim};
 use kogge_core::{Accumulate, Element, Operator, Order};
@@ -50,6 +50,8 @@ where
     check(order.row() * 70 - turn, 40, Clusters(1 + turn as u32 % 3))?;
     check(order.row() * 2 - 1, 40, Lanes)?;
     check(order.tile() * 2 + 7, 2, Lanes)?;
+    check(16 - turn, 300, Vectors)?;
+    check(2 + turn % 3, 40, Vectors)?;
     // So many strips that some are drawn.
     check(2 * order.chunk() - turn % 2, 1000, Lanes)?;
     check(order.row() * 2 - turn, 500, Teams(1 + turn as u32 % 2))?;
@@ -58,7 +60,7 @@ where
 
 #[test]
 fn every_planted_fault_is_caught() {
-    COLUMNS.catches_all(23);
+    COLUMNS.catches_all(28);
 }
 
 #[test]

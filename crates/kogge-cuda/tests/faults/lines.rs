@@ -48,13 +48,16 @@ where
     for len in [order.segment() * 3 - turn % 2, order.segment() * 2 + 8] {
         scan(len, batch(order, len) * 8 - 1, Way::Lots(blocks))?;
     }
+    for len in [order.chunk() * 5 + turn % 2, order.row() * 2 + turn] {
+        scan(len, batch(order, len) / 2 + turn, Way::Rows(1 + turn as u32))?;
+    }
     scan(order.tile() * 2 + turn % 2, 5, Way::Rounds(3))?;
     scan(order.tile() + order.segment() * (turn % 3) + 1, 8, Way::Rounds(1 + turn as u32))
 }
 
 #[test]
 fn every_planted_fault_is_caught() {
-    LINES.catches_all(19);
+    LINES.catches_all(28);
 }
 
 #[test]

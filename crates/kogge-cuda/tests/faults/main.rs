@@ -8,6 +8,7 @@ mod common;
 mod columns;
 mod exact;
 mod flat;
+mod keyed;
 mod lines;
 mod segments;
 mod stretches;

@@ -19,7 +19,6 @@ fn trials(build: Build, shim: &mut Shim) -> Result<(), String> {
     let mut random = Random(37);
     let order = Order::of::<i32>();
     let inits = [41i32, -3, 1 << 25];
-    let case = Case { name: "brackets_i32", operator: BracketsI32, offset_bytes: 8, inits };
     // A race detector has room for some thousand threads, of which one finds where four segments start.
     let (turns, most) = if build == Build::Sanitized { (8, 1) } else { (40, 8) };
     for turn in 0..turns {
@@ -28,10 +27,12 @@ fn trials(build: Build, shim: &mut Shim) -> Result<(), String> {
             0 => {
                 vec![random.below(order.row()), order.tile(), order.segment() + 1, order.tile() + 1]
             }
+            1 => (0..n / 64).map(|_| order.chunk() * (1 + random.below(30))).collect(),
             _ => lengths(&mut random, order, n),
         };
         let input: Vec<i32> = (0..parts.iter().sum()).map(|_| random.next() as i32).collect();
-        let numbered = Numbered::Neither;
+        let (numbered, offset_bytes) = (Numbered::Neither, [8, 0][random.below(2)]);
+        let case = Case { name: "brackets_i32", operator: BracketsI32, offset_bytes, inits };
         case.check_numbered::<i32, i32>(shim, &mut random, &parts, &input, numbered)?;
     }
     Ok(())
@@ -39,7 +40,7 @@ fn trials(build: Build, shim: &mut Shim) -> Result<(), String> {
 
 #[test]
 fn every_planted_fault_is_caught() {
-    STRETCHES.catches_all(11);
+    STRETCHES.catches_all(14);
 }
 
 #[test]

@@ -6,8 +6,8 @@ use kogge_core::ops::{Affine, Compose, MatMul, Matrix2, Sum};
 use kogge_core::{Accumulate, Direction, Element, Kind, f16};
 use kogge_cuda::{LinePlan, LineShape, Specification};
 
-/// Lines by elements: in lots, of whole chunks and not, and in rounds.
-const SHAPES: [[u64; 2]; 3] = [[1 << 20, 256], [1 << 20, 257], [16, 1 << 24]];
+/// Lines by elements: in lots, of whole chunks and not, in rounds, and a row a warp.
+const SHAPES: [[u64; 2]; 4] = [[1 << 20, 256], [1 << 20, 257], [16, 1 << 24], [999, 64]];
 const WAYS: [(Kind, Direction); 4] = [
     (Kind::Inclusive, Direction::Forward),
     (Kind::Exclusive, Direction::Reverse),

@@ -3,7 +3,7 @@
 
 use crate::common::Random;
 use crate::common::columns::Case;
-use crate::common::columns::Kernel::{self, Clusters, Lanes, Rounds, Teams};
+use crate::common::columns::Kernel::{self, Clusters, Lanes, Rounds, Teams, Vectors};
 use crate::common::depth::Depth::{self, Sample, Whole};
 use crate::common::shim::{
     BracketsI32, BracketsI64, BracketsU32, Bytes3, OfBytes3, OfTriple, Shim, Triple, skipped,
@@ -47,6 +47,14 @@ fn sweep<T, U, A, O>(
                 _ => Rounds(grid),
             };
             check(len, lines, kernel, &mut random);
+        }
+    }
+    // As many as kernels of few elements take, of sizes that they take.
+    let chunk = order.chunk();
+    if chunk * size_of::<T>() == 16 {
+        for len in 2..=(8 * chunk).min(32) {
+            let lines = 1 + random.below(if len % 4 == 0 { 1500 } else { 100 });
+            check(len, lines, Vectors, &mut random);
         }
     }
     // As many strips as are drawn.

@@ -12,7 +12,7 @@ use crate::programs::Program;
 use kogge_core::ops::{MatMul, Matrix2, Max, Sum};
 use kogge_core::{Accumulate, Element, Operator, Order, bf16, f16};
 
-/// Lines of boundary lengths up to a tile, a few blocks of them; then longer ones, in rounds.
+/// Lines of boundary lengths up to a tile, a few blocks of them, and a row a warp; then longer ones, in rounds.
 fn sweep<T, U, A, O>(
     depth: Depth,
     name: &str,
@@ -52,6 +52,10 @@ fn sweep<T, U, A, O>(
         }
         if n > order.segment() {
             try_one(n, size(7), Way::Rounds(size(5) as u32));
+        } else if n > 0 {
+            for most in [batch(order, n), 5] {
+                try_one(n, size(most.min(inits.len())), Way::Rows(size(8) as u32));
+            }
         }
     }
     for tiles in depth.some(&mut lot, &[1, 2, 3, 5, 8], 3) {

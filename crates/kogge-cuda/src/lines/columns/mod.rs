@@ -1,9 +1,10 @@
-//! Lines that don't lie in consecutive elements; most often they lie side by side. Short ones take a lane each.
-//! Others go by strips of neighbours, each with a team of thread blocks that tell each other the totals of rows;
+//! Lines that don't lie in consecutive elements; most often they lie side by side. Those of few elements go in
+//! vectors of neighbours, other short ones take a lane each. Longer ones go by strips of neighbours, each with a team of thread blocks that tell each other the totals of rows;
 //! where there are too few for that, they are cut in smaller units.
 
 mod rounds;
 mod scan;
+mod short;
 mod source;
 mod teams;
 mod whole;
@@ -12,10 +13,12 @@ pub(crate) use scan::ColumnScan;
 pub(crate) use source::source;
 
 use crate::launch::{Grid, INIT_BYTES};
+use crate::lines::shape::Lines;
 use crate::plan::LANES;
 use crate::{Capability, Error, Tuning};
 use kogge_core::Problem;
 use rounds::Cut;
+use short::short;
 use std::fmt;
 use teams::Team;
 use whole::whole;
@@ -25,6 +28,12 @@ pub use whole::LaneRing;
 /// Which kernel takes lines that aren't consecutive elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnKernel {
+    /// A thread for as many neighbours as 16 bytes have elements, at addresses that are multiples of 16. At others
+    /// the lines take another kernel.
+    Short {
+        /// Elements of a line, at most.
+        elements: u32,
+    },
     /// A lane a line, by strips that blocks draw.
     Whole(LaneRing),
     /// Strips of neighbouring lines, each with as many resident thread blocks, which take its rows in turn.
@@ -87,6 +96,9 @@ impl ColumnPlan {
 impl fmt::Display for ColumnPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kernel {
+            ColumnKernel::Short { elements } => {
+                write!(f, "columns of {elements} elements at most, neighbours by 16 bytes")?;
+            }
             ColumnKernel::Whole(LaneRing { stages, .. }) => {
                 write!(f, "columns, a lane each, {stages} stages")?;
             }
@@ -104,12 +116,29 @@ impl fmt::Display for ColumnPlan {
     }
 }
 
-/// The plan for so many lines of `problem.len` elements.
+/// The plan for lines of `problem.len` elements, where addresses are multiples of 16.
+///
+/// # Errors
+///
+/// As [`plan_anywhere`].
+pub(crate) fn plan(
+    lines: &Lines,
+    problem: &Problem,
+    device: Capability,
+    tuning: &Tuning,
+) -> Result<ColumnPlan, Error> {
+    match short(lines, problem, device, tuning) {
+        Some(plan) => Ok(plan),
+        None => plan_anywhere(lines.count, problem, device, tuning),
+    }
+}
+
+/// The plan for so many lines of `problem.len` elements, wherever they lie.
 ///
 /// # Errors
 ///
 /// [`Error::Unsupported`] if the accumulator or the elements are larger than kernels take.
-pub(crate) fn plan(
+fn plan_anywhere(
     lines: u64,
     problem: &Problem,
     device: Capability,
@@ -142,6 +171,7 @@ pub(crate) fn plan(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lines::shape::{Axis, LineShape};
     use kogge_core::{Direction, Kind};
 
     const H100: Capability =
@@ -162,11 +192,60 @@ mod tests {
     }
 
     fn plan_of(lines: u64, len: u64, element: usize, device: Capability) -> ColumnPlan {
-        plan(lines, &problem(len, element), device, &Tuning::default()).unwrap()
+        plan_anywhere(lines, &problem(len, element), device, &Tuning::default()).unwrap()
     }
 
     fn is_whole(plan: &ColumnPlan) -> bool {
         matches!(plan.kernel, ColumnKernel::Whole(_))
+    }
+
+    /// Of `len` elements in each of so many lines, of so many bytes as elements and as values.
+    fn plan_short(shape: &LineShape, bytes: [usize; 2]) -> Option<(u32, u32, u32)> {
+        let lines = Lines::new(shape, Direction::Forward).unwrap();
+        let problem = Problem { output_bytes: bytes[1], ..problem(lines.line.len, bytes[0]) };
+        let plan = plan(&lines, &problem, H100, &Tuning::default()).unwrap();
+        match plan.kernel {
+            ColumnKernel::Short { elements } => Some((elements, plan.grid, plan.threads)),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn few_elements_side_by_side_go_in_vectors() {
+        let dense = |extents: &[u64], axis, bytes| {
+            plan_short(&LineShape::row_major(extents, axis).unwrap(), bytes)
+        };
+        assert_eq!(dense(&[4, 1 << 18], 0, [4, 4]), Some((4, 512, 128)));
+        assert_eq!(dense(&[3, 1 << 18], 0, [4, 8]), Some((4, 512, 128)));
+        assert_eq!(dense(&[16, 4096], 0, [4, 4]), Some((16, 32, 32)));
+        assert_eq!(dense(&[16, 4096], 0, [1, 1]), Some((16, 8, 32)));
+        assert_eq!(dense(&[5, 8, 6, 2], 1, [8, 8]), Some((8, 1, 32)));
+        assert_eq!(dense(&[4, 1 << 40], 0, [4, 4]), None);
+        assert_eq!(dense(&[17, 4096], 0, [4, 4]), None);
+        assert_eq!(dense(&[17, 1 << 20], 0, [4, 4]), Some((32, 2048, 128)));
+        assert_eq!(dense(&[33, 1 << 20], 0, [4, 4]), None);
+        assert_eq!(dense(&[9, 4096], 0, [16, 16]), None);
+        assert_eq!(dense(&[4, 4098], 0, [4, 4]), None);
+        assert_eq!(dense(&[4, 4096], 0, [12, 12]), None);
+        assert_eq!(dense(&[4, 4096], 0, [4, 2]), None);
+        assert_eq!(dense(&[4, 1], 0, [4, 4]), None);
+    }
+
+    #[test]
+    fn vectors_want_even_strides_and_neighbours() {
+        let axis = |len, input_stride, output_stride| Axis { len, input_stride, output_stride };
+        let of = |line, outer: &[Axis]| {
+            plan_short(&LineShape { line, outer: outer.to_vec() }, [4; 2]).is_some()
+        };
+        assert!(of(axis(4, 64, 68), &[axis(64, 1, 1)]));
+        assert!(of(axis(4, -64, 68), &[axis(3, 512, 320), axis(64, 1, 1)]));
+        assert!(!of(axis(4, 66, 68), &[axis(64, 1, 1)]));
+        assert!(!of(axis(4, 64, 66), &[axis(64, 1, 1)]));
+        assert!(!of(axis(4, 64, 68), &[axis(3, 513, 320), axis(64, 1, 1)]));
+        assert!(!of(axis(4, 64, 68), &[axis(3, 512, 322), axis(64, 1, 1)]));
+        assert!(!of(axis(4, 128, 68), &[axis(64, 2, 1)]));
+        assert!(!of(axis(4, 64, 128), &[axis(64, 1, 2)]));
+        assert!(!of(axis(4, 2, 2), &[]));
     }
 
     #[test]
@@ -220,7 +299,7 @@ mod tests {
     #[test]
     fn teams_go_in_the_largest_clusters_that_fill_the_machine() {
         let of = |lines, device, tuning: &Tuning| {
-            let plan = plan(lines, &problem(1 << 20, 4), device, tuning).unwrap();
+            let plan = plan_anywhere(lines, &problem(1 << 20, 4), device, tuning).unwrap();
             let ColumnKernel::Teams { stages, cluster, .. } = plan.kernel else {
                 panic!("{lines}: {plan}")
             };
@@ -260,6 +339,6 @@ mod tests {
         let plan = plan_of(1, 1 << 62, 4, H100);
         assert!(plan.workspace_bytes > 1 << 52 && plan.grid == 132);
         assert_eq!(plan_of(1 << 62, 2, 4, H100).grid, 132 * 3);
-        assert!(super::plan(1, &problem(2, 65), H100, &Tuning::default()).is_err());
+        assert!(plan_anywhere(1, &problem(2, 65), H100, &Tuning::default()).is_err());
     }
 }

@@ -1,6 +1,6 @@
 //! What the kernels are told, and their launch.
 
-use super::{ColumnPlan, plan, source};
+use super::{ColumnKernel, ColumnPlan, plan, plan_anywhere, source};
 use crate::inits::{InitArguments, Inits};
 use crate::launch::Module;
 use crate::lines::shape::{Lines, MOST_OUTER};
@@ -39,8 +39,8 @@ struct ColumnArguments {
 }
 
 impl ColumnArguments {
-    /// Lines as they lie, walked in the direction of the scan.
-    fn new<T, U>(lines: &Lines, addresses: [u64; 2], workspace: u64, inits: InitArguments) -> Self {
+    /// Lines as they lie, walked in the direction of the scan; the workspace is yet to be told.
+    fn new<T, U>(lines: &Lines, addresses: [u64; 2], inits: InitArguments) -> Self {
         let sizes = [size_of::<T>() as i64, size_of::<U>() as i64];
         let mut strides = [lines.line.input_stride, lines.line.output_stride];
         let mut offsets = [lines.input_offset, lines.output_offset];
@@ -70,7 +70,7 @@ impl ColumnArguments {
             first_number: lines.number_offset,
             axes: lines.outer.len() as u64,
             outer,
-            workspace,
+            workspace: 0,
             inits,
         }
     }
@@ -82,6 +82,8 @@ pub(crate) struct ColumnScan<T, U, A> {
     lines: Lines,
     plan: ColumnPlan,
     module: Arc<Module>,
+    /// For addresses that aren't multiples of 16, where that makes a difference.
+    anywhere: Option<(ColumnPlan, Arc<Module>)>,
     types: PhantomData<fn(T, A) -> U>,
 }
 
@@ -109,19 +111,27 @@ where
         O: DeviceOperator<A>,
     {
         let specification = Specification { kind: problem.kind, direction: problem.direction };
-        let kernel = |tuning: &Tuning| {
-            let plan = plan(lines.count, problem, device.capability(), tuning)?;
+        let compiled = |plan: ColumnPlan| {
             let text = source::<T, U, A, O>(operator, specification, &plan)?;
             let module = device.module(text, plan.shared_bytes)?;
             Ok::<_, Error>((plan, module))
         };
+        let kernel =
+            |tuning: &Tuning| compiled(plan(&lines, problem, device.capability(), tuning)?);
         let (mut plan, mut module) = kernel(device.tuning())?;
         // How many clusters a device holds, it tells of a kernel only.
         while plan.cluster() > 1 && !module.holds(plan.launch())? {
             let smaller = Tuning { strip_cluster: plan.cluster() / 2, ..*device.tuning() };
             (plan, module) = kernel(&smaller)?;
         }
-        Ok(Self { lines, plan, module, types: PhantomData })
+        let anywhere = match plan.kernel {
+            ColumnKernel::Short { .. } => {
+                let (device, tuning) = (device.capability(), device.tuning());
+                Some(compiled(plan_anywhere(lines.count, problem, device, tuning)?)?)
+            }
+            _ => None,
+        };
+        Ok(Self { lines, plan, module, anywhere, types: PhantomData })
     }
 
     pub(crate) fn plan(&self) -> &ColumnPlan {
@@ -151,12 +161,16 @@ where
         if self.lines.count == 0 || self.lines.line.len == 0 && totals.is_none() {
             return Ok(());
         }
-        workspace.reserve(self.plan.workspace_bytes)?;
-        let addresses = [input, output];
-        let mut arguments =
-            ColumnArguments::new::<T, U>(&self.lines, addresses, workspace.address(), inits);
+        let mut arguments = ColumnArguments::new::<T, U>(&self.lines, [input, output], inits);
+        let aligned = (arguments.input | arguments.output).is_multiple_of(16);
+        let (plan, module) = match &self.anywhere {
+            Some((plan, module)) if !aligned => (plan, module),
+            _ => (&self.plan, &self.module),
+        };
+        workspace.reserve(plan.workspace_bytes)?;
+        arguments.workspace = workspace.address();
         // SAFETY: these are the kernel's arguments; the caller's promise; the workspace is this stream's
         // alone, and large enough.
-        unsafe { self.module.launch(self.plan.launch(), workspace.stream(), &mut arguments) }
+        unsafe { module.launch(plan.launch(), workspace.stream(), &mut arguments) }
     }
 }

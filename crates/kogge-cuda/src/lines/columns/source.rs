@@ -25,6 +25,9 @@ where
 {
     let specification = Specification { direction: Direction::Forward, ..specification };
     let constants = match plan.kernel {
+        ColumnKernel::Short { elements } => {
+            format!("ELEMENTS = {elements}, THREADS = {}", plan.threads)
+        }
         ColumnKernel::Whole(ring) => ring.constants(plan.threads),
         ColumnKernel::Teams { columns, stages, cluster } => {
             format!("COLUMNS = {columns}, STAGES = {stages}, CLUSTER = {cluster}")
@@ -46,6 +49,13 @@ where
         entry: "column_scan",
     };
     let program = match plan.kernel {
+        ColumnKernel::Short { .. } => Program {
+            kernel: &kernels::SHORT_COLUMNS,
+            shared: "",
+            bounds: "Scan::THREADS",
+            entry: "short_columns",
+            ..common
+        },
         ColumnKernel::Whole(_) => common,
         ColumnKernel::Teams { .. } => Program {
             kernel: &kernels::COLUMN_TEAMS,

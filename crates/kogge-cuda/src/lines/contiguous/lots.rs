@@ -1,19 +1,10 @@
 //! Lots of short lines, each to a warp or a team of warps.
 
-use super::{ContiguousKernel, ContiguousPlan, begin_evenly};
+use super::{ContiguousKernel, ContiguousPlan, are_whole};
 use crate::lines::shape::Lines;
 use crate::plan::{LANES, WORKSPACE_HEAD};
 use crate::{Capability, Tuning};
 use kogge_core::{Order, Problem};
-
-/// Whether lines are whole chunks of whole 16 bytes, and lie at even distances of such.
-fn are_whole(lines: &Lines, problem: &Problem) -> bool {
-    let chunk = problem.order().chunk();
-    problem.len > 0
-        && problem.len.is_multiple_of(chunk as u64)
-        && (chunk * problem.element_bytes).is_multiple_of(16)
-        && begin_evenly(lines, problem)
-}
 
 /// Stages of a warp of `LineRings` of kernels/line_scan.cuh, at most, and what a stage has beside a lot.
 const MOST_STAGES: u64 = 8;
@@ -71,7 +62,8 @@ pub(super) fn in_lots(
             whole: stages > 0 && are_whole(lines, problem),
         },
         even: lines.outer.len() <= 1,
-        grid: lots.div_ceil(warps / team).clamp(1, device.multiprocessors.into()) as u32,
+        // A lot each, before any block has a second.
+        grid: lots.clamp(1, device.multiprocessors.into()) as u32,
         threads: (lanes * warps) as u32,
         shared_bytes: (head(warps) + warps * stages * stage) as u32,
         cooperative: false,

@@ -1,9 +1,10 @@
-//! Lines of consecutive elements. Short lines go in lots, each to a warp or a team of warps with a ring of
+//! Lines of consecutive elements. Short lines go a row a warp where there are few of them, and else in lots, each to a warp or a team of warps with a ring of
 //! stages of its own, and no block waits for another. The tiles of longer lines, all together, go through the
 //! rounds of the flat scan, where every line's look-ahead starts anew.
 
 mod lots;
 mod scan;
+mod short;
 mod source;
 
 pub(crate) use scan::ContiguousScan;
@@ -14,11 +15,17 @@ use crate::plan::{WORKSPACE_HEAD, ring};
 use crate::{Capability, Error, Plan, Ring, Tuning};
 use kogge_core::Problem;
 use lots::in_lots;
+use short::short;
 use std::fmt;
 
 /// Which kernel takes lines of consecutive elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContiguousKernel {
+    /// A warp for each row of the order: short lines of a small table.
+    Short {
+        /// Lines of a thread block, or rows that lines share.
+        bunch: u32,
+    },
     /// Resident warps, or teams of warps, that draw lots of lines: short lines.
     Lots {
         /// Lines of a lot.
@@ -74,6 +81,7 @@ impl ContiguousPlan {
 impl fmt::Display for ContiguousPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kernel {
+            ContiguousKernel::Short { .. } => write!(f, "short lines, a row a warp")?,
             ContiguousKernel::Lots { lines, stages, .. } => {
                 write!(f, "lots of {lines} lines, {stages} stages")?
             }
@@ -124,7 +132,8 @@ pub(crate) fn plan(
                 workspace_bytes: tiles.saturating_mul(slot).saturating_add(WORKSPACE_HEAD),
             })
         }
-        _ if in_one_tile => Ok(in_lots(lines, problem, device, tuning)),
+        _ if in_one_tile => Ok(short(lines, problem, device, tuning)
+            .unwrap_or_else(|| in_lots(lines, problem, device, tuning))),
         _ => Ok(ContiguousPlan {
             kernel: ContiguousKernel::OneByOne(flat),
             even: lines.outer.len() <= 1,
@@ -146,6 +155,15 @@ fn begin_evenly(lines: &Lines, problem: &Problem) -> bool {
         even(axis.input_stride, problem.element_bytes)
             && even(axis.output_stride, problem.output_bytes)
     })
+}
+
+/// Whether lines are whole chunks of whole 16 bytes, and lie at even distances of such.
+fn are_whole(lines: &Lines, problem: &Problem) -> bool {
+    let chunk = problem.order().chunk();
+    problem.len > 0
+        && problem.len.is_multiple_of(chunk as u64)
+        && (chunk * problem.element_bytes).is_multiple_of(16)
+        && begin_evenly(lines, problem)
 }
 
 /// Tiles of a block under way at a time: of shorter ones more, so that as many bytes are.
@@ -188,8 +206,36 @@ mod tests {
         Lines::new(&shape, Direction::Forward).unwrap()
     }
 
+    /// The plan, however small the table is.
     fn of(len: u64, count: u64, pitch: i64, element: usize, device: Capability) -> ContiguousPlan {
-        plan(&lines(len, count, pitch), &problem(len, element), device, &Tuning::default()).unwrap()
+        let tuning = Tuning { short_line_bytes: 0, ragged_line_bytes: 0, ..Tuning::default() };
+        plan(&lines(len, count, pitch), &problem(len, element), device, &tuning).unwrap()
+    }
+
+    #[test]
+    fn short_lines_of_small_tables_go_a_row_a_warp() {
+        let of = |len, count, bytes| {
+            let tuning = Tuning {
+                short_line_bytes: bytes,
+                ragged_line_bytes: bytes / 4,
+                ..Tuning::default()
+            };
+            let lines = lines(len, count, len as i64);
+            let plan = plan(&lines, &problem(len, 4), H100, &tuning).unwrap();
+            match plan.kernel {
+                ContiguousKernel::Short { bunch } => Some((bunch, plan.grid, plan.threads)),
+                _ => None,
+            }
+        };
+        assert_eq!(of(64, 1024, 1 << 18), Some((4, 128, 128)));
+        assert_eq!(of(64, 1025, 1 << 18), None);
+        assert_eq!(of(1024, 64, 1 << 18), Some((1, 64, 256)));
+        assert_eq!(of(1025, 64, 1 << 20), None);
+        assert_eq!(of(300, 800, 1 << 20), Some((2, 400, 192)));
+        assert_eq!(of(3, 20_000, 1 << 20), Some((5, 125, 160)));
+        assert_eq!(of(3, 30_000, 1 << 20), None);
+        assert_eq!(of(1, 1, 1 << 20), Some((1, 1, 32)));
+        assert_eq!(of(0, 9, 1 << 20), None);
     }
 
     #[test]
@@ -228,7 +274,7 @@ mod tests {
     #[test]
     fn few_lines_have_few_blocks() {
         assert_eq!(of(256, 1, 256, 4, H100).grid, 1);
-        assert_eq!(of(256, 65, 256, 4, H100).grid, 2);
+        assert_eq!(of(256, 65, 256, 4, H100).grid, 17);
         assert_eq!(of(1 << 20, 1, 1 << 20, 4, H100).grid, 128);
     }
 

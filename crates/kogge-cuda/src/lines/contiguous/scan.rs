@@ -80,6 +80,7 @@ impl LineArguments {
             ContiguousKernel::Lots { stages, stage_bytes, bunch, .. } => {
                 (stages, stage_bytes, bunch.into())
             }
+            ContiguousKernel::Short { bunch } => (0, 0, bunch.into()),
             _ => (0, 0, 0),
         };
         Self {

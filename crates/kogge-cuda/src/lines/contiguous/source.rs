@@ -29,6 +29,20 @@ where
         ContiguousKernel::OneByOne(flat) => {
             return crate::source::<T, U, A, O>(operator, specification, &flat);
         }
+        ContiguousKernel::Short { .. } => {
+            constants = format!("EVEN = {even}");
+            Program {
+                kernel: &kernels::SHORT_LINES,
+                bulk: false,
+                constants: &constants,
+                source: None,
+                shared: "ShortLines",
+                shared_bytes: plan.shared_bytes,
+                bounds: "LANES * ROWS_PER_SEGMENT",
+                arguments: "LineArguments",
+                entry: "short_line_scan",
+            }
+        }
         ContiguousKernel::Lots { warps, bulk, whole, .. } => {
             constants = format!("EVEN = {even}, WARPS = {warps}, WHOLE = {}", u32::from(whole));
             Program {
