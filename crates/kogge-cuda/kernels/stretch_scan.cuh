@@ -98,18 +98,12 @@ struct StretchWarp {
 #pragma unroll 1
         for (u32 j = 0; j < steps;) {
             if constexpr (GROUP > 1) {
-                bool plain = heads_of(with_heads, j, GROUP) == 0;
-                u32 heads[GROUP], others = 0;
-#pragma unroll
-                for (u32 g = 0; g < GROUP; g++) others |= heads[g] = heads_in(word, j + g < STEPS ? j + g : j);
-                bool in_phase = lanes_where(others > 1) == 0 && phase == 0;
-                if (j + GROUP <= steps && (plain || in_phase)) {
+                if (j + GROUP <= steps && heads_of(with_heads, j, GROUP) == 0) {
                     InputChunk<S> input[GROUP];
                     A out[GROUP][E];
 #pragma unroll
                     for (u32 g = 0; g < GROUP; g++) input[g] = read(stage, j + g, aligned);
-                    if (plain) scan_plain_rows<GROUP>(out, input);
-                    else scan_rows_in_phase<GROUP>(out, input, heads);
+                    scan_plain_rows<GROUP>(out, input);
 #pragma unroll
                     for (u32 g = 0; g < GROUP; g++) write(here, to, j + g, full, out[g], straddling);
                     j += GROUP;
@@ -121,7 +115,10 @@ struct StretchWarp {
             if (heads_of(with_heads, j, 1) == 0) {
                 scan_plain_rows<1>(out, input);
             } else {
-                scan_row(out[0], input[0], heads_in(word, j));
+                u32 heads = heads_in(word, j);
+                bool in_phase = E > 1 && lanes_where(heads > 1) == 0 && phase == 0;
+                if (in_phase) scan_row_in_phase(out[0], input[0], heads != 0);
+                else scan_row(out[0], input[0], heads);
             }
             write(here, to, j, full, out[0], straddling);
             j++;
@@ -217,7 +214,7 @@ struct StretchWarp {
         last = moved[G - 1];
     }
     template <u32 G>
-    __device__ __forceinline__ void kogge_stone_cells(A (&value)[G], const u32 (&steps)[G]) {
+    __device__ __forceinline__ void kogge_stone_cells(A (&value)[G], u32 steps) {
 #pragma unroll
         for (u32 k = 0; k < 5; k++) {
             A moved[G];
@@ -226,7 +223,7 @@ struct StretchWarp {
 #pragma unroll
             for (u32 g = 0; g < G; g++) {
                 A left = blend(below[k], moved[g], g > 0 ? moved[g > 0 ? g - 1 : 0] : turned[k]);
-                value[g] = take_left<Op>(steps[g] >> k & 1, left, value[g]);
+                value[g] = take_left<Op>(steps >> k & 1, left, value[g]);
             }
             turned[k] = moved[G - 1];
         }
@@ -263,10 +260,7 @@ struct StretchWarp {
             for (u32 e = 0; e + 1 < E; e++)
                 value[g] = choose(e < phase, Op::combine(value[g], widened<A, false>(input[g], e)), value[g]);
         }
-        u32 steps[G];
-#pragma unroll
-        for (u32 g = 0; g < G; g++) steps[g] = takes;
-        kogge_stone_cells(value, steps);
+        kogge_stone_cells(value, takes);
         A total[G];
 #pragma unroll
         for (u32 g = 0; g < G; g++) total[g] = value_of_lane(value[g], head_lane);
@@ -309,8 +303,7 @@ struct StretchWarp {
         turn(value, tail);
 #pragma unroll
         for (u32 e = 0; e + 1 < E; e++) value[0] = choose(e < first, Op::combine(value[0], widened<A, false>(input, e)), value[0]);
-        const u32 steps[1] = {reach((chunk - 1) % LANES)};
-        kogge_stone_cells(value, steps);
+        kogge_stone_cells(value, reach((chunk - 1) % LANES));
         A entering = row;
         bool entered = lower == 0, none = rows == 0;
         pass_row(value_of_lane(value[0], head_lane));
@@ -333,47 +326,28 @@ struct StretchWarp {
         scan_rest(out, input, last[0], first);
         enter(newest, last_phase);
     }
-    // Several where chunks are cells: a head comes first in its cell, and nothing goes over into the next.
-    template <u32 G>
-    __device__ __forceinline__ void scan_rows_in_phase(A (&out)[G][E], const InputChunk<S> (&input)[G], const u32 (&heads)[G]) {
-        u32 with[G], lower[G], from[G + 1], chunk[G], steps[G];
-        A value[G], total[G];
-        from[0] = head_lane;
+    // The same where chunks are cells: a `head` comes first in its cell, and nothing goes over into the next.
+    __device__ __forceinline__ void scan_row_in_phase(A (&out)[E], const InputChunk<S>& input, bool head) {
+        u32 with = lanes_where(head), lower = with & ((1u << lane) - 1);
+        u32 source = lower ? highest_bit(lower) : head_lane, chunk = (lane - source) % LANES;
+        A value[1] = {widened<A, false>(input, 0)};
 #pragma unroll
-        for (u32 g = 0; g < G; g++) {
-            with[g] = lanes_where(heads[g] != 0);
-            lower[g] = with[g] & ((1u << lane) - 1);
-            from[g + 1] = with[g] ? highest_bit(with[g]) : from[g];
-            chunk[g] = (lane - (lower[g] ? highest_bit(lower[g]) : from[g])) % LANES;
-            steps[g] = reach((chunk[g] - 1) % LANES);
-            value[g] = widened<A, false>(input[g], 0);
-#pragma unroll
-            for (u32 e = 1; e < E; e++) value[g] = Op::combine(value[g], widened<A, false>(input[g], e));
-        }
+        for (u32 e = 1; e < E; e++) value[0] = Op::combine(value[0], widened<A, false>(input, e));
         turn(value, tail);
-        kogge_stone_cells(value, steps);
+        kogge_stone_cells(value, reach((chunk - 1) % LANES));
+        A entering = row;
+        bool none = rows == 0;
+        pass_row(value_of_lane(value[0], head_lane));
+        A begin = before_chunk(value[0], entering, none, takes & BEHIND_HEAD, chunk == 0);
+        A running = choose(lower == 0, begin, WHOLE ? value[0] : follow(true, init, value[0]));
 #pragma unroll
-        for (u32 g = 0; g < G; g++) total[g] = value_of_lane(value[g], from[g]);
-#pragma unroll
-        for (u32 g = 0; g < G; g++) {
-            A entering = row;
-            bool none = rows == 0;
-            pass_row(total[g]);
-            A begin = before_chunk(value[g], entering, none, lane >= from[g], chunk[g] == 0);
-            A running = choose(lower[g] == 0, begin, WHOLE ? value[g] : follow(true, init, value[g]));
-#pragma unroll
-            for (u32 e = 0; e < E; e++) {
-                bool head = e == 0 && heads[g] != 0;
-                A through = follow(head, running, widened<A, false>(input[g], e));
-                out[g][e] = through;
-                if (S::EXCLUSIVE) out[g][e] = choose(head, !WHOLE && begun ? init : Op::identity(), running);
-                running = through;
-            }
-            if (with[g]) rows = 0;
+        for (u32 e = 0; e < E; e++) {
+            A through = follow(e == 0 && head, running, widened<A, false>(input, e));
+            out[e] = through;
+            if (S::EXCLUSIVE) out[e] = choose(e == 0 && head, !WHOLE && begun ? init : Op::identity(), running);
+            running = through;
         }
-        u32 past = rows;
-        enter(from[G], 0);
-        rows = past;
+        enter(highest_bit(with), 0);
     }
 };
 

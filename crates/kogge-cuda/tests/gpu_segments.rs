@@ -89,7 +89,12 @@ struct Trial<A, O> {
 impl<A: Element + DeviceType, O: DeviceOperator<A>> Trial<A, O> {
     fn new(device: Device, operator: O, some: [A; 3], seed: u64) -> Self {
         let workspace = device.workspace().expect("a workspace");
-        let long = Tuning { stretches_per_warp: 0, long_windows: 0, ..Tuning::default() };
+        let long = Tuning {
+            stretches_per_warp: 0,
+            stretches_by_key: true,
+            long_windows: 0,
+            ..Tuning::default()
+        };
         let devices = [device.clone(), device.with_tuning(long)];
         Self { operator, some, devices, workspace, random: Random(seed) }
     }

@@ -221,6 +221,8 @@ const COVER_BYTES: u64 = 8;
 const LIST_HEAD: u64 = 16;
 const RUN_TILE_BYTES: u64 = 32;
 const STRETCH_BYTES: u64 = 16;
+/// Tiles for each multiprocessor up to which exact operators go by windows in one launch.
+const FEW_TILES: u32 = 2;
 /// What a window tells others of its heads (kernels/window_heads.cuh).
 const HEAD_SLOT: u64 = 16;
 /// Warps of a thread block.
@@ -271,13 +273,16 @@ pub fn plan_segments(
     let steps = steps(problem, device, tuning);
     let shared_bytes = shared_bytes(problem, steps);
     let window = WARPS * steps * order.row();
+    let by_element = source.segments().is_none();
     let exact = match brackets {
+        Brackets::Any if by_element && few_tiles(problem, device) => None,
         Brackets::Any => ExactSegments::new(problem, device, tuning),
         Brackets::Fixed | Brackets::Numbered => None,
     };
     let stretched = match brackets {
         Brackets::Numbered => None,
         _ if exact.is_some() => None,
+        _ if by_element && !tuning.stretches_by_key => None,
         _ => LongSegments::beside_stretches(problem, device, tuning)
             .and_then(|long| Some((long, Stretches::new(problem, long, device, tuning)?))),
     };
@@ -306,10 +311,8 @@ pub fn plan_segments(
     let slots = |level: usize| problem.len / level as u64 + 1;
     let slots = slots(order.segment()) + slots(order.tile()) + 2 * slots(order.block());
     let slots = slots.max(rounds.map_or(0, |long| long.tiles)) * slot(problem.accumulator_bytes);
-    let one_launch = brackets == Brackets::Fixed
-        && exact.is_none()
-        && stretched.is_none()
-        && source.segments().is_none();
+    let one_launch =
+        by_element && brackets != Brackets::Numbered && exact.is_none() && stretched.is_none();
     let heads = if one_launch { windows * HEAD_SLOT } else { 0 };
     let tails = exact.map_or(0, |exact| exact.tiles * slot(2 * problem.accumulator_bytes));
     let tiles = rounds.map(|long| long.tiles);
@@ -339,6 +342,12 @@ pub fn plan_segments(
             false => (windows - 1) * (order.segment() * problem.element_bytes) as u64,
         },
     })
+}
+
+/// Whether windows in one launch are faster than rounds and a launch before them.
+fn few_tiles(problem: &Problem, device: Capability) -> bool {
+    let tiles = problem.len.div_ceil(problem.order().tile() as u64);
+    tiles <= u64::from(FEW_TILES * device.multiprocessors)
 }
 
 const fn mask_bytes(marks: u64, marked: u32) -> u64 {
@@ -473,13 +482,14 @@ mod tests {
     }
 
     #[test]
-    fn few_elements_by_flags_or_keys_are_one_launch() {
-        let plan = |len, source, brackets| {
-            let problem = problem(len, 4, 4, 4);
-            plan_segments(&problem, source, brackets, H100, &Tuning::default()).unwrap()
+    fn flags_and_keys_without_numbers_take_one_launch() {
+        let tuned = |len, source, brackets, tuning: &Tuning| {
+            plan_segments(&problem(len, 4, 4, 4), source, brackets, H100, tuning).unwrap()
         };
-        let keys = SegmentSource::Keys(KeyType::Bits32);
-        for source in [keys, SegmentSource::Heads] {
+        let tuning = Tuning::default();
+        let plan = |len, source, brackets| tuned(len, source, brackets, &tuning);
+        let stretches = Tuning { stretches_by_key: true, ..tuning };
+        for source in [SegmentSource::Keys(KeyType::Bits32), SegmentSource::Heads] {
             let few = plan(1 << 20, source, Brackets::Fixed);
             assert!(few.one_launch && few.scratch_bytes == 0, "{few}");
             assert!(few.to_string().ends_with("; in one launch"), "{few}");
@@ -487,15 +497,19 @@ mod tests {
             assert!(!numbered.one_launch && numbered.scratch_bytes > 0, "{numbered}");
             let slots = few.workspace_bytes - numbered.workspace_bytes;
             assert_eq!(slots, few.windows * HEAD_SLOT);
-            let many = plan(1 << 28, source, Brackets::Fixed);
+            assert!(plan(1 << 28, source, Brackets::Fixed).one_launch);
+            let many = tuned(1 << 28, source, Brackets::Fixed, &stretches);
             assert!(many.stretches.is_some() && !many.one_launch, "{many}");
-            assert!(
-                !plan(1 << 20, source, Brackets::Any).one_launch,
-                "exact operators go in rounds"
-            );
+            let few = tuned(1 << 20, source, Brackets::Fixed, &stretches);
+            assert!(few.stretches.is_none() && few.one_launch, "{few}");
+            // Exact operators go in rounds, if there are tiles enough.
+            let exact = |tiles: u64| plan(tiles * 8192, source, Brackets::Any);
+            assert!(exact(2 * 132).one_launch && exact(2 * 132).exact.is_none());
+            assert!(!exact(2 * 132 + 1).one_launch && exact(2 * 132 + 1).exact.is_some());
         }
         let offsets = SegmentSource::Offsets { segments: 9, bits: 64 };
         assert!(!plan(1 << 20, offsets, Brackets::Fixed).one_launch);
+        assert!(plan(1 << 20, offsets, Brackets::Any).exact.is_some());
     }
 
     #[test]
