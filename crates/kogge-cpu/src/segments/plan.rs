@@ -53,7 +53,7 @@ pub fn plan_segments(problem: &Problem, machine: Machine) -> SegmentPlan {
     if threads == 1 {
         return SegmentPlan { threads, piece: len.max(1), alone: len, stream };
     }
-    let piece = (tuning::PIECE_BYTES as usize / problem.element_bytes.max(1)).max(1);
+    let piece = (tuning::piece_bytes(machine.cpu) as usize / problem.element_bytes.max(1)).max(1);
     let alone = (len / (PIECES_PER_THREAD * threads)).max(piece);
     SegmentPlan { threads, piece, alone, stream }
 }
