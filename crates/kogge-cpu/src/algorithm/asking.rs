@@ -3,6 +3,7 @@
 
 use super::tile::Beside;
 use crate::arch::stream::{Cache, LINE, ROW};
+use crate::{Cpu, tuning};
 
 /// Bytes from where something is folded to where it is asked for: memory, by several threads.
 pub(super) const AHEAD: usize = 8 * ROW;
@@ -62,6 +63,17 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
+    /// For so many bytes of elements on such a CPU, given what may be asked for beside. Elsewhere than on a mesh, and
+    /// from a cache, neither is worth it: from L3, 8 MiB beside keys were a tenth to a quarter slower.
+    pub(crate) fn of(
+        cpu: Cpu,
+        bytes: u64,
+        looked_at: impl FnOnce() -> Option<(*const u8, usize)>,
+    ) -> Self {
+        let far = cpu == Cpu::Mesh && bytes >= tuning::stream_bytes(cpu);
+        Self { far, looked_at: if far { looked_at() } else { None } }
+    }
+
     /// The same from a place on.
     pub(crate) fn on(self, place: usize) -> Self {
         let moved = |(first, each): (*const u8, usize)| (first.wrapping_add(place * each), each);
@@ -90,6 +102,23 @@ impl Wanted {
             for line in (0..count * each).step_by(LINE) {
                 Cache::L1.ask::<LINE>(from.wrapping_add(line));
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_asked_for_from_the_memory_of_a_mesh_alone() {
+        let keys = (std::ptr::without_provenance(64), 4);
+        let wanted = |cpu, mib: u64| Wanted::of(cpu, mib << 20, || Some(keys));
+        assert!(wanted(Cpu::Mesh, 16).far);
+        let moved = (std::ptr::without_provenance(104), 4);
+        assert_eq!(wanted(Cpu::Mesh, 16).on(10).looked_at, Some(moved));
+        for near in [wanted(Cpu::Mesh, 15), wanted(Cpu::Common, 1 << 10)] {
+            assert!(!near.far && near.looked_at.is_none());
         }
     }
 }

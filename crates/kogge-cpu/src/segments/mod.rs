@@ -27,7 +27,7 @@ use crate::arch::{Words, Work, stream};
 use crate::engine::{Request, scan_raw};
 use crate::parts::{Parts, PerPart};
 use crate::plan::{Machine, Plan, plan};
-use crate::{Cpu, pool, tuning};
+use crate::{Cpu, pool};
 use kogge_core::{Accumulate, Element, Error, Operator, Order};
 use short::{BATCH, Batches};
 use std::ops::Range;
@@ -126,12 +126,8 @@ where
         per.check(count, "segment(s)")?;
     }
     let parts = per.share(request.init);
-    // Elsewhere neither was tried.
-    let cpu = Cpu::detect();
-    let far =
-        cpu == Cpu::Mesh && len.saturating_mul(size_of::<T>()) as u64 >= tuning::stream_bytes(cpu);
-    let looked_at = if far { segments.looked_at() } else { None };
-    let wanted = Wanted { far, looked_at };
+    let bytes = len.saturating_mul(size_of::<T>()) as u64;
+    let wanted = Wanted::of(Cpu::detect(), bytes, || segments.looked_at());
     let job = Job { request, from, to, len, in_place, parts, plan, wanted };
     // SAFETY: the memory by contract; numbers were counted, so initial values and totals exist.
     unsafe { job.run(segments, even, &pieces, &numbers) };
