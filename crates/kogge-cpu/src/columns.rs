@@ -6,11 +6,12 @@
 use crate::algorithm::abreast::{Abreast, Sink, Source, Target};
 use crate::algorithm::line::ByLines;
 use crate::algorithm::strip::{Ahead, LANES};
-use crate::arch::Level;
-use crate::arch::stream::{self, LINE};
+use crate::arch::stream::{self, Cache, LINE};
+use crate::arch::{Cpu, Level};
 use crate::descent::Descent;
 use crate::engine::{Request, same};
 use crate::parts::Parts;
+use crate::tuning;
 use kogge_core::{Accumulate, Element, Operator, Order};
 use std::ops::Range;
 
@@ -28,9 +29,6 @@ const WIDTH: usize = 2048;
 
 /// Strips that a thread should find, before they are made wider than `WIDTH`.
 const STRIPS_PER_THREAD: usize = 2;
-
-/// Bytes of a stage, where a chunk has no more: narrow rows of memory leave it in long runs.
-const STAGE: usize = 2 << 10;
 
 /// Bytes that memory is asked for ahead, and chunks at most, where it isn't in a cache.
 const AHEAD: (usize, usize) = (16 << 10, 32);
@@ -98,7 +96,7 @@ impl<T: Element, U: Element> Lines<T, U> {
         let end = self.len - self.places(row).start;
         let beyond =
             (self.count as isize).wrapping_sub(self.strides[0].wrapping_mul(self.len as isize));
-        Ahead { places, end, beyond }
+        Ahead { places, end, beyond, cache: Cache::L1 }
     }
 
     /// Where some places are and their values go, if they are a row of a narrow table, elements are their
@@ -183,7 +181,9 @@ impl<T: Element, U: Element> Lines<T, U> {
             let (pitch, room, stream) = (stride, places.len(), self.stream);
             return Sink { stage: first, pitch, stream, lines, room, target: None };
         }
-        let chunks = STAGE / (order.chunk() * lines * size_of::<U>().max(1));
+        // Narrow rows of memory leave it in long runs.
+        let chunks = tuning::column_stage_bytes(Cpu::detect())
+            / (order.chunk() * lines * size_of::<U>().max(1));
         let room = chunks.clamp(1, Order::CHUNKS_PER_ROW) * order.chunk();
         let stage = descent.stage.of::<U>(2 * Sink::<U>::values(room, lines));
         let target = Some(Target { first, stride, stream: self.stream });
@@ -343,7 +343,7 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
                     to,
                     lines.count,
                     lines.stream,
-                    ahead.places,
+                    (ahead.places, ahead.cache),
                 )
             {
                 return;
@@ -370,13 +370,14 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
         unsafe {
             let narrow = match lines.narrow::<A, O>(&places, self.request.level) {
                 Some((from, to)) => {
-                    descent.narrow::<O, false>(self.request, from, to, lines.count, false, 0)
+                    let near = (0, Cache::L1);
+                    descent.narrow::<O, false>(self.request, from, to, lines.count, false, near)
                 }
                 None => false,
             };
             if !narrow {
                 let from = lines.source(&places, descent);
-                descent.fold(self.request, from, places.len(), Ahead::by(lines.ahead()));
+                descent.fold(self.request, from, places.len(), Ahead::by(lines.ahead(), Cache::L1));
             }
         }
         descent.folds()

@@ -4,6 +4,7 @@ use crate::algorithm::abreast::{Sink, Source};
 use crate::algorithm::levels::Levels;
 use crate::algorithm::narrow::{self, Narrow};
 use crate::algorithm::strip::{Ahead, Group, LANES, Lanes, Row};
+use crate::arch::stream::Cache;
 use crate::engine::Request;
 use bytemuck::Zeroable;
 use kogge_core::{Accumulate, Element, Operator};
@@ -143,7 +144,7 @@ impl<A: Element<Accumulator = A>> Descent<A> {
     }
 
     /// Scans or folds the next row of a table of sixteen lines at most, whose places follow one another,
-    /// if the level has vectors for them, and asks for places so far `ahead` meanwhile. [`folds`](Self::folds) has the fold.
+    /// if the level has vectors for them, and asks for places so far `ahead` meanwhile, to be brought into a cache. [`folds`](Self::folds) has the fold.
     ///
     /// # Safety
     ///
@@ -156,7 +157,7 @@ impl<A: Element<Accumulator = A>> Descent<A> {
         to: *mut A,
         lines: usize,
         stream: bool,
-        ahead: usize,
+        ahead: (usize, Cache),
     ) -> bool
     where
         O: Operator<A>,
@@ -172,7 +173,7 @@ impl<A: Element<Accumulator = A>> Descent<A> {
             fold: &mut self.groups[0].chunks.0,
             stage: self.stage.of::<u8>(if STORE { narrow::stage_bytes::<A>(lines) } else { 0 }),
             stream,
-            ahead: AHEAD.max(ahead * lines * size_of::<A>()),
+            ahead: (AHEAD.max(ahead.0 * lines * size_of::<A>()), ahead.1),
         })
     }
 

@@ -7,7 +7,8 @@
 
 use crate::algorithm::handover::{Gate, Slot, late};
 use crate::algorithm::strip::{Ahead, LANES};
-use crate::arch::stream;
+use crate::arch::Cpu;
+use crate::arch::stream::{self, Cache};
 use crate::columns::{Columns, Lines};
 use crate::descent::Descent;
 use crate::sync::spin;
@@ -20,12 +21,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// How often a late total is looked for before it is computed: some tens of microseconds.
 const PATIENCE: usize = 1 << 10;
 
+/// Bytes of a piece that is asked for into L2 alone at most, where that is worth it: it is asked for a piece ahead. (On a
+/// mesh, rows of 500 KiB are a tenth slower so, those of 256 KiB 3 % faster.)
+const FAR: usize = 256 << 10;
+
 /// What the threads of one scan share.
 pub(crate) struct Together<'a, 'b, T, U, A, O> {
     columns: &'a Columns<'a, 'b, A, O>,
     lines: &'a Lines<T, U>,
     /// Rows of a piece.
     pub(crate) piece: usize,
+    /// What the next piece is brought into.
+    cache: Cache,
     /// The next row to be taken.
     next: AtomicUsize,
     /// One slot for the total of each group in each row.
@@ -48,10 +55,12 @@ where
     ) -> Self {
         let rows = lines.rows();
         let row = const { Order::of::<T>().row() } * lines.count * size_of::<T>().max(1);
+        let piece = (tuning::piece_bytes(Cpu::detect()) as usize / row).clamp(1, rows);
         Self {
             columns,
             lines,
-            piece: (tuning::PIECE_BYTES as usize / row).clamp(1, rows),
+            piece,
+            cache: if piece * row > FAR { Cache::L1 } else { Cache::for_memory() },
             next: AtomicUsize::new(0),
             totals: (0..rows * lines.groups()).map(|_| Slot::new()).collect(),
             gates: (0..if in_place { rows } else { 0 }).map(|_| Gate::new()).collect(),
@@ -87,9 +96,10 @@ where
                 }
                 let next = self.take();
                 let ahead = (next.start - piece.start) * const { Order::of::<T>().row() };
+                let ahead = Ahead::by(ahead, self.cache);
                 for row in piece.clone() {
                     self.close(row);
-                    self.columns.scan_row(self.lines, row, Ahead::by(ahead), &mut descent);
+                    self.columns.scan_row(self.lines, row, ahead, &mut descent);
                     descent.take_in(self.columns.request.operator);
                 }
                 if piece.end == self.lines.rows() {

@@ -9,7 +9,7 @@
 
 use super::strip::LANES;
 use crate::arch::Words;
-use crate::arch::stream::{LINE, prefetch_part, stream_run};
+use crate::arch::stream::{Cache, LINE, stream_run};
 use std::ops::Range;
 use std::ptr::{null, null_mut};
 
@@ -39,13 +39,13 @@ impl<T> Abreast<T> {
         Abreast { first: self.first.cast(), stride: self.stride }
     }
 
-    /// Asks for the lanes at some places, so many elements `ahead` of these, to be brought nearer.
+    /// Asks for the lanes at some places, so many elements `ahead` of these, to be brought into a cache.
     #[inline(always)]
-    pub(super) fn ask(&self, ahead: isize, len: usize) {
+    pub(super) fn ask(&self, ahead: isize, len: usize, cache: Cache) {
         for place in 0..len {
             let lanes = self.at(place).wrapping_offset(ahead).cast::<u8>();
             for line in (0..LANES * size_of::<T>()).step_by(LINE) {
-                prefetch_part::<LINE>(lanes.wrapping_add(line));
+                cache.ask::<LINE>(lanes.wrapping_add(line));
             }
         }
     }

@@ -2,7 +2,8 @@
 //! 1 KiB, of loads, prefetches or stores, cost a fifth of the bandwidth and more.)
 
 use super::tile::Beside;
-use crate::arch::stream::{Cache, ROW};
+use crate::arch::stream::{Cache, LINE, ROW};
+use crate::{Cpu, tuning};
 
 /// Bytes from where something is folded to where it is asked for: memory, by several threads.
 pub(super) const AHEAD: usize = 8 * ROW;
@@ -47,6 +48,77 @@ impl Asking {
     pub(super) fn row(&mut self) {
         for _ in 0..4 {
             self.quarter();
+        }
+    }
+}
+
+/// What is asked for while segments are scanned where they lie.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted {
+    /// Whether elements come from a memory that is so far away that L1 waits for too few lines at a time.
+    pub(crate) far: bool,
+    /// What is looked at of each place before it is scanned, such as its key, if that too should be asked for: where that
+    /// of the first place lies, and bytes of each.
+    pub(crate) looked_at: Option<(*const u8, usize)>,
+}
+
+impl Wanted {
+    /// For so many bytes of elements on such a CPU, given what may be asked for beside. Elsewhere than on a mesh, and
+    /// from a cache, neither is worth it: from L3, 8 MiB beside keys were a tenth to a quarter slower.
+    pub(crate) fn of(
+        cpu: Cpu,
+        bytes: u64,
+        looked_at: impl FnOnce() -> Option<(*const u8, usize)>,
+    ) -> Self {
+        let far = cpu == Cpu::Mesh && bytes >= tuning::stream_bytes(cpu);
+        Self { far, looked_at: if far { looked_at() } else { None } }
+    }
+
+    /// The same from a place on.
+    pub(crate) fn on(self, place: usize) -> Self {
+        let moved = |(first, each): (*const u8, usize)| (first.wrapping_add(place * each), each);
+        Self { looked_at: self.looked_at.map(moved), ..self }
+    }
+
+    /// Asks for some bytes of elements, so many bytes ahead: what is far away into L2, and into L1 shortly before it is
+    /// scanned.
+    #[inline(always)]
+    pub(super) fn elements<const BYTES: usize>(&self, from: *const u8, ahead: usize) {
+        if self.far {
+            Cache::L2.ask::<BYTES>(from.wrapping_add(ahead));
+            Cache::L1.ask::<BYTES>(from.wrapping_add(ahead / 4));
+        } else {
+            Cache::L1.ask::<BYTES>(from.wrapping_add(ahead));
+        }
+    }
+
+    /// Asks for what is looked at of these places, which are far enough ahead of those that are scanned. (It is looked at
+    /// all at once for some thousand places. Asked for only then, memory rests before and is late after: on a mesh runs of
+    /// 64 equal keys have 68 to 78 % of a flat scan's speed, and 79 to 87 % by asking for a little of it with each span.)
+    #[inline(always)]
+    pub(super) fn looked_at(&self, place: usize, count: usize) {
+        if let Some((first, each)) = self.looked_at {
+            let from = first.wrapping_add(place.wrapping_mul(each));
+            for line in (0..count * each).step_by(LINE) {
+                Cache::L1.ask::<LINE>(from.wrapping_add(line));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_asked_for_from_the_memory_of_a_mesh_alone() {
+        let keys = (std::ptr::without_provenance(64), 4);
+        let wanted = |cpu, mib: u64| Wanted::of(cpu, mib << 20, || Some(keys));
+        assert!(wanted(Cpu::Mesh, 16).far);
+        let moved = (std::ptr::without_provenance(104), 4);
+        assert_eq!(wanted(Cpu::Mesh, 16).on(10).looked_at, Some(moved));
+        for near in [wanted(Cpu::Mesh, 15), wanted(Cpu::Common, 1 << 10)] {
+            assert!(!near.far && near.looked_at.is_none());
         }
     }
 }

@@ -8,8 +8,9 @@
 //! An exclusive value is the inclusive one of elements moved up by one; a segment's first is its initial
 //! value, or the identity, which nothing may take in.
 
+use super::asking::Wanted;
 use super::free::{combine, splat};
-use crate::arch::stream::{LINE, prefetch_part};
+use crate::arch::stream::LINE;
 use crate::arch::{Masked, MaskedOf, Words, Work};
 use kogge_core::{Element, Kind, Operator};
 
@@ -18,6 +19,9 @@ pub(crate) const WORD: usize = 64;
 
 /// Bytes from where elements are read to where memory is asked for.
 const AHEAD: usize = 2 << 10;
+
+/// Places from those that are scanned to those of which what is looked at is asked for: more than are looked at at once.
+const LOOKED_AT: usize = WORDS * WORD / 2 * 3;
 
 /// Whether segments of such elements are scanned like this.
 pub(crate) const fn headed<A: Element, O: Operator<A>>() -> bool {
@@ -44,6 +48,8 @@ pub(crate) struct Headed<'a, A, O> {
     pub(crate) through: A,
     /// Whether values go past the caches.
     pub(crate) stream: bool,
+    /// From the first place on.
+    pub(crate) wanted: Wanted,
 }
 
 /// A `match` on the size of a type, of which each type compiles its own arm alone.
@@ -173,10 +179,10 @@ impl<A: Element, O: Operator<A>> Headed<'_, A, O> {
         for w in 0..words {
             let place = w * WORD;
             for line in (0..WORD * S).step_by(LINE) {
-                prefetch_part::<LINE>(
-                    self.from.wrapping_add(place).cast::<u8>().wrapping_add(AHEAD + line),
-                );
+                let line = self.from.wrapping_add(place).cast::<u8>().wrapping_add(line);
+                self.wanted.elements::<LINE>(line, AHEAD);
             }
+            self.wanted.looked_at(place + LOOKED_AT, WORD);
             // SAFETY: the word's places exist.
             unsafe {
                 let (from, to) = (self.from.add(place), self.to.add(place));

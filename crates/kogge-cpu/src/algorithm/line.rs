@@ -8,7 +8,7 @@
 use super::abreast::Abreast;
 use super::free::{combine, splat};
 use super::strip::{Group, LANES, LEVELS, Lanes, fills};
-use crate::arch::stream::{LINE, prefetch_part};
+use crate::arch::stream::{Cache, LINE};
 use crate::arch::{Vectors, WideOf, Words, Work};
 use crate::array::array;
 use kogge_core::{Accumulate, Element, Operator, Order};
@@ -59,8 +59,8 @@ pub(super) struct Chunk {
     /// The lanes of the first place, and bytes from a place to the next.
     from: *const u8,
     stride: isize,
-    /// Bytes to the places that are asked for meanwhile.
-    ahead: isize,
+    /// Bytes to the places that are asked for meanwhile, and what those are brought into.
+    ahead: (isize, Cache),
     /// Where the values of the first place go, and bytes from a place to the next.
     to: *mut u8,
     pitch: isize,
@@ -77,12 +77,12 @@ pub(super) struct Chunk {
 
 impl Chunk {
     /// Chunk `number` of a row of lines, given where each line's elements are and values go, and how many elements
-    /// `ahead` memory is asked for.
+    /// `ahead` memory is asked for, and into which cache.
     #[inline(always)]
     pub(super) fn new<A>(
         number: usize,
         from: Abreast<A>,
-        ahead: isize,
+        ahead: (isize, Cache),
         to: (*mut A, isize),
         (stream, exclusive, preceded): (bool, bool, bool),
     ) -> Self {
@@ -90,7 +90,7 @@ impl Chunk {
         Self {
             from: from.first.cast(),
             stride: bytes(from.stride),
-            ahead: bytes(ahead),
+            ahead: (bytes(ahead.0), ahead.1),
             to: to.0.cast(),
             pitch: bytes(to.1),
             stream,
@@ -142,12 +142,13 @@ impl Chunk {
     ) {
         let places = const { Order::of::<A>().chunk() };
         let (mut from, mut to) = (self.from.wrapping_add(at), self.to.wrapping_add(at));
-        let mut ask = from.wrapping_offset(self.ahead);
+        let (ahead, cache) = self.ahead;
+        let mut ask = from.wrapping_offset(ahead);
         // SAFETY: lanes of places, and of a group; features by contract.
         unsafe {
             let mut total = load::<P, N>(from);
             let mut through = total;
-            prefetch_part::<LINE>(ask);
+            cache.ask::<LINE>(ask);
             if STORE {
                 let before = self.before::<P, A, O, N>(operator, group, first);
                 if let Some(before) = &before {
@@ -160,7 +161,7 @@ impl Chunk {
             for _ in 1..places {
                 from = from.wrapping_offset(self.stride);
                 ask = ask.wrapping_offset(self.stride);
-                prefetch_part::<LINE>(ask);
+                cache.ask::<LINE>(ask);
                 let element = load::<P, N>(from);
                 total = join::<P, A, O, N>(operator, &total, &element);
                 if STORE {

@@ -1,5 +1,6 @@
 //! Segments of up to a tile that follow one another, in one call.
 
+use super::asking::Wanted;
 use super::format::Whole;
 use super::outlet::Outlet;
 use super::rows::medium::{self, Segments};
@@ -30,6 +31,7 @@ pub(crate) struct Medium<'a, T, A, O> {
     pub(crate) readable: usize,
     /// What values leave through, to place 0 and on; place 0 of the input may be there too.
     pub(crate) out: &'a mut Outlet,
+    pub(crate) wanted: Wanted,
     pub(crate) element: PhantomData<T>,
 }
 
@@ -59,10 +61,10 @@ impl<T: Element, A: Element, O: Operator<A>> Medium<'_, T, A, O> {
     /// 512 bytes; the CPU features of `H` must be present.
     #[inline(always)]
     unsafe fn all<H: Words, const W: usize>(self) {
-        let Self { operator, kind, init, from, bounds, readable, out, .. } = self;
+        let Self { operator, kind, init, from, bounds, readable, out, wanted, .. } = self;
         let bytes = |place: usize| place * size_of::<A>();
         let (first, last) = (bytes(bounds[0]), bytes(bounds[bounds.len() - 1]));
-        let segments = Segments { from, bounds, readable, init };
+        let segments = Segments { from, bounds, readable, init, wanted };
         // SAFETY: by contract.
         unsafe {
             out.open(first);

@@ -11,7 +11,7 @@
 
 pub(crate) mod abreast;
 mod arrays;
-mod asking;
+pub(crate) mod asking;
 mod compact;
 pub(crate) mod cut;
 pub(crate) mod exact;

@@ -10,7 +10,7 @@
 
 use super::free::{combine, splat};
 use super::strip::{LANES, fills};
-use crate::arch::stream::{LINE, prefetch_part, stream_run};
+use crate::arch::stream::{Cache, LINE, stream_run};
 use crate::arch::{CHUNKS, Masked, MaskedOf, Words, Work};
 use kogge_core::{Element, Kind, Operator, Order};
 use std::mem::MaybeUninit;
@@ -41,8 +41,8 @@ pub(crate) struct Narrow<'a, A, O, const STORE: bool> {
     pub(crate) stage: *mut u8,
     /// Whether values go past the caches.
     pub(crate) stream: bool,
-    /// Bytes to the places that are asked for meanwhile.
-    pub(crate) ahead: usize,
+    /// Bytes to the places that are asked for meanwhile, and what those are brought into.
+    pub(crate) ahead: (usize, Cache),
 }
 
 impl<A: Element, O: Operator<A>, const STORE: bool> Work for Narrow<'_, A, O, STORE> {
@@ -104,13 +104,14 @@ impl<A: Element, O: Operator<A>, const STORE: bool> Narrow<'_, A, O, STORE> {
         let (operator, pitch) = (self.operator, self.lines * size_of::<A>());
         let mut from = self.from.cast::<u8>().wrapping_add(v * P::BYTES);
         let chunk = const { Order::of::<A>().chunk() };
+        let (ahead, cache) = self.ahead;
         // SAFETY: places of the row; features by contract.
         unsafe {
             let mut chunks = MaybeUninit::<[P::Vector; CHUNKS]>::uninit();
             let chunks = chunks.as_mut_ptr().cast::<P::Vector>();
             for c in 0..CHUNKS {
                 for line in (0..chunk * pitch).step_by(LINE) {
-                    prefetch_part::<LINE>(from.wrapping_add(self.ahead + line));
+                    cache.ask::<LINE>(from.wrapping_add(ahead + line));
                 }
                 let mut total = P::load(from);
                 for _ in 1..chunk {

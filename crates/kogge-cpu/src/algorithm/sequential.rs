@@ -6,6 +6,7 @@
 use super::free::free;
 use super::io::Io;
 use super::tile::{Beside, Scan};
+use crate::arch::Cpu;
 use crate::arch::stream::{self, Cache};
 use crate::tuning;
 use kogge_core::{Element, Operator, Prefix};
@@ -50,7 +51,10 @@ pub(crate) unsafe fn resume<I: Io<A>, A: Element, O: Operator<A>>(
     let mut stage = scan.stage();
     let near =
         if const { free::<I::Format, A, O>() } { tuning::L2_BYTES } else { tuning::L3_BYTES };
+    // A segment among many, which together are in no cache.
+    let far = I::STREAM && Cpu::detect() == Cpu::Mesh;
     let beside = match scan.len * size_of::<I::Element>() {
+        _ if far => Beside::Prefetch(Cache::for_memory()),
         bytes if bytes < near => Beside::Nothing,
         bytes if bytes < tuning::MEMORY_BYTES => Beside::Prefetch(Cache::L1),
         _ => Beside::Prefetch(Cache::for_memory()),

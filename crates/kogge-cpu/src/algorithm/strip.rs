@@ -14,6 +14,7 @@
 use super::abreast::{Sending, Sink, Source};
 use super::free;
 use super::line::{self, fills_lines};
+use crate::arch::stream::Cache;
 use crate::arch::{Vectors, WideOf, Words, Work};
 use crate::array::map;
 use kogge_core::{Accumulate, Element, Kind, Operator, Order};
@@ -230,12 +231,14 @@ pub(crate) struct Ahead {
     pub(crate) end: usize,
     /// Elements from behind the strip's last place to the first place of the next strip.
     pub(crate) beyond: isize,
+    /// What it is brought into.
+    pub(crate) cache: Cache,
 }
 
 impl Ahead {
     /// So many places further on, wherever that is.
-    pub(crate) fn by(places: usize) -> Self {
-        Self { places, end: usize::MAX, beyond: 0 }
+    pub(crate) fn by(places: usize, cache: Cache) -> Self {
+        Self { places, end: usize::MAX, beyond: 0, cache }
     }
 
     /// Elements from a place to what is asked for with it.
@@ -310,7 +313,7 @@ where
         let lines = line::Chunk::new::<A>(
             c,
             self.from.lines.on(places.start).cast(),
-            self.ahead.elements(places.start, self.from.lines.stride),
+            (self.ahead.elements(places.start, self.from.lines.stride), self.ahead.cache),
             (to.cast(), self.to.pitch),
             (self.to.stream, self.kind == Kind::Exclusive, self.preceded),
         );
@@ -348,7 +351,8 @@ where
         let (operator, preceded, group) = (self.operator, self.preceded, &mut self.groups[g]);
         let (lanes, len) = (self.from.lanes(g), places.len());
         // Group by group: a burst for all of them would fill the CPU's miss buffers.
-        lanes.on(places.start).ask(self.ahead.elements(places.start, lanes.stride), len);
+        let ahead = self.ahead.elements(places.start, lanes.stride);
+        lanes.on(places.start).ask(ahead, len, self.ahead.cache);
         // SAFETY: places of the row, and of the stage; features by contract.
         unsafe {
             let chunk = Chunk {

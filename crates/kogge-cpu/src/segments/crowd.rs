@@ -363,6 +363,7 @@ where
             readable: if job.in_place { places.clone() } else { 0..job.len },
             places,
             out: self.batches.outlet(),
+            wanted: job.wanted,
             element,
         })
     }

@@ -21,12 +21,13 @@ pub use starts::{
     by_offsets,
 };
 
+use crate::algorithm::asking::Wanted;
 use crate::algorithm::{self, windows};
 use crate::arch::{Words, Work, stream};
 use crate::engine::{Request, scan_raw};
 use crate::parts::{Parts, PerPart};
 use crate::plan::{Machine, Plan, plan};
-use crate::pool;
+use crate::{Cpu, pool};
 use kogge_core::{Accumulate, Element, Error, Operator, Order};
 use short::{BATCH, Batches};
 use std::ops::Range;
@@ -125,7 +126,9 @@ where
         per.check(count, "segment(s)")?;
     }
     let parts = per.share(request.init);
-    let job = Job { request, from, to, len, in_place, parts, plan };
+    let bytes = len.saturating_mul(size_of::<T>()) as u64;
+    let wanted = Wanted::of(Cpu::detect(), bytes, || segments.looked_at());
+    let job = Job { request, from, to, len, in_place, parts, plan, wanted };
     // SAFETY: the memory by contract; numbers were counted, so initial values and totals exist.
     unsafe { job.run(segments, even, &pieces, &numbers) };
     Ok(())
@@ -184,6 +187,7 @@ struct Job<'a, 'b, T, U, A, O> {
     in_place: bool,
     parts: Parts<'a, A>,
     plan: SegmentPlan,
+    wanted: Wanted,
 }
 
 // SAFETY: segments are distinct places with distinct numbers, and each is scanned by one call; the

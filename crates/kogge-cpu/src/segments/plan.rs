@@ -53,7 +53,7 @@ pub fn plan_segments(problem: &Problem, machine: Machine) -> SegmentPlan {
     if threads == 1 {
         return SegmentPlan { threads, piece: len.max(1), alone: len, stream };
     }
-    let piece = (tuning::PIECE_BYTES as usize / problem.element_bytes.max(1)).max(1);
+    let piece = (tuning::piece_bytes(machine.cpu) as usize / problem.element_bytes.max(1)).max(1);
     let alone = (len / (PIECES_PER_THREAD * threads)).max(piece);
     SegmentPlan { threads, piece, alone, stream }
 }
@@ -84,5 +84,27 @@ impl fmt::Display for SegmentPlan {
             )?,
         }
         if self.stream { write!(f, ", long ones stored past the caches") } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Cpu;
+    use kogge_core::{Direction, Kind};
+
+    #[test]
+    fn pieces_are_twice_as_long_on_a_mesh() {
+        let problem = Problem {
+            len: 1 << 26,
+            element_bytes: 4,
+            output_bytes: 4,
+            accumulator_bytes: 4,
+            kind: Kind::Inclusive,
+            direction: Direction::Forward,
+            in_place: false,
+        };
+        let piece = |cpu| plan_segments(&problem, Machine { threads: 2, cpu }).piece;
+        assert_eq!([piece(Cpu::Common), piece(Cpu::Mesh)], [1 << 15, 1 << 16]);
     }
 }

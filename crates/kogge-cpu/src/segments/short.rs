@@ -115,6 +115,7 @@ where
             // What lies behind may be written by others in place.
             readable: if job.in_place { bounds[bounds.len() - 1] } else { job.len },
             out: self.outlet(),
+            wanted: job.wanted,
             element: PhantomData::<T>,
         });
     }

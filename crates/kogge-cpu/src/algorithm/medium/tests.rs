@@ -60,7 +60,8 @@ impl<A: Element + Accumulate<A> + Debug, O: Operator<A>> Case<'_, A, O> {
         let stage = room.of::<u8>(STAGE_BYTES);
         let mut outlet = Outlet::new(stage, to.cast(), stream);
         let out = &mut outlet;
-        level.run(Medium { operator, kind, init, from, bounds, readable, out, element });
+        let wanted = Wanted { far: out.stream(), looked_at: None };
+        level.run(Medium { operator, kind, init, from, bounds, readable, out, wanted, element });
         // SAFETY: the values are this call's.
         unsafe { outlet.finish() };
     }

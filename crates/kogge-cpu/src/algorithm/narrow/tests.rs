@@ -95,7 +95,7 @@ impl<A: Element + Accumulate<A> + Debug, O: Operator<A>> Case<'_, A, O> {
         let (mut lanes, mut room) = ([A::zeroed(); LANES], Room::new());
         let (fold, stage) = (&mut lanes, room.of::<u8>(stage_bytes::<A>(self.lines)));
         let Self { operator, kind, before, lines, .. } = *self;
-        let ahead = 64;
+        let ahead = (64, if stream { Cache::L2 } else { Cache::L1 });
         let row = Narrow { operator, kind, from, to, lines, before, fold, stage, stream, ahead };
         level.run(By::<A, O, STORE, N>(row));
         lanes

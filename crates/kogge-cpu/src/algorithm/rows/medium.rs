@@ -9,11 +9,11 @@
 use super::Prepared;
 use super::spread::Spread;
 use super::steps::{chunks, closed, finish};
-use crate::algorithm::asking::AHEAD;
+use crate::algorithm::asking::{AHEAD, Wanted};
 use crate::algorithm::lanes::Vectors;
 use crate::algorithm::outlet::Outlet;
 use crate::arch::Words;
-use crate::arch::stream::{ROW, prefetch_row};
+use crate::arch::stream::ROW;
 use kogge_core::{Element, Kind, Operator};
 use std::mem::MaybeUninit;
 
@@ -28,6 +28,8 @@ pub(in crate::algorithm) struct Segments<'a, A> {
     pub(in crate::algorithm) readable: usize,
     /// What precedes each, if anything does.
     pub(in crate::algorithm) init: Option<A>,
+    /// What is asked for of what follows.
+    pub(in crate::algorithm) wanted: Wanted,
 }
 
 /// Scans segments, and puts their values in the stage.
@@ -155,7 +157,7 @@ where
         // SAFETY: by contract.
         unsafe {
             let mut from = self.segments.from.add(at.place);
-            prefetch_row(from.cast::<u8>().wrapping_add(AHEAD));
+            self.segments.wanted.elements::<ROW>(from.cast(), AHEAD);
             if at.place + Self::LEN > self.segments.readable {
                 let room = self.room.as_mut_ptr().cast::<A>();
                 room.cast::<u8>().write_bytes(0, ROW);

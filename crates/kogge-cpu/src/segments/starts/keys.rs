@@ -71,6 +71,10 @@ impl<K: Key> Flags for Keys<'_, K> {
         self.0.len()
     }
 
+    fn looked_at(&self) -> Option<(*const u8, usize)> {
+        Some((self.0.as_ptr().cast(), size_of::<K>()))
+    }
+
     #[inline(always)]
     fn look(&self, places: Range<usize>) -> u64 {
         let first = usize::from(places.start == 0);

@@ -14,6 +14,12 @@ pub trait Flags: Sealed {
     /// One bit for each set flag of `places`, at most 64 of them.
     fn look(&self, places: Range<usize>) -> u64;
 
+    /// What is said in [`Segments::looked_at`](super::Segments::looked_at).
+    #[doc(hidden)]
+    fn looked_at(&self) -> Option<(*const u8, usize)> {
+        None
+    }
+
     /// [`look`](Self::look) at some SIMD level.
     ///
     /// # Safety
@@ -49,6 +55,10 @@ macro_rules! segments {
 
             fn check(&self) -> Result<Option<usize>, Error> {
                 Ok(None)
+            }
+
+            fn looked_at(&self) -> Option<(*const u8, usize)> {
+                Flags::looked_at(self)
             }
         }
     };

@@ -53,6 +53,13 @@ pub trait Segments: Sync + Sealed {
     /// What is wrong with them.
     fn check(&self) -> Result<Option<usize>, Error>;
 
+    /// What is looked at of each place to find where segments start, if that is as much as elements have: where that of
+    /// the first place lies, and bytes of each.
+    #[doc(hidden)]
+    fn looked_at(&self) -> Option<(*const u8, usize)> {
+        None
+    }
+
     /// How many segments start in these places.
     fn count(&self, places: Range<usize>) -> usize {
         let mut starts = self.starts(places.start);
