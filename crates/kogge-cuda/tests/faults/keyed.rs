@@ -41,7 +41,10 @@ fn trials(build: Build, shim: &mut Shim) -> Result<(), String> {
             0 => lengths(&mut random, wide, n),
             1 => vec![1 + n / 2; 3],
             // A window of many segments, of which the last is long.
-            _ => (0..400).map(|_| 1 + random.below(9)).chain([wide.tile() / 2]).collect(),
+            _ => (0..200 + random.below(400))
+                .map(|_| 1 + random.below(9))
+                .chain([wide.tile() / 2])
+                .collect(),
         };
         let input: Vec<i64> = (0..parts.iter().sum()).map(|_| random.next() as i64).collect();
         long.check_by::<i64, i64>(shim, &mut random, &parts, &input, numbered, source)?;
