@@ -9,17 +9,18 @@
 //! By flags or keys, without initial values or totals of each segment, it is one launch: windows find heads themselves, and
 //! tell each other which run enters them (kernels/window_heads.cuh).
 //!
-//! By offsets, without initial values or totals of each segment, `scan` takes no windows of a long sequence but stretches:
-//! segments of at most a tile that follow one another, a warp each (kernels/stretch_scan.cuh). Nobody waits for anybody. A
-//! launch before it takes longer ones tile by tile, in the rounds of the flat scan (kernels/run_tiles.cuh). Which segments
-//! are long, `sum` finds out; it lists tiles and stretches (kernels/run_list.cuh).
+//! By offsets, and by flags or keys if `Tuning::stretches_by_key` says so, `scan` takes no windows of a long sequence without
+//! initial values or totals of each segment, but stretches: segments of at most a tile that follow one another, a warp each
+//! (kernels/stretch_scan.cuh). Nobody waits for anybody. A launch before it takes longer ones tile by tile, in the rounds of
+//! the flat scan (kernels/run_tiles.cuh). Which segments are long, `sum` finds out; it lists tiles and stretches
+//! (kernels/run_list.cuh).
 //!
 //! With initial values or totals of each, long ones go in rounds where offsets say that segments are long on average, and
 //! windows leave them alone and tell each other nothing.
 //!
 //! Under an exact operator, any order of combination gives these bits. Then `mark` is followed by one launch that takes
 //! the tiles of the whole sequence in rounds, wherever segments start (kernels/exact_rounds.cuh); unless each segment has an
-//! initial value or a total of its own, which takes numbers that only `sum` knows.
+//! initial value or a total of its own, which takes numbers that only `sum` knows, or tiles by flags or keys are few.
 //!
 //! On sm_90 and newer each launch but the first may begin before the one before it has ended, and waits for it then
 //! (kernels/launches.cuh).

@@ -254,44 +254,13 @@ pub fn plan_segments(
     device: Capability,
     tuning: &Tuning,
 ) -> Result<SegmentPlan, Error> {
-    let unsupported = |what: String| Err(Error::Unsupported(what));
-    if problem.accumulator_bytes > INIT_BYTES || problem.element_bytes > INIT_BYTES {
-        let bytes = problem.accumulator_bytes.max(problem.element_bytes);
-        return unsupported(format!(
-            "{bytes} bytes of an element; kernels take up to {INIT_BYTES}"
-        ));
-    }
-    if let SegmentSource::Offsets { segments, bits } = source {
-        if bits != 32 && bits != 64 {
-            return unsupported(format!("offsets of {bits} bits; they have 32 or 64"));
-        }
-        if segments == 0 && problem.len > 0 {
-            return unsupported(format!("{} elements in no segments", problem.len));
-        }
-    }
+    check(problem, source)?;
     let order = problem.order();
     let steps = steps(problem, device, tuning);
     let shared_bytes = shared_bytes(problem, steps);
     let window = WARPS * steps * order.row();
-    let by_element = source.segments().is_none();
-    let exact = match brackets {
-        Brackets::Any if by_element && few_tiles(problem, device) => None,
-        Brackets::Any => ExactSegments::new(problem, device, tuning),
-        Brackets::Fixed | Brackets::Numbered => None,
-    };
-    let stretched = match brackets {
-        Brackets::Numbered => None,
-        _ if exact.is_some() => None,
-        _ if by_element && !tuning.stretches_by_key => None,
-        _ => LongSegments::beside_stretches(problem, device, tuning)
-            .and_then(|long| Some((long, Stretches::new(problem, long, device, tuning)?))),
-    };
-    let rounds = match (exact, stretched) {
-        (Some(_), _) => None,
-        (None, Some((long, _))) => Some(long),
-        (None, None) => LongSegments::beside_windows(problem, source, window, device, tuning),
-    };
-    let stretches = stretched.map(|(_, stretches)| stretches);
+    let Ways { exact, stretches, rounds, one_launch } =
+        Ways::new(problem, source, brackets, window, device, tuning);
     let marked = match stretches {
         Some(_) => Stretches::marked(order),
         None => window / window.div_ceil(MOST_MARKED),
@@ -299,23 +268,16 @@ pub fn plan_segments(
     // One more than are full: what lies before the end may wait for it.
     let windows = problem.len / window as u64 + 1;
     let marks = problem.len.div_ceil(marked as u64);
-    if marks > i32::MAX as u64
-        || source.segments().is_some_and(|n| n.div_ceil(256) > i32::MAX as u64)
-    {
-        return unsupported(format!(
-            "{} elements: more than a launch has thread blocks",
-            problem.len
-        ));
+    let most_blocks = marks.max(source.segments().map_or(0, |n| n.div_ceil(256)));
+    if most_blocks > i32::MAX as u64 {
+        let what = format!("{} elements: more than a launch has thread blocks", problem.len);
+        return Err(Error::Unsupported(what));
     }
+    let tiles = rounds.map(|long| long.tiles);
     let slot = |bytes: usize| bytes.max(4).div_ceil(8) as u64 * 16;
-    let slots = |level: usize| problem.len / level as u64 + 1;
-    let slots = slots(order.segment()) + slots(order.tile()) + 2 * slots(order.block());
-    let slots = slots.max(rounds.map_or(0, |long| long.tiles)) * slot(problem.accumulator_bytes);
-    let one_launch =
-        by_element && brackets != Brackets::Numbered && exact.is_none() && stretched.is_none();
+    let runs = run_slots(problem).max(tiles.unwrap_or(0)) * slot(problem.accumulator_bytes);
     let heads = if one_launch { windows * HEAD_SLOT } else { 0 };
     let tails = exact.map_or(0, |exact| exact.tiles * slot(2 * problem.accumulator_bytes));
-    let tiles = rounds.map(|long| long.tiles);
     Ok(SegmentPlan {
         windows,
         window: window as u32,
@@ -328,7 +290,7 @@ pub fn plan_segments(
             most => most,
         },
         shared_bytes,
-        workspace_bytes: WORKSPACE_HEAD + (slots + heads).max(tails),
+        workspace_bytes: WORKSPACE_HEAD + (runs + heads).max(tails),
         scratch_bytes: match one_launch {
             true => 0,
             false => Scratch::new(marks, marked as u32, tiles, stretches.is_some()).bytes,
@@ -342,6 +304,70 @@ pub fn plan_segments(
             false => (windows - 1) * (order.segment() * problem.element_bytes) as u64,
         },
     })
+}
+
+/// Refuses what no kernel takes.
+fn check(problem: &Problem, source: SegmentSource) -> Result<(), Error> {
+    let unsupported = |what: String| Err(Error::Unsupported(what));
+    let bytes = problem.accumulator_bytes.max(problem.element_bytes);
+    if bytes > INIT_BYTES {
+        return unsupported(format!(
+            "{bytes} bytes of an element; kernels take up to {INIT_BYTES}"
+        ));
+    }
+    match source {
+        SegmentSource::Offsets { bits, .. } if bits != 32 && bits != 64 => {
+            unsupported(format!("offsets of {bits} bits; they have 32 or 64"))
+        }
+        SegmentSource::Offsets { segments: 0, .. } if problem.len > 0 => {
+            unsupported(format!("{} elements in no segments", problem.len))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What segments go by, if not by windows in three launches.
+struct Ways {
+    exact: Option<ExactSegments>,
+    stretches: Option<Stretches>,
+    rounds: Option<LongSegments>,
+    one_launch: bool,
+}
+
+impl Ways {
+    fn new(
+        problem: &Problem,
+        source: SegmentSource,
+        brackets: Brackets,
+        window: usize,
+        device: Capability,
+        tuning: &Tuning,
+    ) -> Self {
+        let none = Self { exact: None, stretches: None, rounds: None, one_launch: false };
+        let by_element = source.segments().is_none();
+        if brackets == Brackets::Any && !(by_element && few_tiles(problem, device)) {
+            let exact = ExactSegments::new(problem, device, tuning);
+            if exact.is_some() {
+                return Self { exact, ..none };
+            }
+        }
+        if brackets != Brackets::Numbered && (!by_element || tuning.stretches_by_key) {
+            let rounds = LongSegments::beside_stretches(problem, device, tuning);
+            let stretches = rounds.and_then(|long| Stretches::new(problem, long, device, tuning));
+            if stretches.is_some() {
+                return Self { stretches, rounds, ..none };
+            }
+        }
+        let rounds = LongSegments::beside_windows(problem, source, window, device, tuning);
+        Self { rounds, one_launch: by_element && brackets != Brackets::Numbered, ..none }
+    }
+}
+
+/// Slots of what windows tell each other of long runs: `RunSlots` of kernels/run_exchange.cuh.
+fn run_slots(problem: &Problem) -> u64 {
+    let order = problem.order();
+    let slots = |level: usize| problem.len / level as u64 + 1;
+    slots(order.segment()) + slots(order.tile()) + 2 * slots(order.block())
 }
 
 /// Whether windows in one launch are faster than rounds and a launch before them.
