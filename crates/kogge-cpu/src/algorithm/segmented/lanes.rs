@@ -121,9 +121,11 @@ where
     #[inline(always)]
     unsafe fn pass<const N: usize>(values: Group<H, N>, place: usize, out: &mut Outlet) {
         let (size, line) = (size_of::<A>(), LINE / size_of::<H::Vector>());
+        // Of all of them, since a line is more than one.
+        let vectors = (&raw const values).cast::<H::Vector>();
         for i in (0..N).step_by(line) {
             // SAFETY: by contract; vectors that are a line.
-            unsafe { out.pass::<H>((&raw const values[i]).cast(), (place + i * H::LANES) * size) };
+            unsafe { out.pass::<H>(vectors.add(i).cast(), (place + i * H::LANES) * size) };
         }
         if out.stream() {
             out.passed((place + N * H::LANES) * size);
