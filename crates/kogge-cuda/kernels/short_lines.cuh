@@ -51,28 +51,34 @@ KOGGE_DEVICE Maybe<A> fold_rows_before(Maybe<A> before, const ShortLines<S>& sha
     return before;
 }
 
-// The values of a lane's chunk, after its line's `init`; and the total of its line by the lane that has the last. `PLAIN` says that
-// the warp has no NaN that needs care.
+// What a lane's line has in its row up to this chunk; the block's warps are told of the row. `PLAIN` says that the warp has no
+// NaN that needs care.
 template <class S, bool PLAIN>
-KOGGE_DEVICE OutputChunk<S> scan_short_row(const LineArguments<S>& arguments, const ShortLineShare<S>& share, const InputChunk<S>& input,
-                                           const Maybe<typename S::Op::Element>& init, u64 number) {
+KOGGE_DEVICE typename S::Op::Element fold_short_row(const ShortLineShare<S>& share, const InputChunk<S>& input) {
     typedef typename S::Op Op;
     typedef typename Op::Element A;
-    ShortLines<S>& shared = *(ShortLines<S>*)shared_memory();
-    u32 lane = thread_index() % LANES, count = share.count();
-    A value = S::Fold::template of<PLAIN>(input, count);
+    u32 lane = thread_index() % LANES;
+    A value = S::Fold::template of<PLAIN>(input, share.count());
 #pragma unroll
     for (u32 stride = 1; stride < LANES; stride *= 2) {
         A left = value_of_lane_below(value, stride);
         value = take_left<Op>(share.index >= stride, left, value);
     }
-    if (share.rows > 1) {
-        // Of a line's last row, which may be cut short, nobody asks for the total.
-        if (lane == LANES - 1) shared.row[share.warp] = value;
-        sync_block();
-    }
+    // Of a line's last row, which may be cut short, nobody asks for the total.
+    if (share.rows > 1 && lane == LANES - 1) ((ShortLines<S>*)shared_memory())->row[share.warp] = value;
+    return value;
+}
+
+// The values of a lane's chunk, after its line's `init`, from that `value`; and the total of its line by the lane that has the
+// last.
+template <class S, bool PLAIN>
+KOGGE_DEVICE OutputChunk<S> scan_short_row(const LineArguments<S>& arguments, const ShortLineShare<S>& share, const InputChunk<S>& input,
+                                           const typename S::Op::Element& value, const Maybe<typename S::Op::Element>& init, u64 number) {
+    typedef typename S::Op Op;
+    typedef typename Op::Element A;
+    ShortLines<S>& shared = *(ShortLines<S>*)shared_memory();
     OutputChunk<S> output;
-    scan_row<S, true, PLAIN>(fold_rows_before<S>(init, shared, share, share.row), input, count, value, LANES, share.index, output);
+    scan_row<S, true, PLAIN>(fold_rows_before<S>(init, shared, share, share.row), input, share.count(), value, LANES, share.index, output);
     if (arguments.inits.totals && share.ends_line()) {
         Maybe<A> all = fold_rows_before<S>({A(), false}, shared, share, share.row);
         arguments.inits.put_total(number, join<Op>(init, join<Op>(all, value)));
@@ -95,11 +101,14 @@ KOGGE_DEVICE void short_line_scan(const LineArguments<S>& arguments) {
     else if (count > 0) input[0] = read_chunk<Input, S::REVERSE, false, FromGlobal>(line, chunk);
     Maybe<A> init = {A(), false};
     if (share.exists) init = arguments.inits.of(at.number);
-    OutputChunk<S> output;
     bool plain = true;
     if constexpr (Pair<Input>::EXISTS && is_float<A>()) plain = all_lanes(are_plain<A>(input));
-    if (plain) output = scan_short_row<S, true>(arguments, share, input[0], init, at.number);
-    else output = scan_short_row<S, false>(arguments, share, input[0], init, at.number);
+    A value = plain ? fold_short_row<S, true>(share, input[0]) : fold_short_row<S, false>(share, input[0]);
+    // All warps meet at one barrier, whichever way they went.
+    if (share.rows > 1) sync_block();
+    OutputChunk<S> output;
+    if (plain) output = scan_short_row<S, true>(arguments, share, input[0], value, init, at.number);
+    else output = scan_short_row<S, false>(arguments, share, input[0], value, init, at.number);
     if (count > 0 && arguments.whole) write_chunk<Output, E, S::REVERSE, true>(at.output, share.length, chunk, E, output);
     else if (count > 0) write_chunk<Output, E, S::REVERSE, false>(at.output, share.length, chunk, count, output);
 }

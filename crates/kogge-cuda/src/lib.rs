@@ -50,7 +50,7 @@ pub use plan::{Capability, Kernel, Plan, Ring, Tiling, plan};
 pub use scan::{Init, Scan};
 pub use segments::{
     Brackets, ExactSegments, KeyType, LongSegments, SegmentPlan, SegmentScan, SegmentSource,
-    Stretches, plan_segments, segment_source,
+    Stretches, StretchesByKey, plan_segments, segment_source,
 };
 pub use source::{Specification, source};
 pub use tuning::Tuning;

@@ -71,6 +71,11 @@ impl PinnedMemory {
         Ok(Self { context: context.clone(), pointer, bytes })
     }
 
+    /// Where they lie.
+    pub(crate) fn pointer(&self) -> *mut u8 {
+        self.pointer
+    }
+
     /// The bytes.
     ///
     /// # Safety

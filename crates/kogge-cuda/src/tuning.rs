@@ -1,5 +1,7 @@
 //! Numbers that were measured, and nothing else. bench/records holds the measurements.
 
+use crate::segments::StretchesByKey;
+
 /// The choices that change how fast a scan is, and never its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tuning {
@@ -85,7 +87,7 @@ pub struct Tuning {
     pub stretches_per_warp: u32,
     /// Whether segments by flags or keys go in stretches too, from as many on. On an H200 those of hundreds of elements are up
     /// to 1.4 times as fast so as by windows, and short ones up to 1.07 times as slow.
-    pub stretches_by_key: bool,
+    pub stretches_by_key: StretchesByKey,
     /// Bytes of a table up to which its lines, if they are no longer than a segment, go a row a warp: of whole chunks at
     /// multiples of 16 bytes, a quarter of it where elements have less than four bytes;
     pub short_line_bytes: u64,
@@ -139,7 +141,7 @@ impl Default for Tuning {
             stretch_stages: 2,
             stretch_residents: 3,
             stretches_per_warp: 8,
-            stretches_by_key: false,
+            stretches_by_key: StretchesByKey::AsTheLastCall,
             short_line_bytes: 256 << 20,
             ragged_line_bytes: 512 << 10,
             line_warps: 16,

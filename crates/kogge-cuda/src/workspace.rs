@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::memory::DeviceMemory;
 use crate::scan::same_context;
+use crate::segments::RunSample;
 use crate::staging::Staging;
 use cudarc::driver::{CudaStream, result, sys};
 use std::sync::Arc;
@@ -19,11 +20,13 @@ pub struct Workspace {
     scratch: Option<DeviceMemory>,
     /// What host data travel through, once some have.
     pub(crate) staging: Option<Staging>,
+    /// What is on its way to the host of the runs of a scan. After the memory that it is copied from, whose freeing waits.
+    pub(crate) runs: Option<RunSample>,
 }
 
 impl Workspace {
     pub(crate) fn on(stream: Arc<CudaStream>) -> Self {
-        Self { stream, memory: None, scratch: None, staging: None }
+        Self { stream, memory: None, scratch: None, staging: None, runs: None }
     }
 
     /// The stream on which its scans run.

@@ -10,7 +10,8 @@ use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use kogge_core::ops::*;
 use kogge_core::{Accumulate, Direction, Element, Kind, Order, bytemuck, f16};
 use kogge_cuda::{
-    Capability, Device, Error, Inits, KeyType, SegmentSource, Tuning, Workspace, cudarc,
+    Capability, Device, Error, Inits, KeyType, SegmentSource, StretchesByKey, Tuning, Workspace,
+    cudarc,
 };
 use std::sync::OnceLock;
 
@@ -91,7 +92,7 @@ impl<A: Element + DeviceType, O: DeviceOperator<A>> Trial<A, O> {
         let workspace = device.workspace().expect("a workspace");
         let long = Tuning {
             stretches_per_warp: 0,
-            stretches_by_key: true,
+            stretches_by_key: StretchesByKey::Always,
             long_windows: 0,
             ..Tuning::default()
         };
@@ -293,6 +294,55 @@ fn long_segments() {
         }
         let n = lengths.iter().sum();
         trial.check::<f32, f32>(&lengths, &data[..n]);
+    }
+}
+
+/// By keys, the way that the runs seen before ask for, and the same bits either way.
+#[test]
+fn the_last_runs_choose_the_way() {
+    let tuning = Tuning { stretches_per_warp: 0, ..Tuning::default() };
+    let mut trial = Trial::new(device(), Sum, [0.5; 3], 12);
+    let n = (1 << 21) + 77;
+    let input: Vec<f32> = (0..n).map(|_| float(&mut trial.random)).collect();
+    let (workspace, source) = (&mut trial.workspace, SegmentSource::Keys(KeyType::Bits32));
+    for direction in [Direction::Forward, Direction::Reverse] {
+        let scan = device()
+            .with_tuning(tuning)
+            .prepare_segments::<f32, f32, f32, _>(
+                &Sum,
+                Kind::Inclusive,
+                direction,
+                n as u64,
+                source,
+                false,
+            )
+            .expect("a scan");
+        let mut from = Guarded::new(workspace, bytemuck::cast_slice(&input), 0);
+        for (run, after) in [(64, false), (3000, true), (n, true), (5, false)] {
+            let keys: Vec<u32> = (0..n).map(|i| (i / run) as u32).collect();
+            let mut keys = Guarded::new(workspace, bytemuck::cast_slice(&keys), 0);
+            let lengths: Vec<usize> = (0..n).step_by(run).map(|at| run.min(n - at)).collect();
+            let (expected, _) = expected_segments::<f32, f32, f32, _>(
+                &Sum,
+                &input,
+                &lengths,
+                Kind::Inclusive,
+                direction,
+                |_| None,
+            );
+            // As many as it takes for one of them to be looked at, and the next.
+            for call in 0..9 {
+                let mut to = Guarded::new(workspace, &vec![0x5a; n * size_of::<f32>()], 0);
+                let addresses = [&mut from, &mut to, &mut keys].map(|it| it.address(workspace));
+                let [input, output, keys] = addresses;
+                // SAFETY: all are alive until the copy back has waited.
+                unsafe { scan.run(workspace, input, output, keys, Inits::None, None) }
+                    .expect("launches");
+                let same = to.take(workspace) == expected;
+                assert!(same, "runs of {run} {direction:?}, call {call}, {}", scan.plan());
+            }
+            assert_eq!(scan.plan().stretches.is_some(), after, "runs of {run} {direction:?}");
+        }
     }
 }
 

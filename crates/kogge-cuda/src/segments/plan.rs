@@ -1,5 +1,6 @@
 //! From segments to a plan, without touching data or device: windows and memory.
 
+use super::choice::StretchesByKey;
 use super::rounds::{ExactSegments, LongSegments};
 use super::stretches::Stretches;
 use crate::launch::INIT_BYTES;
@@ -125,6 +126,11 @@ pub struct SegmentPlan {
 }
 
 impl SegmentPlan {
+    /// Where the slots lie in the workspace by which windows of one launch tell each other of heads.
+    pub(crate) const fn head_slots(&self) -> u64 {
+        self.workspace_bytes - self.windows * HEAD_SLOT
+    }
+
     /// Where the parts of the scratch memory lie.
     pub(crate) const fn scratch(&self) -> Scratch {
         let tiles = match self.rounds {
@@ -351,7 +357,9 @@ impl Ways {
                 return Self { exact, ..none };
             }
         }
-        if brackets != Brackets::Numbered && (!by_element || tuning.stretches_by_key) {
+        if brackets != Brackets::Numbered
+            && (!by_element || tuning.stretches_by_key == StretchesByKey::Always)
+        {
             let rounds = LongSegments::beside_stretches(problem, device, tuning);
             let stretches = rounds.and_then(|long| Stretches::new(problem, long, device, tuning));
             if stretches.is_some() {
@@ -514,7 +522,7 @@ mod tests {
         };
         let tuning = Tuning::default();
         let plan = |len, source, brackets| tuned(len, source, brackets, &tuning);
-        let stretches = Tuning { stretches_by_key: true, ..tuning };
+        let stretches = Tuning { stretches_by_key: StretchesByKey::Always, ..tuning };
         for source in [SegmentSource::Keys(KeyType::Bits32), SegmentSource::Heads] {
             let few = plan(1 << 20, source, Brackets::Fixed);
             assert!(few.one_launch && few.scratch_bytes == 0, "{few}");
