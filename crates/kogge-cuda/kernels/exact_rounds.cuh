@@ -1,15 +1,26 @@
 // The caller's segments under an exact operator (tails.cuh), in the rounds of the flat scan (round_scan.cuh): tiles are
-// those of the whole sequence, wherever runs start, and the bits of the mask travel with them. The look-ahead is
-// that of the flat scan, on tails.
+// those of the whole sequence, wherever runs start, and a bit an element goes with them. The look-ahead is that of the
+// flat scan, on tails.
+//
+// The bits are those of a mask that another launch has made, and come into a stage with its tile. Or keys are read here,
+// once, by further warps which make a tile's bits of them (markers.cuh): that pays where keys are wide.
 
 // Measured: tails of numbers of up to four bytes are quicker so, of eight bytes slower.
 template <class A>
 constexpr bool EPOCH_APART<Tail<A>> = EVERY_LANE_ARRIVES || sizeof(A) <= 4;
 
 template <class S>
-struct ExactRing : Ring<Tailed<S>> {
-    static constexpr u32 WORDS = Order<typename S::Input>::TILE / 32;
-    alignas(16) u32 mask[S::STAGES][WORDS];
+struct ExactRing : Ring<Tailed<S>>, MarkerRing<S, finds_heads<S>()> {
+    static constexpr u32 THREADS = Ring<Tailed<S>>::THREADS + LANES * S::MARKERS;
+    static_assert(finds_heads<S>() == (S::MARKERS > 0), "markers read flags or keys");
+    // A stage is full when its tile has come, and its bits have or have been made.
+    static constexpr u32 FILLS = load_arrivals<S>() + (finds_heads<S>() ? S::MARKERS * ARRIVALS : load_arrivals<S>());
+    // Markers make the bits of a tile while those of the one before in its stage are still read.
+    static constexpr u32 MASKS = finds_heads<S>() ? 2 * S::STAGES : S::STAGES;
+    alignas(16) u32 mask[MASKS][Bits<S>::WORDS];
+
+    // The bits of a round's tile.
+    __device__ __forceinline__ u32* bits(u32 round) { return mask[round % MASKS]; }
 };
 
 template <class S>
@@ -46,10 +57,11 @@ struct ExactTiles {
 template <class S>
 using ExactRounds = Rounds<Tailed<S>, ExactTiles<S>>;
 
-// The loader of rounds, which brings a tile's bits with it.
+// The loader of rounds, which brings a tile's bits with it, unless they are made here.
 template <class S>
 KOGGE_DEVICE void run_exact_loader(ExactRing<S>& ring, ExactRounds<S>& rounds, u32 lane) {
     typedef typename S::Input Input;
+    if constexpr (finds_heads<S>()) return run_loader<Tailed<S>>(ring, rounds, lane);
     struct Bytes {
         u32 mask, tile;
     };
@@ -68,6 +80,25 @@ KOGGE_DEVICE void run_exact_loader(ExactRing<S>& ring, ExactRounds<S>& rounds, u
         });
 }
 
+// Makes a share of every tile's bits, piece by piece.
+template <class S>
+KOGGE_DEVICE void run_exact_marker(ExactRing<S>& ring, ExactRounds<S>& rounds, u32 warp, u32 lane) {
+    constexpr u32 SHARE = Marker<S>::SHARE;
+    Marker<S> marker{ring.marker[warp], rounds.tiles.arguments, warp, lane};
+    for (u32 n = 0; n < S::PIECES; n++) marker.ask(rounds, n);
+    for (u32 r = 0; rounds.has(rounds.given(r)); r++) {
+        u32 s = rounds.stage(r);
+#pragma unroll 1
+        for (u32 n = r * SHARE; n < (r + 1) * SHARE; n++) {
+            u32 word = marker.word(rounds, n);
+            marker.ask(rounds, n + S::PIECES);
+            ring.bits(r)[(warp * SHARE + n - r * SHARE) * LANES + lane] = word;
+        }
+        if (r >= S::STAGES) barrier_wait(&ring.empty[s], rounds.parity(r) ^ 1);
+        arrive_together(&ring.full[s], lane);
+    }
+}
+
 template <class S>
 KOGGE_DEVICE void run_exact_reducer(ExactRing<S>& ring, ExactRounds<S>& rounds, u32 warp, u32 lane) {
     typedef Tail<typename S::Op::Element> A;
@@ -82,7 +113,7 @@ KOGGE_DEVICE void run_exact_reducer(ExactRing<S>& ring, ExactRounds<S>& rounds, 
         barrier_wait(&ring.full[s], rounds.parity(r));
         next = rounds.tile(ring, r + 1);
         for (u32 i = warp * SHARE; i < (warp + 1) * SHARE && i < segments; i++) {
-            Maybe<A> tail = tail_of_segment<S>(tile, ring.mask[s], i * CHUNKS_PER_SEGMENT, lane);
+            Maybe<A> tail = tail_of_segment<S>(tile, ring.bits(r), i * CHUNKS_PER_SEGMENT, lane);
             if (lane == 0) ring.segment[s][i] = tail.value;
         }
         sync_group(1, S::REDUCERS * LANES);
@@ -101,7 +132,7 @@ KOGGE_DEVICE void run_exact_reducer(ExactRing<S>& ring, ExactRounds<S>& rounds, 
 // bits are in registers; of one or two bytes, whose values don't fit in beside them, when they have been read once more.
 // If a chunk isn't plain, or a value isn't the number that `Op` needs, nothing has been done.
 template <class S, class From, template <class, u32, bool> class Rows, class Op>
-KOGGE_DEVICE bool scan_headed_segment(ExactRing<S>& ring, u32 s, const Span<typename S::Input>& tile, u8* to,
+KOGGE_DEVICE bool scan_headed_segment(ExactRing<S>& ring, u32 s, const u32* bits, const Span<typename S::Input>& tile, u8* to,
                                       const Maybe<typename Op::Element>& init, u32 warp, u32 lane) {
     typedef typename Op::Element A;
     constexpr u32 E = Order<typename S::Input>::CHUNK;
@@ -118,7 +149,7 @@ KOGGE_DEVICE bool scan_headed_segment(ExactRing<S>& ring, u32 s, const Span<type
         if (!all_lanes(numbers)) return false;
     }
 #pragma unroll
-    for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) heads[j] = heads_of_chunk<S>(ring.mask[s], first + j * LANES);
+    for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) heads[j] = Bits<S>::of_chunk(bits, first + j * LANES);
     constexpr bool AGAIN = sizeof(typename S::Input) <= 2;
     if constexpr (!AGAIN) give_back(ring, s, lane);
 #pragma unroll
@@ -141,7 +172,7 @@ KOGGE_DEVICE bool scan_headed_segment(ExactRing<S>& ring, u32 s, const Span<type
     for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) {
         if constexpr (AGAIN) {
             input[j] = read_chunk<typename S::Input, S::REVERSE, true, From>(tile, first + j * LANES);
-            heads[j] = heads_of_chunk<S>(ring.mask[s], first + j * LANES);
+            heads[j] = Bits<S>::of_chunk(bits, first + j * LANES);
         }
         A running = before_headed_chunk<Op>(before, tail[j], with[j], lane, LANES);
         OutputChunk<S> output = scan_headed_chunk<S, true, Op>(running, input[j], heads[j], init);
@@ -152,7 +183,7 @@ KOGGE_DEVICE bool scan_headed_segment(ExactRing<S>& ring, u32 s, const Span<type
 }
 // The same of any segment, row by row.
 template <class S>
-KOGGE_DEVICE void scan_headed_part(ExactRing<S>& ring, u32 s, const Span<typename S::Input>& tile, u8* to,
+KOGGE_DEVICE void scan_headed_part(ExactRing<S>& ring, u32 s, const u32* bits, const Span<typename S::Input>& tile, u8* to,
                                    const Maybe<typename S::Op::Element>& init, u32 warp, u32 lane) {
     typedef typename S::Op Op;
     typedef typename S::Input Input;
@@ -162,7 +193,7 @@ KOGGE_DEVICE void scan_headed_part(ExactRing<S>& ring, u32 s, const Span<typenam
     for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) {
         u32 first = warp * CHUNKS_PER_SEGMENT + j * LANES, chunks = chunks_from(tile, first), index = first + lane;
         if (chunks == 0) break;
-        u32 count = elements_in(tile, index), heads = count > 0 ? heads_of_chunk<S>(ring.mask[s], index) : 0;
+        u32 count = elements_in(tile, index), heads = count > 0 ? Bits<S>::of_chunk(bits, index) : 0;
         u32 with = lanes_where(heads != 0);
         InputChunk<S> input = read_part_chunk<Input, S::REVERSE, FromShared>(tile, index);
         A tail = tails_of_row<Op>(tail_of_chunk<S, false>(input, heads, count), reach_of(with, lane));
@@ -184,6 +215,7 @@ KOGGE_DEVICE void run_exact_scanner(ExactRing<S>& ring, ExactRounds<S>& rounds, 
         Landing at = rounds.landing(ring, r, index);
         Span<Input> tile = ring.landed(s, at);
         u8* to = at.output;
+        const u32* bits = ring.bits(r);
         barrier_wait(&ring.full[s], rounds.parity(r));
         next = rounds.tile(ring, r + S::GROUPS);
         barrier_wait(&ring.ready[s], rounds.parity(r));
@@ -191,11 +223,11 @@ KOGGE_DEVICE void run_exact_scanner(ExactRing<S>& ring, ExactRounds<S>& rounds, 
         u8* first = to + (S::REVERSE ? (u64)tile.count * sizeof(Output) : 0);
         bool done = false;
         if (lie == IN_PLACE && (u64)first % 16 == 0)
-            done = scan_headed_segment<S, FromShared, RowsInPlace, typename S::Plain>(ring, s, tile, to, init, segment, lane);
+            done = scan_headed_segment<S, FromShared, RowsInPlace, typename S::Plain>(ring, s, bits, tile, to, init, segment, lane);
         else if (lie != IN_PART)
-            done = scan_headed_segment<S, FromSharedAnywhere, RowsAnywhere, typename S::Plain>(ring, s, tile, to, init, segment, lane);
+            done = scan_headed_segment<S, FromSharedAnywhere, RowsAnywhere, typename S::Plain>(ring, s, bits, tile, to, init, segment, lane);
         if (done) continue;
-        scan_headed_part<S>(ring, s, tile, to, init, segment, lane);
+        scan_headed_part<S>(ring, s, bits, tile, to, init, segment, lane);
         give_back(ring, s, lane);
     }
 }
@@ -206,12 +238,14 @@ KOGGE_DEVICE void exact_run_scan(const SegmentedArguments<S>& arguments) {
     u32 warp = thread_index() / LANES, lane = thread_index() % LANES;
     if (thread_index() == 0) {
         for (u32 s = 0; s < S::STAGES; s++) {
-            // Two copies fill a stage, of a tile and of its bits.
-            barrier_init(&ring.full[s], 2 * load_arrivals<S>());
+            barrier_init(&ring.full[s], ring.FILLS);
             barrier_init(&ring.reduced[s], arrivals_of(S::REDUCERS));
             barrier_init(&ring.ready[s], ARRIVALS);
             barrier_init(&ring.empty[s], ring.SCANNERS * ARRIVALS);
         }
+        if constexpr (finds_heads<S>())
+            for (u32 m = 0; m < S::MARKERS; m++)
+                for (u32 p = 0; p < S::PIECES; p++) barrier_init(&ring.marker[m].landed[p], load_arrivals<S>());
         barrier_init(&ring.begun, ring.LOOKERS * ARRIVALS);
         barrier_init_fence();
     }
@@ -221,5 +255,6 @@ KOGGE_DEVICE void exact_run_scan(const SegmentedArguments<S>& arguments) {
     if (warp == 0) run_exact_loader(ring, rounds, lane);
     else if (warp < 1 + S::LOOKERS) run_look_ahead(ring, rounds, warp - 1, lane);
     else if (warp < 1 + S::LOOKERS + S::REDUCERS) run_exact_reducer(ring, rounds, warp - 1 - S::LOOKERS, lane);
-    else run_exact_scanner(ring, rounds, warp - 1 - S::LOOKERS - S::REDUCERS, lane);
+    else if (warp < Ring<Tailed<S>>::THREADS / LANES) run_exact_scanner(ring, rounds, warp - 1 - S::LOOKERS - S::REDUCERS, lane);
+    else if constexpr (finds_heads<S>()) run_exact_marker(ring, rounds, warp - Ring<Tailed<S>>::THREADS / LANES, lane);
 }

@@ -75,6 +75,11 @@ pub struct Tuning {
     /// Tiles that segments given by offsets have on average, from which long ones go in rounds where the others go by
     /// windows.
     pub run_rounds_tiles: u32,
+    /// Warps that find in keys where segments start, for exact operators in rounds: 1, 2 or 4; or 0, and another launch
+    /// does.
+    pub markers: u32,
+    /// Pieces of keys that each of them has under way.
+    pub pieces: u32,
     /// Windows of the longest kind for each multiprocessor, at least, or windows have two rows a warp: then segments of short
     /// sequences are scanned by more of them.
     pub long_windows: u32,
@@ -137,6 +142,8 @@ impl Default for Tuning {
             column_workers: 128,
             line_rounds_segments: 4,
             run_rounds_tiles: 8,
+            markers: 4,
+            pieces: 2,
             long_windows: 2,
             stretch_stages: 2,
             stretch_residents: 3,

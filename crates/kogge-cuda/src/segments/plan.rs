@@ -189,12 +189,13 @@ impl Scratch {
 impl fmt::Display for SegmentPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(exact) = self.exact {
-            let (tiles, ring) = (exact.tiles, exact.ring);
-            return write!(
-                f,
-                "{tiles} tiles with a bit an element, in rounds, {} stages",
-                ring.stages
-            );
+            let ExactSegments { tiles, ring, markers, .. } = exact;
+            let stages = ring.stages;
+            write!(f, "{tiles} tiles with a bit an element, in rounds, {stages} stages")?;
+            return match markers {
+                0 => Ok(()),
+                markers => write!(f, ", {markers} warps that find heads; in one launch"),
+            };
         }
         if let (Some(Stretches { blocks, stages, .. }), Some(long)) = (self.stretches, self.rounds)
         {
@@ -282,7 +283,7 @@ pub fn plan_segments(
     let tiles = rounds.map(|long| long.tiles);
     let slot = |bytes: usize| bytes.max(4).div_ceil(8) as u64 * 16;
     let runs = run_slots(problem).max(tiles.unwrap_or(0)) * slot(problem.accumulator_bytes);
-    let heads = if one_launch { windows * HEAD_SLOT } else { 0 };
+    let heads = if one_launch && exact.is_none() { windows * HEAD_SLOT } else { 0 };
     let tails = exact.map_or(0, |exact| exact.tiles * slot(2 * problem.accumulator_bytes));
     Ok(SegmentPlan {
         windows,
@@ -352,9 +353,9 @@ impl Ways {
         let none = Self { exact: None, stretches: None, rounds: None, one_launch: false };
         let by_element = source.segments().is_none();
         if brackets == Brackets::Any && !(by_element && few_tiles(problem, device)) {
-            let exact = ExactSegments::new(problem, device, tuning);
-            if exact.is_some() {
-                return Self { exact, ..none };
+            let exact = ExactSegments::new(problem, source, device, tuning);
+            if let Some(ExactSegments { markers, .. }) = exact {
+                return Self { exact, one_launch: markers > 0, ..none };
             }
         }
         if brackets != Brackets::Numbered
@@ -539,7 +540,7 @@ mod tests {
             // Exact operators go in rounds, if there are tiles enough.
             let exact = |tiles: u64| plan(tiles * 8192, source, Brackets::Any);
             assert!(exact(2 * 132).one_launch && exact(2 * 132).exact.is_none());
-            assert!(!exact(2 * 132 + 1).one_launch && exact(2 * 132 + 1).exact.is_some());
+            assert!(exact(2 * 132 + 1).exact.is_some());
         }
         let offsets = SegmentSource::Offsets { segments: 9, bits: 64 };
         assert!(!plan(1 << 20, offsets, Brackets::Fixed).one_launch);
@@ -584,6 +585,41 @@ mod tests {
             assert_eq!(plan(1 << 20, element, accumulator).exact, None, "{element} {accumulator}");
         }
         assert!(plan(1 << 20, 16, 16).rounds.is_some(), "as others");
+    }
+
+    #[test]
+    fn exact_operators_by_wide_keys_take_one_launch() {
+        let tuned = |element, source, device, tuning: &Tuning| {
+            let problem = problem(1 << 28, element, element, element.max(4));
+            plan_segments(&problem, source, Brackets::Any, device, tuning).unwrap()
+        };
+        let tuning = Tuning::default();
+        let plan = |element, key| tuned(element, SegmentSource::Keys(key), H100, &tuning);
+        for (element, key, stages) in [
+            (4, KeyType::Bits32, 5),
+            (4, KeyType::F64, 4),
+            (2, KeyType::F32, 5),
+            (1, KeyType::Bits32, 4),
+        ] {
+            let plan = plan(element, key);
+            let exact = plan.exact.unwrap();
+            assert!(plan.one_launch && plan.scratch_bytes == 0, "{plan}");
+            assert_eq!((exact.markers, exact.pieces, exact.ring.stages), (4, 2, stages), "{plan}");
+            assert!(exact.shared_bytes <= H100.shared_bytes && exact.threads() == 576, "{plan}");
+            assert!(plan.to_string().ends_with("4 warps that find heads; in one launch"), "{plan}");
+        }
+        let two = |plan: SegmentPlan| {
+            assert!(!plan.one_launch && plan.scratch_bytes > 0, "{plan}");
+            assert_eq!(plan.exact.unwrap().markers, 0, "{plan}");
+        };
+        two(plan(8, KeyType::Bits32));
+        two(plan(4, KeyType::F16));
+        two(tuned(4, SegmentSource::Heads, H100, &tuning));
+        let keys = SegmentSource::Keys(KeyType::Bits32);
+        two(tuned(4, keys, Capability { compute: (8, 0), ..H100 }, &tuning));
+        two(tuned(4, keys, H100, &Tuning { markers: 0, ..tuning }));
+        // Where a ring would be short beside the keys.
+        two(tuned(4, keys, Capability { shared_bytes: 150 << 10, ..H100 }, &tuning));
     }
 
     #[test]

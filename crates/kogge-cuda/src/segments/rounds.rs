@@ -29,6 +29,10 @@ pub struct LongSegments {
 pub struct ExactSegments {
     /// The ring through which tiles pass.
     pub ring: Ring,
+    /// Warps that find in keys where segments start; or none, and another launch does.
+    pub markers: u32,
+    /// Pieces of keys that each of them has under way.
+    pub pieces: u32,
     /// Thread blocks, which wait for each other.
     pub grid: u32,
     /// Bytes of shared memory a block.
@@ -39,6 +43,12 @@ pub struct ExactSegments {
 
 /// Bytes of the largest element, and accumulator, of which tiles go in rounds with a bit for each element.
 const MOST_EXACT: usize = 8;
+/// Of these elements at most and these keys at least one launch is faster than two: what is saved is to read the keys
+/// once, and what finds heads takes time of those that scan.
+const MOST_MARKED_ELEMENT: usize = 4;
+const LEAST_MARKED_KEY: u32 = 4;
+/// Stages that a ring must have beside the pieces of keys.
+const FEWEST_STAGES: u32 = 4;
 
 impl ExactSegments {
     /// Bytes of what a tile hands on: an accumulator, and whether a segment starts in the tile.
@@ -46,19 +56,65 @@ impl ExactSegments {
         if accumulator <= 4 { 8 } else { 16 }
     }
 
-    pub(super) fn new(problem: &Problem, device: Capability, tuning: &Tuning) -> Option<Self> {
+    /// Threads of a block.
+    pub(super) const fn threads(&self) -> u32 {
+        self.ring.threads() + 32 * self.markers
+    }
+
+    pub(super) fn new(
+        problem: &Problem,
+        source: SegmentSource,
+        device: Capability,
+        tuning: &Tuning,
+    ) -> Option<Self> {
         let (order, bytes) = (problem.order(), problem.element_bytes);
         // A chunk's bits must lie in one word of the mask.
         let fits = bytes.is_power_of_two() && bytes.max(problem.accumulator_bytes) <= MOST_EXACT;
         if !fits || problem.len == 0 {
             return None;
         }
-        let accumulator = problem.accumulator_bytes as u32;
-        let (tail, mask) = (Self::tail_bytes(accumulator), order.tile() as u32 / 8);
-        let (ring, shared_bytes) = ring(order, bytes as u32, tail, mask, device, tuning)?;
+        let marked = source.segments().is_none()
+            && source.bytes() >= LEAST_MARKED_KEY
+            && bytes <= MOST_MARKED_ELEMENT
+            && device.compute >= (9, 0)
+            && tuning.markers > 0;
+        if marked {
+            // A piece gives each lane a word of at most 32 bits; it has the value before it too, and whole 16 bytes.
+            let piece = (order.chunk() as u32 * 8 * 32).min(1024) * source.bytes() + 48;
+            let pieces = tuning.pieces * (piece.next_multiple_of(128) + 8);
+            let room = tuning.markers * pieces.next_multiple_of(128) + 128;
+            // Bits are made while those of the tile before in a stage are still read.
+            let mask = order.tile() as u32 / 8 * 2;
+            let exact = Self::beside(problem, (mask, room), tuning.markers, device, tuning);
+            if let Some(exact) = exact.filter(|exact| exact.ring.stages >= FEWEST_STAGES) {
+                return Some(exact);
+            }
+        }
+        Self::beside(problem, (order.tile() as u32 / 8, 0), 0, device, tuning)
+    }
+
+    /// Beside so many bytes of bits a stage, and others.
+    fn beside(
+        problem: &Problem,
+        (mask, room): (u32, u32),
+        markers: u32,
+        device: Capability,
+        tuning: &Tuning,
+    ) -> Option<Self> {
+        let (order, accumulator) = (problem.order(), problem.accumulator_bytes as u32);
+        let left = device.shared_bytes.saturating_sub(room);
+        let left = Capability { shared_bytes: left, ..device };
+        let (element, tail) = (problem.element_bytes as u32, Self::tail_bytes(accumulator));
+        let (ring, shared_bytes) = ring(order, element, tail, mask, left, tuning)?;
         let tiles = problem.len.div_ceil(order.tile() as u64);
-        let grid = tiles.min(device.multiprocessors.into()) as u32;
-        Some(Self { ring: Ring { lookers: 1, ..ring }, grid, shared_bytes, tiles })
+        Some(Self {
+            ring: Ring { lookers: 1, ..ring },
+            markers,
+            pieces: if markers > 0 { tuning.pieces } else { 0 },
+            grid: tiles.min(device.multiprocessors.into()) as u32,
+            shared_bytes: shared_bytes + room,
+            tiles,
+        })
     }
 }
 

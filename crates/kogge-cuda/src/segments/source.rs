@@ -54,6 +54,11 @@ fn type_of(source: SegmentSource) -> String {
     }
 }
 
+/// In what a scan finds where segments start.
+fn finds(source: SegmentSource, plan: &SegmentPlan) -> String {
+    if plan.one_launch { type_of(source) } else { "ByMask".into() }
+}
+
 fn key_name(key: KeyType) -> &'static str {
     match key {
         KeyType::Bits8 => "u8",
@@ -80,7 +85,7 @@ where
     A: Element + DeviceType,
     O: DeviceOperator<A>,
 {
-    let Some(ExactSegments { ring, shared_bytes, .. }) = plan.exact else {
+    let Some(ExactSegments { ring, markers, pieces, shared_bytes, .. }) = plan.exact else {
         return match plan.stretches {
             Some(has) => stretches::<T, U, A, O>(operator, specification, source, has),
             None => windows::<T, U, A, O>(operator, specification, source, plan),
@@ -89,11 +94,11 @@ where
     let program = Program {
         kernel: &kernels::EXACT_ROUNDS,
         bulk: ring.bulk,
-        constants: &ring.constants(),
-        source: None,
+        constants: &format!("MARKERS = {markers}, PIECES = {pieces}, {}", ring.constants()),
+        source: Some(&finds(source, plan)),
         shared: "ExactRing",
         shared_bytes,
-        bounds: "Ring<Tailed<Scan>>::THREADS, 1",
+        bounds: "ExactRing<Scan>::THREADS, 1",
         arguments: "SegmentedArguments",
         entry: "exact_run_scan",
     };
@@ -114,7 +119,7 @@ where
     O: DeviceOperator<A>,
 {
     let SegmentPlan { steps, residents, shared_bytes, .. } = plan;
-    let finds = if plan.one_launch { type_of(source) } else { "ByMask".into() };
+    let finds = finds(source, plan);
     let offset_bytes = if source.segments().is_some() { source.bytes() } else { 0 };
     let program = Program {
         kernel: &kernels::SEGMENTED_SCAN,

@@ -149,11 +149,12 @@ where
             if in_place {
                 self.save_leads(workspace, input, scan.leads)?;
             }
-            if let Some(ExactSegments { grid: blocks, shared_bytes, ring, .. }) = self.plan.exact {
+            if let Some(exact @ ExactSegments { grid: blocks, shared_bytes, .. }) = self.plan.exact
+            {
                 if let Some(find) = &self.find {
                     self.mark(find, workspace, &mut mark)?;
                 }
-                let grid = self.rounds_grid(blocks, ring.threads(), shared_bytes);
+                let grid = self.rounds_grid(blocks, exact.threads(), shared_bytes);
                 return self.scan.launch(grid, workspace.stream(), &mut scan);
             }
             if let Some(find) = &self.find {

@@ -3,7 +3,7 @@
 use crate::common::Random;
 use crate::common::faults::Trial;
 use crate::common::segmented::{Case, Numbered};
-use crate::common::segments::lengths;
+use crate::common::segments::{Source, lengths};
 use crate::common::shim::{Build, PackedU32, Shim};
 use kogge_core::Order;
 use kogge_core::ops::{Affine, Compose};
@@ -16,7 +16,7 @@ fn trials(build: Build, shim: &mut Shim) -> Result<(), String> {
     let mut random = Random(19);
     let turns = if build == Build::Sanitized { 6 } else { 24 };
     for turn in 0..turns {
-        let offset_bytes = [0, 4, 8][turn % 3];
+        let source = [Source::Offsets32, Source::Offsets64][turn % 2];
         let numbered = Numbered::Neither;
         let order = Order::of::<u32>();
         let n = match turn {
@@ -26,24 +26,26 @@ fn trials(build: Build, shim: &mut Shim) -> Result<(), String> {
         let parts = lengths(&mut random, order, n);
         let input: Vec<u32> = (0..n).map(|_| random.next() as u32 | 1).collect();
         let inits = [7, 0x1_0003, 1];
-        let case = Case { name: "packed_u32", operator: PackedU32, offset_bytes, inits };
-        case.check_numbered::<u32, u32>(shim, &mut random, &parts, &input, numbered)?;
+        for (name, source) in [("packed_u32", source), ("keyed_u32", Source::Keys32)] {
+            let case = Case { name, operator: PackedU32, offset_bytes: 0, inits };
+            case.check_by::<u32, u32>(shim, &mut random, &parts, &input, numbered, source)?;
+        }
 
         let order = Order::of::<Affine<i32>>();
         let parts = lengths(&mut random, order, n / 2);
         let map = |a, b| Affine { a, b };
         let inits = [map(3, 4), map(-1, 1 << 30), map(1, 0)];
-        let case = Case { name: "compose_i32", operator: Compose, offset_bytes, inits };
+        let case = Case { name: "compose_i32", operator: Compose, offset_bytes: 0, inits };
         let maps = |_| map(random.next() as i32 | 1, random.next() as i32);
         let input: Vec<Affine<i32>> = (0..n / 2).map(maps).collect();
-        case.check_numbered::<_, Affine<i32>>(shim, &mut random, &parts, &input, numbered)?;
+        case.check_by::<_, Affine<i32>>(shim, &mut random, &parts, &input, numbered, source)?;
     }
     Ok(())
 }
 
 #[test]
 fn every_planted_fault_is_caught() {
-    EXACT.catches_all(9);
+    EXACT.catches_all(19);
 }
 
 #[test]

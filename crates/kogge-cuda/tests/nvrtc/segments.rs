@@ -95,7 +95,7 @@ where
     let (major, minor) = device.compute;
     let threads = |ring: Ring| (32 * (1 + ring.lookers + ring.reducers + 8 * ring.groups), 1);
     let scan = match (plan.exact, plan.stretches) {
-        (Some(exact), _) => threads(exact.ring),
+        (Some(exact), _) => (threads(exact.ring).0 + 32 * exact.markers, 1),
         (None, Some(stretches)) => (256, stretches.residents),
         (None, None) => (256, plan.residents),
     };
