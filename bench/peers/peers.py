@@ -85,6 +85,7 @@ class Rust:
             ("threads", size, [size, flag, size]),
             ("checked", flag, [size, flag, size]),
             ("call", None, [size, flag, size, pointer, pointer, size, size]),
+            ("rest", flag, []),
             ("fill", None, [size, pointer, size]),
             ("check", flag, [size, pointer, size]),
             ("begin", pointer, []),
@@ -243,22 +244,27 @@ def quantile(times, q):
     return times[low] + (times[high] - times[low]) * (place - low)
 
 
-def interleaved(contenders, seconds, rounds):
+def interleaved(contenders, seconds, rounds, rest):
     """Times contenders in turn, round after round; as measure.rs does."""
     calls = [enough(one) for one in contenders]
     once = [max(1, stretch(one, n) // n) for one, n in zip(contenders, calls)]
     kogge = next(t for one, t in zip(contenders, once) if one.role == "kogge")
     times = [[] for _ in contenders]
+    turns = restless = 0
     start, round_ = time.perf_counter(), 0
     while round_ < rounds or time.perf_counter() - start < seconds:
         for i, one in enumerate(contenders):
             if once[i] > SLOW * kogge and round_ % 4:
                 continue
+            # Threads of the one before may go on for a while: everybody begins with the CPUs to itself.
+            turns, restless = turns + 1, restless + (not rest())
             if once[i] < CACHED_NS:
                 # What fits in the caches is measured there, not where the one before left it.
                 one.run(CALLS_BEFORE)
             times[i].append(stretch(one, calls[i]) / calls[i])
         round_ += 1
+    if restless:
+        print(f"{restless} of {turns} turns began while other threads of the process ran", file=sys.stderr)
     return [
         {
             "name": one.name,
@@ -302,7 +308,7 @@ class Harness:
             self.verify(one, number, in_place, y, f"{one.name}: wrong for {length} {dtype}, {mode}")
         if self.options.check:
             return None
-        series = interleaved(contenders, self.options.seconds, self.options.rounds)
+        series = interleaved(contenders, self.options.seconds, self.options.rounds, self.rust.rest)
         size = y.dtype.itemsize
         return {"dtype": dtype, "element_bytes": size, "mode": mode, "len": length, "series": series}
 
