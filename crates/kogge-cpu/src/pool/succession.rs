@@ -66,44 +66,69 @@ pub(super) fn helped(well: bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::{Mutex, MutexGuard, PoisonError};
     use std::thread::{self, sleep};
+    use std::time::Duration;
 
-    /// Calls one after another; says whether any of them found a thread awake. Once may be too seldom: this thread may
-    /// have rested in between, and other tests call too.
+    /// One of these tests at a time: they count each other's calls.
+    fn alone() -> MutexGuard<'static, ()> {
+        static TESTS: Mutex<()> = Mutex::new(());
+        TESTS.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn call() -> Call {
+        Call::begin_on(Cpu::Mesh).expect("guests linger there")
+    }
+
+    /// Whether any of many calls one after another finds a thread awake.
     fn awake() -> bool {
-        (0..1_000).any(|_| Call::begin_on(Cpu::Mesh).unwrap().awake)
+        (0..1_000).any(|_| call().awake)
+    }
+
+    /// The same, for as long as other tests may call, or this thread be away.
+    fn awake_at_last() -> bool {
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_secs(60) {
+            if awake() {
+                return true;
+            }
+        }
+        false
     }
 
     #[test]
     fn a_call_right_after_another_finds_a_thread_awake() {
-        let new = thread::spawn(|| Call::begin_on(Cpu::Mesh).unwrap().awake);
+        let _alone = alone();
+        let new = thread::spawn(|| call().awake);
         assert!(!new.join().unwrap(), "a thread's first call");
-        assert!(awake());
+        assert!(awake_at_last());
         sleep(tuning::linger(Cpu::Mesh));
-        assert!(!Call::begin_on(Cpu::Mesh).unwrap().awake, "too late");
+        assert!(!call().awake, "too late");
         assert!(Call::begin_on(Cpu::Common).is_none());
         assert!(Call::begin(tuning::AWAKE_BYTES - 1).is_none());
     }
 
     #[test]
     fn calls_beside_others_find_nobody() {
-        let other = thread::spawn(|| Call::begin_on(Cpu::Mesh)).join().unwrap();
+        let _alone = alone();
+        let other = thread::spawn(call).join().unwrap();
         assert!(!awake());
         drop(other);
-        assert!(awake());
+        assert!(awake_at_last());
     }
 
     #[test]
     fn who_was_not_helped_is_alone_for_a_while() {
+        let _alone = alone();
         for last in [true, false] {
             (1..tuning::FAILURES).for_each(|_| helped(false));
-            assert!(awake(), "that happens");
+            assert!(awake_at_last(), "that happens");
             helped(last);
         }
         let start = Instant::now();
         // All thousand of them, unless this thread was away for so long.
         assert!(!awake() || start.elapsed() >= tuning::ALONE);
         sleep(tuning::ALONE);
-        assert!(awake(), "not for ever");
+        assert!(awake_at_last(), "not for ever");
     }
 }
