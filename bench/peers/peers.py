@@ -25,6 +25,8 @@ STRETCH_NS = 100_000
 # Who is done sooner may find all in cache, and is called so often before it is timed (measure.rs says why).
 CACHED_NS = 1_000_000
 CALLS_BEFORE = 4
+# And for so long at least: threads that rested take a while to wake.
+AWAKE_NS = 500_000
 # Contenders this many times slower than kogge sit out three rounds in four.
 SLOW = 8
 MODES = ["into", "in-place"]
@@ -231,6 +233,8 @@ def stretch(contender, calls):
 
 def enough(contender):
     """Calls that fill a stretch, so that neither the clock nor the crossing counts."""
+    if stretch(contender, 1) < CACHED_NS:
+        contender.run(CALLS_BEFORE)
     calls = 1
     while (took := stretch(contender, calls)) < STRETCH_NS and calls < 100_000:
         calls = max(2 * calls, min(10 * calls, calls * STRETCH_NS // max(1, took)))
@@ -260,7 +264,10 @@ def interleaved(contenders, seconds, rounds, rest):
             turns, restless = turns + 1, restless + (not rest())
             if once[i] < CACHED_NS:
                 # What fits in the caches is measured there, not where the one before left it.
+                begin = time.perf_counter_ns()
                 one.run(CALLS_BEFORE)
+                while time.perf_counter_ns() - begin < AWAKE_NS:
+                    one.run(CALLS_BEFORE)
             times[i].append(stretch(one, calls[i]) / calls[i])
         round_ += 1
     if restless:

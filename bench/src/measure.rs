@@ -25,6 +25,8 @@ const CACHED: Duration = Duration::from_millis(1);
 /// So many calls. (Behind copies past the caches, a loop over 16 MiB has 15, 23 and 27 GB/s after 1, 2 and 4 calls
 /// on an Intel Xeon, whose L3 takes what L2 drops only once it has been used again, and no more after 8.)
 const CALLS_BEFORE: u32 = 4;
+/// And for so long at least: threads that rested take a while to wake.
+const AWAKE: Duration = Duration::from_micros(500);
 /// Contenders this many times slower than kogge sit out three rounds in four.
 const SLOW: u32 = 8;
 
@@ -84,7 +86,11 @@ pub fn interleaved<T>(
             turns += 1;
             restless += u32::from(!rest());
             if once[i] < CACHED {
+                let begin = Instant::now();
                 stretch(one, input, output, CALLS_BEFORE);
+                while begin.elapsed() < AWAKE {
+                    stretch(one, input, output, CALLS_BEFORE);
+                }
             }
             let time = stretch(one, input, output, calls[i]);
             times[i].push(time.as_nanos() as f64 / f64::from(calls[i]));
