@@ -4,6 +4,8 @@
 //! A guest that stays is a job of the pool. It does what else the pool has to do, and then leaves, as it does when
 //! nobody has invited it for [`tuning::linger`]. A caller hands its invitation over without the pool, which would wake
 //! another thread besides.
+//!
+//! A thread that waits in a `join` of its own, and takes the invitation meanwhile, goes on by so much later at most.
 
 use super::guests::House;
 use crate::{Cpu, tuning};
