@@ -25,6 +25,8 @@ STRETCH_NS = 100_000
 # Who is done sooner may find all in cache, and is called so often before it is timed (measure.rs says why).
 CACHED_NS = 1_000_000
 CALLS_BEFORE = 4
+# And for so long at least: threads that rested take a while to wake.
+AWAKE_NS = 500_000
 # Contenders this many times slower than kogge sit out three rounds in four.
 SLOW = 8
 MODES = ["into", "in-place"]
@@ -85,6 +87,7 @@ class Rust:
             ("threads", size, [size, flag, size]),
             ("checked", flag, [size, flag, size]),
             ("call", None, [size, flag, size, pointer, pointer, size, size]),
+            ("rest", flag, []),
             ("fill", None, [size, pointer, size]),
             ("check", flag, [size, pointer, size]),
             ("begin", pointer, []),
@@ -230,6 +233,8 @@ def stretch(contender, calls):
 
 def enough(contender):
     """Calls that fill a stretch, so that neither the clock nor the crossing counts."""
+    if stretch(contender, 1) < CACHED_NS:
+        contender.run(CALLS_BEFORE)
     calls = 1
     while (took := stretch(contender, calls)) < STRETCH_NS and calls < 100_000:
         calls = max(2 * calls, min(10 * calls, calls * STRETCH_NS // max(1, took)))
@@ -243,22 +248,30 @@ def quantile(times, q):
     return times[low] + (times[high] - times[low]) * (place - low)
 
 
-def interleaved(contenders, seconds, rounds):
+def interleaved(contenders, seconds, rounds, rest):
     """Times contenders in turn, round after round; as measure.rs does."""
     calls = [enough(one) for one in contenders]
     once = [max(1, stretch(one, n) // n) for one, n in zip(contenders, calls)]
     kogge = next(t for one, t in zip(contenders, once) if one.role == "kogge")
     times = [[] for _ in contenders]
+    turns = restless = 0
     start, round_ = time.perf_counter(), 0
     while round_ < rounds or time.perf_counter() - start < seconds:
         for i, one in enumerate(contenders):
             if once[i] > SLOW * kogge and round_ % 4:
                 continue
+            # Threads of the one before may go on for a while: everybody begins with the CPUs to itself.
+            turns, restless = turns + 1, restless + (not rest())
             if once[i] < CACHED_NS:
                 # What fits in the caches is measured there, not where the one before left it.
+                begin = time.perf_counter_ns()
                 one.run(CALLS_BEFORE)
+                while time.perf_counter_ns() - begin < AWAKE_NS:
+                    one.run(CALLS_BEFORE)
             times[i].append(stretch(one, calls[i]) / calls[i])
         round_ += 1
+    if restless:
+        print(f"{restless} of {turns} turns began while other threads of the process ran", file=sys.stderr)
     return [
         {
             "name": one.name,
@@ -302,7 +315,7 @@ class Harness:
             self.verify(one, number, in_place, y, f"{one.name}: wrong for {length} {dtype}, {mode}")
         if self.options.check:
             return None
-        series = interleaved(contenders, self.options.seconds, self.options.rounds)
+        series = interleaved(contenders, self.options.seconds, self.options.rounds, self.rust.rest)
         size = y.dtype.itemsize
         return {"dtype": dtype, "element_bytes": size, "mode": mode, "len": length, "series": series}
 

@@ -15,6 +15,7 @@ pub mod machine;
 pub mod measure;
 pub mod plot;
 pub mod record;
+pub mod rest;
 mod scratch;
 mod shape;
 mod stream;

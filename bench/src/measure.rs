@@ -2,6 +2,7 @@
 //! all of them alike.
 
 use crate::contender::{Contender, Role, Run};
+use crate::rest::rest;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -24,6 +25,8 @@ const CACHED: Duration = Duration::from_millis(1);
 /// So many calls. (Behind copies past the caches, a loop over 16 MiB has 15, 23 and 27 GB/s after 1, 2 and 4 calls
 /// on an Intel Xeon, whose L3 takes what L2 drops only once it has been used again, and no more after 8.)
 const CALLS_BEFORE: u32 = 4;
+/// And for so long at least: threads that rested take a while to wake.
+const AWAKE: Duration = Duration::from_micros(500);
 /// Contenders this many times slower than kogge sit out three rounds in four.
 const SLOW: u32 = 8;
 
@@ -70,6 +73,7 @@ pub fn interleaved<T>(
     let kogge = contenders.iter().position(|one| one.role == Role::Kogge);
     let slow = kogge.map_or(Duration::MAX, |kogge| once[kogge] * SLOW);
     let mut times = vec![Vec::new(); contenders.len()];
+    let (mut turns, mut restless) = (0, 0);
     let start = Instant::now();
     for round in 0..budget.most {
         if round >= budget.least && start.elapsed() >= budget.total {
@@ -79,12 +83,21 @@ pub fn interleaved<T>(
             if once[i] > slow && round % 4 != 0 {
                 continue;
             }
+            turns += 1;
+            restless += u32::from(!rest());
             if once[i] < CACHED {
+                let begin = Instant::now();
                 stretch(one, input, output, CALLS_BEFORE);
+                while begin.elapsed() < AWAKE {
+                    stretch(one, input, output, CALLS_BEFORE);
+                }
             }
             let time = stretch(one, input, output, calls[i]);
             times[i].push(time.as_nanos() as f64 / f64::from(calls[i]));
         }
+    }
+    if restless > 0 {
+        eprintln!("{restless} of {turns} turns began while other threads of the process ran");
     }
     let all = contenders.iter().zip(times).zip(calls).zip(scratch);
     all.map(|(((one, times), calls), &scratch)| series(one, times, calls, scratch)).collect()

@@ -4,6 +4,7 @@ use crate::algorithm::format::{Format, claim, halves};
 use crate::algorithm::io::{Converted, Direct, Halves, Io};
 use crate::algorithm::tile::Scan;
 use crate::algorithm::{parallel, sequential};
+use crate::pool::Call;
 use crate::{Cpu, Level, Machine, Plan, plan, tuning};
 use kogge_core::{
     Accumulate, Direction, Element, Error, Kind, Operator, Prefix, Problem, bf16, f16,
@@ -187,18 +188,23 @@ where
     A: Element,
     O: Operator<A>,
 {
+    let bytes = len.saturating_mul(size_of::<T>()) as u64;
+    let call = if request.plan.is_none() { Call::begin(bytes) } else { None };
+    let awake = call.as_ref().is_some_and(|call| call.awake);
     let plan = request.plan.unwrap_or_else(|| {
-        let threads = match len.saturating_mul(size_of::<T>()) as u64 {
+        let least = || tuning::bytes_per_thread(Cpu::detect(), in_place, O::EXACT);
+        let threads = match bytes {
             // The pool isn't asked: that would be a thirtieth of a scan of 4 KiB.
-            bytes if bytes < 2 * tuning::LEAST_PER_THREAD => 1,
-            bytes if bytes < 2 * tuning::bytes_per_thread(Cpu::detect(), in_place, O::EXACT) => 1,
+            bytes if !awake && bytes < 2 * tuning::LEAST_PER_THREAD => 1,
+            bytes if !awake && bytes < 2 * least() => 1,
             _ => match rayon::current_num_threads() {
                 // Two would fold and then scan in the time that one takes to scan.
                 2 if const { O::COMPACT && O::EXACT } => 1,
                 threads => threads,
             },
         };
-        plan(&request.problem::<T, U>(len, in_place), Machine::here(threads))
+        let machine = Machine { awake, ..Machine::here(threads) };
+        plan(&request.problem::<T, U>(len, in_place), machine)
     });
     if const { T::SAME && U::SAME && !O::COMPACT }
         && same::<T, U, A>()

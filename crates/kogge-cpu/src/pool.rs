@@ -2,6 +2,10 @@
 //! rayon's machinery is compiled once and not anew for every operator and type.
 
 mod guests;
+mod lobby;
+mod succession;
+
+pub(crate) use succession::Call;
 
 use rayon::prelude::*;
 use std::ops::Range;

@@ -1,6 +1,7 @@
 //! Numbers that were measured, and nothing else. bench/records holds the measurements.
 
 use crate::Cpu;
+use std::time::Duration;
 
 /// Input bytes below which a second thread costs more than it brings.
 pub(crate) const BYTES_PER_THREAD: u64 = 8 << 20;
@@ -20,6 +21,35 @@ pub(crate) const fn bytes_per_thread(cpu: Cpu, in_place: bool, exact: bool) -> u
         _ => BYTES_PER_THREAD,
     }
 }
+
+/// Input bytes from which a second thread is worth it that is awake, in place or not, where guests [`linger`].
+///
+/// (Two cores have twice the L2, and a mesh's L3 is slow: from 1 MiB into another buffer 1.4 to 1.9 times the speed of
+/// one thread, from 2 MiB 2.2 to 3, in place 1.1 to 1.5; of 512 KiB 1.06 to 1.3, in place 1 to 1.25. If the other CPU is
+/// taken both share one, which costs up to a half.)
+pub(crate) const AWAKE_BYTES: u64 = 1 << 20;
+
+/// How long a thread of the pool stays awake for the next call when it has helped with one. (A library of OpenMP does
+/// so for milliseconds. It
+/// wasn't tried on others, so there nobody stays.)
+pub(crate) const fn linger(cpu: Cpu) -> Duration {
+    match cpu {
+        Cpu::Common => Duration::ZERO,
+        Cpu::Mesh => Duration::from_micros(200),
+    }
+}
+
+/// So many calls that guests were no help with, one after another, and a caller does short ones alone (as many as one
+/// takes to wake from the depths, or more)
+pub(crate) const FAILURES: u32 = 8;
+
+/// for so long.
+pub(crate) const ALONE: Duration = Duration::from_millis(100);
+
+/// Bytes that each of two threads has, read or written, up to which it has one part in place of pieces: an L2, which
+/// finds the part again in the next call. (On a mesh 2 MiB into another buffer 75 to 97 GB/s so, 53 to 90 in pieces;
+/// with twice as much f32 of 4 MiB 47 instead of 51, i64 48 instead of 61.)
+pub(crate) const PART_BYTES: u64 = 2 << 20;
 
 /// Bytes of a piece: its second touch must be in L2, beside the next piece being prefetched.
 pub(crate) const PIECE_BYTES: u64 = 128 << 10;

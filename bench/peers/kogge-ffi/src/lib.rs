@@ -10,6 +10,7 @@ use kogge_bench::contender::{Contender, Mode, Role};
 use kogge_bench::contenders;
 use kogge_bench::machine::Machine;
 use kogge_bench::record::{Record, Session};
+use kogge_bench::rest::rest;
 use kogge_bench::table::table;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::Path;
@@ -157,6 +158,12 @@ pub unsafe extern "C" fn kogge_bench_call(
     if let Some(entry) = find(dtype, in_place, index) {
         (entry.call)(input, output, len, calls);
     }
+}
+
+/// Waits until no other thread of the process runs; `false` if one goes on for too long.
+#[unsafe(no_mangle)]
+pub extern "C" fn kogge_bench_rest() -> bool {
+    rest()
 }
 
 /// Writes the elements of a type.

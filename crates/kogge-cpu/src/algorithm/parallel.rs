@@ -76,8 +76,10 @@ pub(crate) unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
 ) {
     // So that places of pieces that don't exist can't overflow.
     let tiles_per_piece = tiles_per_piece.min(scan.tiles());
-    let leaderless =
-        const { through::<I::Format, A, O>() } || (in_place && const { !O::NONBLOCKING });
+    let leaderless = const { through::<I::Format, A, O>() }
+        || (in_place && const { !O::NONBLOCKING })
+        // One part each: nobody could lead for long.
+        || scan.tiles() <= threads.saturating_mul(tiles_per_piece);
     let gates = if in_place { scan.tiles() } else { 0 };
     let shared = Shared {
         scan,

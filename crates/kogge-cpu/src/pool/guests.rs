@@ -3,23 +3,32 @@
 //! `rayon::scope` would hand the whole task to the pool and put the caller to sleep. To wake it again
 //! takes longer than to scan what fits in a cache. Here the caller begins at once, and what it is done
 //! with before a thread of the pool wakes up is done by the caller alone: guests go through a gate, which
-//! it closes when it is done.
+//! it closes when it is done. Guests that linger from a call before ([`lobby`](super::lobby)) come at once.
 
+use super::{lobby, succession};
 use crate::algorithm::handover::Gate;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 /// Calls `task` here, and on up to so many threads of the global pool meanwhile.
 pub(super) fn with(guests: usize, task: &(dyn Fn() + Sync)) {
-    let house = Arc::new(House { gate: Gate::new(), task: forever(task), panic: Mutex::new(None) });
-    for _ in 0..guests {
+    let start = Instant::now();
+    let house = Arc::new(House::of(task));
+    let there = lobby::invite(&house, guests);
+    for _ in there..guests {
         let house = Arc::clone(&house);
-        rayon::spawn(move || house.visit());
+        rayon::spawn(move || lobby::visit(house));
     }
     let host = Host(&house.gate);
     task();
+    let worked = start.elapsed();
     drop(host);
+    // A guest with a CPU of its own is done about when the host is.
+    let came = house.visited.load(Ordering::Relaxed);
+    succession::helped(came && start.elapsed() < worked + worked / 2);
     let panic = house.panic.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(panic) = panic {
         resume_unwind(panic);
@@ -34,10 +43,12 @@ fn forever<'a>(task: &'a (dyn Fn() + Sync + 'a)) -> *const (dyn Fn() + Sync + 's
 }
 
 /// What a guest needs to know. Guests that come late find it when the task is gone.
-struct House {
+pub(super) struct House {
     gate: Gate,
     /// Exists while somebody is inside the gate.
     task: *const (dyn Fn() + Sync + 'static),
+    /// Whether a guest was inside.
+    visited: AtomicBool,
     /// What a guest panicked with.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
@@ -48,15 +59,25 @@ unsafe impl Send for House {}
 unsafe impl Sync for House {}
 
 impl House {
-    /// Calls the task, unless it is done.
-    fn visit(&self) {
-        if let Some(_inside) = self.gate.enter() {
+    /// A house whose host sees to it that the task exists while the gate is open, or somebody inside.
+    pub(super) fn of(task: &(dyn Fn() + Sync)) -> Self {
+        let (gate, task) = (Gate::new(), forever(task));
+        Self { gate, task, visited: AtomicBool::new(false), panic: Mutex::new(None) }
+    }
+
+    /// Calls the task, unless it is done; then `before_leaving`, which doesn't panic.
+    pub(super) fn visit(&self, before_leaving: impl FnOnce()) {
+        let inside = self.gate.enter();
+        if inside.is_some() {
+            self.visited.store(true, Ordering::Relaxed);
             // SAFETY: the host neither returns nor unwinds before everybody inside the gate has left.
             let task = AssertUnwindSafe(|| unsafe { (*self.task)() });
             if let Err(panic) = catch_unwind(task) {
                 *self.panic.lock().unwrap_or_else(PoisonError::into_inner) = Some(panic);
             }
         }
+        before_leaving();
+        drop(inside);
     }
 }
 

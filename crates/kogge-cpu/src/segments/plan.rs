@@ -38,7 +38,7 @@ pub struct SegmentPlan {
 ///     in_place: false,
 /// };
 /// assert_eq!(
-///     plan_segments(&problem, Machine { threads: 8, cpu: Cpu::Common }).to_string(),
+///     plan_segments(&problem, Machine { threads: 8, cpu: Cpu::Common, awake: false }).to_string(),
 ///     "8 threads, pieces of 32768 elements, segments over 1048576 by all threads, \
 ///      long ones stored past the caches",
 /// );
@@ -104,7 +104,7 @@ mod tests {
             direction: Direction::Forward,
             in_place: false,
         };
-        let piece = |cpu| plan_segments(&problem, Machine { threads: 2, cpu }).piece;
+        let piece = |cpu| plan_segments(&problem, Machine { threads: 2, cpu, awake: false }).piece;
         assert_eq!([piece(Cpu::Common), piece(Cpu::Mesh)], [1 << 15, 1 << 16]);
     }
 }

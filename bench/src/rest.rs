@@ -1,0 +1,90 @@
+//! Every contender has the CPUs to itself. Threads of the one before go on for a while when they are done: they ask
+//! for more work all the time before they sleep (those of OpenMP for milliseconds), and a second thread of the next one
+//! wouldn't have a CPU.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+use std::{fs, io, thread};
+
+/// Waited at most.
+const LIMIT: Duration = Duration::from_millis(50);
+/// Waited where the system doesn't say which threads run.
+const BLIND: Duration = Duration::from_millis(5);
+/// So many looks in succession have to find nobody; each takes some microseconds a thread.
+const LOOKS: u32 = 3;
+
+/// Waits until no other thread of this process runs or would like to; `false` if that took too long.
+pub fn rest() -> bool {
+    rest_within(LIMIT)
+}
+
+fn rest_within(limit: Duration) -> bool {
+    let start = Instant::now();
+    let mut looks = 0;
+    while looks < LOOKS {
+        looks = match others_run() {
+            Ok(false) => looks + 1,
+            Ok(true) if start.elapsed() >= limit => return false,
+            Ok(true) => 0,
+            Err(_) => {
+                thread::sleep(BLIND);
+                return true;
+            }
+        };
+    }
+    true
+}
+
+/// Whether the system has another thread of this process on a CPU or waiting for one. Only Linux says so.
+fn others_run() -> io::Result<bool> {
+    let own = fs::read_link("/proc/thread-self")?;
+    for task in fs::read_dir("/proc/self/task")? {
+        let task = task?;
+        if Some(task.file_name().as_os_str()) != own.file_name() && runs(&task.path()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether a thread runs; one that has ended meanwhile doesn't.
+fn runs(task: &Path) -> bool {
+    // The state stands behind the name, which may hold anything, parentheses too.
+    let stat = fs::read_to_string(task.join("stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, state)| state.starts_with('R'))
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    /// Other tests may run beside this one, so only what a thread of its own does is looked at.
+    #[test]
+    fn a_thread_that_runs_is_seen_and_one_that_sleeps_is_not() {
+        let spin = AtomicBool::new(true);
+        thread::scope(|scope| {
+            let (send, receive) = std::sync::mpsc::channel();
+            let spins = &spin;
+            let other = scope.spawn(move || {
+                send.send(fs::read_link("/proc/thread-self").unwrap()).unwrap();
+                while spins.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+                thread::park();
+            });
+            let task = Path::new("/proc").join(receive.recv().unwrap());
+            // Asserted once it has stopped, or a failure would wait for it.
+            let (seen, rested) = (runs(&task), rest_within(Duration::from_millis(1)));
+            spin.store(false, Ordering::Relaxed);
+            let start = Instant::now();
+            while runs(&task) && start.elapsed() < Duration::from_secs(60) {
+                thread::yield_now();
+            }
+            let asleep = !runs(&task);
+            other.thread().unpark();
+            assert!(seen && asleep);
+            assert!(!rested, "nobody rests while it runs");
+        });
+    }
+}

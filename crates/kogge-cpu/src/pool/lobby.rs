@@ -1,0 +1,211 @@
+//! Guests stay for a moment when they are done, awake, as the next call often follows at once: to wake a thread takes
+//! about as long as to scan what fits in its L2.
+//!
+//! A guest that stays is a job of the pool. It does what else the pool has to do, and then leaves, as it does when
+//! nobody has invited it for [`tuning::linger`]. A caller hands its invitation over without the pool, which would wake
+//! another thread besides.
+//!
+//! A thread that waits in a `join` of its own, and takes the invitation meanwhile, goes on by so much later at most.
+
+use super::guests::House;
+use crate::{Cpu, tuning};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Where guests of the global pool are between two calls.
+static LOBBY: Lobby = Lobby::new();
+
+thread_local! {
+    /// Whether this thread lingers, perhaps in the midst of another job.
+    static LINGERS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Invites so many guests at most; says how many were there.
+pub(super) fn invite(house: &Arc<House>, guests: usize) -> usize {
+    LOBBY.invite(house, guests)
+}
+
+/// What a thread of the pool does with an invitation.
+pub(super) fn visit(house: Arc<House>) {
+    LOBBY.visit(house, tuning::linger(Cpu::detect()));
+}
+
+/// Guests that wait, and their invitations.
+struct Lobby {
+    /// Invitations that nobody has taken; a hint for who doesn't hold the lock.
+    posted: AtomicUsize,
+    inside: Mutex<Inside>,
+}
+
+struct Inside {
+    /// Guests that wait; each takes an invitation when it leaves, if there is one.
+    guests: usize,
+    /// As many at most.
+    invitations: Vec<Arc<House>>,
+}
+
+impl Lobby {
+    const fn new() -> Self {
+        let inside = Inside { guests: 0, invitations: Vec::new() };
+        Self { posted: AtomicUsize::new(0), inside: Mutex::new(inside) }
+    }
+
+    fn invite(&self, house: &Arc<House>, guests: usize) -> usize {
+        let mut inside = self.lock();
+        let there = guests.min(inside.guests - inside.invitations.len());
+        inside.invitations.extend((0..there).map(|_| Arc::clone(house)));
+        self.posted.store(inside.invitations.len(), Ordering::Relaxed);
+        there
+    }
+
+    /// Visits a house and lingers for so long, unless this thread lingers already, in the midst of which it found the
+    /// invitation among the pool's jobs, or is the pool's only one.
+    fn visit(&self, house: Arc<House>, patience: Duration) {
+        if patience.is_zero() || rayon::current_num_threads() < 2 || LINGERS.replace(true) {
+            return house.visit(|| ());
+        }
+        self.linger(house, patience);
+        LINGERS.set(false);
+    }
+
+    /// Visits a house, and others from then on, until there is something else to do or nobody invites for so long.
+    fn linger(&self, house: Arc<House>, patience: Duration) {
+        let mut next = Some(house);
+        while let Some(house) = next {
+            // In the lobby before it leaves the house: there the host's next call finds it.
+            house.visit(|| self.enter());
+            drop(house);
+            let end = Instant::now() + patience;
+            while self.posted.load(Ordering::Relaxed) == 0
+                && rayon::yield_now() == Some(rayon::Yield::Idle)
+                && Instant::now() < end
+            {
+                thread::yield_now();
+            }
+            next = self.leave();
+        }
+    }
+
+    /// A guest comes, to wait.
+    fn enter(&self) {
+        self.lock().guests += 1;
+    }
+
+    /// A guest goes: to whom it is invited, or for good.
+    fn leave(&self) -> Option<Arc<House>> {
+        let mut inside = self.lock();
+        inside.guests -= 1;
+        let house = inside.invitations.pop();
+        self.posted.store(inside.invitations.len(), Ordering::Relaxed);
+        house
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inside> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rayon::ThreadPool;
+    use std::sync::mpsc::channel;
+
+    /// Longer than any test.
+    const FOREVER: Duration = Duration::from_secs(3600);
+    /// Nothing here takes as long, unless it never ends.
+    const LONG: Duration = Duration::from_secs(60);
+
+    fn pool(threads: usize) -> ThreadPool {
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
+    }
+
+    fn lobby() -> &'static Lobby {
+        Box::leak(Box::new(Lobby::new()))
+    }
+
+    fn nothing() -> Arc<House> {
+        Arc::new(House::of(&|| ()))
+    }
+
+    /// Has the pool's next free thread visit, and waits until it lingers.
+    fn lingers(lobby: &'static Lobby, pool: &ThreadPool) {
+        pool.spawn(|| lobby.linger(nothing(), FOREVER));
+        while lobby.lock().guests == 0 {
+            thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn who_lingers_does_the_work_of_the_pool_and_goes() {
+        let (lobby, pool) = (lobby(), pool(1));
+        lingers(lobby, &pool);
+        let (send, receive) = channel();
+        pool.spawn(move || send.send(()).unwrap());
+        receive.recv_timeout(LONG).expect("the pool's only thread does it");
+        let start = Instant::now();
+        while lobby.lock().guests > 0 {
+            assert!(start.elapsed() < LONG, "it doesn't go");
+            thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn nobody_lingers_for_longer_than_it_should() {
+        let (lobby, pool, patience) = (lobby(), pool(2), Duration::from_millis(5));
+        let (send, receive) = channel();
+        pool.spawn(move || {
+            let start = Instant::now();
+            lobby.visit(nothing(), patience);
+            send.send(start.elapsed()).unwrap();
+        });
+        let took = receive.recv_timeout(LONG).expect("an end");
+        assert!(took >= patience, "it lingers");
+        assert_eq!(lobby.lock().guests, 0);
+    }
+
+    #[test]
+    fn who_lingers_comes_when_it_is_invited_and_lingers_again() {
+        static CALLS: AtomicUsize = AtomicUsize::new(0);
+        let (lobby, pool) = (lobby(), pool(1));
+        lingers(lobby, &pool);
+        for calls in 1..10 {
+            let house = Arc::new(House::of(&|| _ = CALLS.fetch_add(1, Ordering::Relaxed)));
+            let start = Instant::now();
+            // None is there while the one before has it.
+            while lobby.invite(&house, 3) == 0 {
+                assert!(start.elapsed() < LONG, "it isn't there");
+                thread::yield_now();
+            }
+            while CALLS.load(Ordering::Relaxed) < calls {
+                assert!(start.elapsed() < LONG, "it doesn't come");
+                thread::yield_now();
+            }
+        }
+        // Lets it go, and the pool with it.
+        pool.spawn(|| ());
+    }
+
+    #[test]
+    fn a_pools_only_thread_and_one_that_lingers_do_not_linger() {
+        let lobby = lobby();
+        let (send, receive) = channel();
+        let (alone, two) = (pool(1), pool(2));
+        let alone_send = send.clone();
+        alone.spawn(move || {
+            lobby.visit(nothing(), FOREVER);
+            alone_send.send(()).unwrap();
+        });
+        receive.recv_timeout(LONG).expect("the only thread goes at once");
+        two.spawn(move || {
+            LINGERS.set(true);
+            lobby.visit(nothing(), FOREVER);
+            LINGERS.set(false);
+            send.send(()).unwrap();
+        });
+        receive.recv_timeout(LONG).expect("who lingers goes on with it");
+    }
+}

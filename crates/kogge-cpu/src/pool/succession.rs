@@ -1,0 +1,134 @@
+//! Calls in quick succession. The first of them is done by its thread alone if it is short; those that follow within
+//! the time that guests linger have one awake, or wake one for all that follow.
+//!
+//! Unless another thread of the program calls meanwhile, or guests turned out to be no help: who has no CPU of its own
+//! takes half of the work and is waited for.
+
+use crate::{Cpu, tuning};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+/// Calls at work.
+static CALLS: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    /// When this thread's last call ended.
+    static LAST: Cell<Option<Instant>> = const { Cell::new(None) };
+    /// Calls without help, one after another.
+    static FAILURES: Cell<u32> = const { Cell::new(0) };
+    /// Until when this thread does short calls alone.
+    static ALONE: Cell<Option<Instant>> = const { Cell::new(None) };
+}
+
+/// A call that could do with a second thread if that is awake, from outside of the pool.
+pub(crate) struct Call {
+    /// Whether one is awake, or worth being woken for what follows.
+    pub(crate) awake: bool,
+}
+
+impl Call {
+    /// Begins a call that reads so many bytes; `None` if nobody need be awake for it.
+    pub(crate) fn begin(bytes: u64) -> Option<Self> {
+        // Short calls go on at once.
+        if bytes < tuning::AWAKE_BYTES { None } else { Self::begin_on(Cpu::detect()) }
+    }
+
+    fn begin_on(cpu: Cpu) -> Option<Self> {
+        if tuning::linger(cpu).is_zero() || rayon::current_thread_index().is_some() {
+            return None;
+        }
+        let others = CALLS.fetch_add(1, Ordering::Relaxed);
+        let soon = LAST.get().is_some_and(|last| last.elapsed() < tuning::linger(cpu));
+        let helped = ALONE.get().is_none_or(|end| Instant::now() >= end);
+        Some(Self { awake: others == 0 && soon && helped })
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        CALLS.fetch_sub(1, Ordering::Relaxed);
+        LAST.set(Some(Instant::now()));
+    }
+}
+
+/// Says whether guests were a help.
+pub(super) fn helped(well: bool) {
+    let failures = if well { 0 } else { FAILURES.get() + 1 };
+    if failures >= tuning::FAILURES {
+        ALONE.set(Some(Instant::now() + tuning::ALONE));
+        FAILURES.set(0);
+    } else {
+        FAILURES.set(failures);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::{Mutex, MutexGuard, PoisonError};
+    use std::thread::{self, sleep};
+    use std::time::Duration;
+
+    /// One of these tests at a time: they count each other's calls.
+    fn alone() -> MutexGuard<'static, ()> {
+        static TESTS: Mutex<()> = Mutex::new(());
+        TESTS.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn call() -> Call {
+        Call::begin_on(Cpu::Mesh).expect("guests linger there")
+    }
+
+    /// Whether any of many calls one after another finds a thread awake.
+    fn awake() -> bool {
+        (0..1_000).any(|_| call().awake)
+    }
+
+    /// The same, for as long as other tests may call, or this thread be away.
+    fn awake_at_last() -> bool {
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_secs(60) {
+            if awake() {
+                return true;
+            }
+        }
+        false
+    }
+
+    #[test]
+    fn a_call_right_after_another_finds_a_thread_awake() {
+        let _alone = alone();
+        let new = thread::spawn(|| call().awake);
+        assert!(!new.join().unwrap(), "a thread's first call");
+        assert!(awake_at_last());
+        sleep(tuning::linger(Cpu::Mesh));
+        assert!(!call().awake, "too late");
+        assert!(Call::begin_on(Cpu::Common).is_none());
+        assert!(Call::begin(tuning::AWAKE_BYTES - 1).is_none());
+    }
+
+    #[test]
+    fn calls_beside_others_find_nobody() {
+        let _alone = alone();
+        let other = thread::spawn(call).join().unwrap();
+        assert!(!awake());
+        drop(other);
+        assert!(awake_at_last());
+    }
+
+    #[test]
+    fn who_was_not_helped_is_alone_for_a_while() {
+        let _alone = alone();
+        for last in [true, false] {
+            (1..tuning::FAILURES).for_each(|_| helped(false));
+            assert!(awake_at_last(), "that happens");
+            helped(last);
+        }
+        let start = Instant::now();
+        // All thousand of them, unless this thread was away for so long.
+        assert!(!awake() || start.elapsed() >= tuning::ALONE);
+        sleep(tuning::ALONE);
+        assert!(awake_at_last(), "not for ever");
+    }
+}
