@@ -55,7 +55,7 @@ void run<Absent>(const Request&) {
 #define SPECIMENS(X) \
     X(packed_u32, PackedU32, u32, u32, u32, ByMask, false, 6) \
     X(compose_i32, ComposeI32, ComposeI32::Element, ComposeI32::Element, ComposeI32::Element, ByMask, false, 4) \
-    X(keyed_u32, PackedU32, u32, u32, u32, ByKey<u32>, false, 4)
+    X(keyed_u32, PackedU32, u32, u32, u32, ByKey<u32>, false, 3)
 #else
 #define SPECIMENS(X) \
     X(packed_u32, PackedU32, u32, u32, u32, ByMask, false, 4) \

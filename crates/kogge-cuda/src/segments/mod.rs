@@ -186,7 +186,7 @@ where
     /// # Safety
     ///
     /// Until the stream has done it, [`len`](Self::len) elements must be readable at `input` and writable
-    /// at `output`, equal or without overlap; at `source` as many flags or keys must be readable, or
+    /// at `output`, equal or without overlap, the output beside what `source` names; at `source` as many flags or keys must be readable, or
     /// offsets as [`SegmentSource::Offsets`] describes them: nothing checks that they rise. Memory that
     /// `inits` names must be readable, and an `A` per segment writable at `totals`. All on the workspace's
     /// device.
