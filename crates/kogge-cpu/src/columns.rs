@@ -99,30 +99,23 @@ impl<T: Element, U: Element> Lines<T, U> {
         Ahead { places, end, beyond, cache: Cache::L1 }
     }
 
-    /// Where some places are and their values go, if they are a row of a narrow table, elements are their
-    /// own accumulators, and other places follow.
-    fn narrow<A: Element<Accumulator = A>, O: Operator<A>>(
-        &self,
-        places: &Range<usize>,
-        level: Level,
-    ) -> Option<(*const A, *mut A)>
+    /// How many of these rows go together, and where their first place is and its value goes, if the table is a
+    /// narrow one, and elements are their own accumulators: full rows of one segment.
+    fn narrow<A: Element>(&self, rows: &Range<usize>) -> Option<(usize, *const A, *mut A)>
     where
         T: Accumulate<A>,
         U: Accumulate<A>,
     {
-        let row = const { Order::of::<T>().row() };
         let narrow = self.count <= LANES && self.strides == [self.count as isize; 2];
-        // What a vector has too many lanes of must be there, and written by nobody.
-        let fits = (self.count * size_of::<T>()).is_multiple_of(32);
-        let follows = (self.len - places.end) * self.count >= LANES;
-        let inside = fits || follows && self.from.addr() != self.to.addr();
-        let narrow = narrow && places.len() == row && inside && same::<T, U, A>();
-        // A vector that is a whole place needs no stage.
-        let alone =
-            || self.stream && self.count == LANES && self.by_lines::<A, O>(level, self.to) == 1;
-        (narrow && !alone()).then(|| {
-            let first = places.start * self.count;
-            (self.from.wrapping_add(first).cast(), self.to.wrapping_add(first).cast())
+        if !narrow || !same::<T, U, A>() {
+            return None;
+        }
+        let (row, segment) = (const { Order::of::<T>().row() }, Order::ROWS_PER_SEGMENT);
+        let end = rows.end.min(self.len / row).min((rows.start / segment + 1) * segment);
+        (rows.start < end).then(|| {
+            let first = rows.start * row * self.count;
+            let (from, to) = (self.from.wrapping_add(first), self.to.wrapping_add(first));
+            (end - rows.start, from.cast(), to.cast())
         })
     }
 
@@ -300,13 +293,8 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
         descent: &mut Descent<A>,
     ) {
         self.begin(lines, descent);
-        for row in 0..lines.rows() {
-            // SAFETY: passed on.
-            unsafe { self.scan_row(lines, row, lines.asking(row), descent) };
-            if row + 1 < lines.rows() || self.parts.totals_wanted() {
-                descent.take_in(self.request.operator);
-            }
-        }
+        // SAFETY: passed on.
+        unsafe { self.scan_rows(lines, 0..lines.rows(), |row| lines.asking(row), descent) };
         stream::fence();
         // SAFETY: passed on.
         unsafe { self.put_totals(lines, descent) };
@@ -321,66 +309,98 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
         descent.begin(lines.groups(), |g| self.init(lines, g));
     }
 
-    /// Scans the next row of the lines, which is row `row`, and asks for what is `ahead` meanwhile.
+    /// Scans the next rows of the lines, asks for what is `ahead` of each meanwhile, and takes them in.
     ///
     /// # Safety
     ///
-    /// As for [`strip`](Self::strip), for the row.
-    pub(crate) unsafe fn scan_row<T: Accumulate<A>, U: Accumulate<A>>(
+    /// As for [`strip`](Self::strip), for the rows.
+    pub(crate) unsafe fn scan_rows<T: Accumulate<A>, U: Accumulate<A>>(
         &self,
         lines: &Lines<T, U>,
-        row: usize,
-        ahead: Ahead,
+        mut rows: Range<usize>,
+        ahead: impl Fn(usize) -> Ahead,
         descent: &mut Descent<A>,
     ) {
-        let places = lines.places(row);
-        // SAFETY: passed on.
-        unsafe {
-            if let Some((from, to)) = lines.narrow::<A, O>(&places, self.request.level)
-                && descent.narrow::<O, true>(
-                    self.request,
-                    from,
-                    to,
-                    lines.count,
-                    lines.stream,
-                    (ahead.places, ahead.cache),
-                )
-            {
-                return;
-            }
-            let to = lines.sink(&places, self.request, descent);
-            let from = lines.source(&places, descent);
-            descent.scan(self.request, from, to, places.len(), ahead);
+        while !rows.is_empty() {
+            // SAFETY: passed on.
+            rows.start += unsafe { self.scan_some(lines, rows.clone(), &ahead, descent) };
         }
     }
 
-    /// Folds a row of the lines, and gives the folds of its groups.
+    /// The first of them, or as many as go together. Says how many.
     ///
     /// # Safety
     ///
-    /// The lines must exist, and nobody write the row.
-    pub(crate) unsafe fn fold_row<T: Accumulate<A>, U: Accumulate<A>>(
+    /// As for [`scan_rows`](Self::scan_rows).
+    unsafe fn scan_some<T: Accumulate<A>, U: Accumulate<A>>(
         &self,
         lines: &Lines<T, U>,
-        row: usize,
+        rows: Range<usize>,
+        ahead: impl Fn(usize) -> Ahead,
         descent: &mut Descent<A>,
-    ) -> impl Iterator<Item = [A; LANES]> {
-        let places = lines.places(row);
+    ) -> usize {
+        let (row, request) = (rows.start, self.request);
+        let (places, ahead) = (lines.places(row), ahead(row));
         // SAFETY: passed on.
         unsafe {
-            let narrow = match lines.narrow::<A, O>(&places, self.request.level) {
-                Some((from, to)) => {
-                    let near = (0, Cache::L1);
-                    descent.narrow::<O, false>(self.request, from, to, lines.count, false, near)
+            if let Some((rows, from, to)) = lines.narrow::<A>(&rows) {
+                let (table, near) = ((from, to, lines.count), (ahead.places, ahead.cache));
+                if descent.narrow(request, table, rows, lines.stream, near) {
+                    return rows;
                 }
-                None => false,
-            };
-            if !narrow {
-                let from = lines.source(&places, descent);
-                descent.fold(self.request, from, places.len(), Ahead::by(lines.ahead(), Cache::L1));
             }
+            let to = lines.sink(&places, request, descent);
+            let from = lines.source(&places, descent);
+            descent.scan(request, from, to, places.len(), ahead);
         }
-        descent.folds()
+        if row + 1 < lines.rows() || self.parts.totals_wanted() {
+            descent.take_in(request.operator);
+        }
+        1
+    }
+
+    /// Folds rows of the lines into a span of the descent.
+    ///
+    /// # Safety
+    ///
+    /// The lines must exist, and nobody write the rows.
+    pub(crate) unsafe fn fold_rows<T: Accumulate<A>, U: Accumulate<A>>(
+        &self,
+        lines: &Lines<T, U>,
+        mut rows: Range<usize>,
+        descent: &mut Descent<A>,
+    ) {
+        descent.begin_span();
+        while !rows.is_empty() {
+            // SAFETY: passed on.
+            rows.start += unsafe { self.fold_some(lines, rows.clone(), descent) };
+        }
+    }
+
+    /// The first of them, or as many as go together. Says how many.
+    ///
+    /// # Safety
+    ///
+    /// As for [`fold_rows`](Self::fold_rows).
+    unsafe fn fold_some<T: Accumulate<A>, U: Accumulate<A>>(
+        &self,
+        lines: &Lines<T, U>,
+        rows: Range<usize>,
+        descent: &mut Descent<A>,
+    ) -> usize {
+        let (places, request) = (lines.places(rows.start), self.request);
+        // SAFETY: passed on.
+        unsafe {
+            if let Some((rows, from, _)) = lines.narrow::<A>(&rows)
+                && descent.fold_narrow(request, (from, lines.count), rows)
+            {
+                return rows;
+            }
+            let from = lines.source(&places, descent);
+            descent.fold(request, from, places.len(), Ahead::by(lines.ahead(), Cache::L1));
+        }
+        descent.add_to_span(request.operator);
+        1
     }
 
     /// The initial values of a group's lines.

@@ -1,13 +1,14 @@
 //! Going down the axis of lines side by side, a row of the order at a time.
 
 use crate::algorithm::abreast::{Sink, Source};
-use crate::algorithm::levels::Levels;
+use crate::algorithm::levels::{Levels, Running, Span};
 use crate::algorithm::narrow::{self, Narrow};
 use crate::algorithm::strip::{Ahead, Group, LANES, Lanes, Row};
 use crate::arch::stream::Cache;
 use crate::engine::Request;
 use bytemuck::Zeroable;
 use kogge_core::{Accumulate, Element, Operator};
+use std::ptr::null_mut;
 
 /// Bytes, at least, from the places of a narrow table to those that are asked for meanwhile.
 const AHEAD: usize = 4 << 10;
@@ -43,6 +44,8 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Operator<[A; LANES]> for Acros
 pub(crate) struct Descent<A> {
     groups: Vec<Group<A>>,
     levels: Vec<Levels<[A; LANES]>>,
+    /// Of rows that are folded and not scanned.
+    span: Vec<Span<[A; LANES]>>,
     /// For lanes that are brought together.
     pub(crate) brought: Room,
     /// For values.
@@ -51,7 +54,8 @@ pub(crate) struct Descent<A> {
 
 impl<A: Element<Accumulator = A>> Descent<A> {
     pub(crate) fn new() -> Self {
-        Self { groups: vec![], levels: vec![], brought: Room::new(), stage: Room::new() }
+        let (brought, stage) = (Room::new(), Room::new());
+        Self { groups: vec![], levels: vec![], span: vec![], brought, stage }
     }
 
     /// Before the first row of so many groups, given their initial values.
@@ -86,7 +90,7 @@ impl<A: Element<Accumulator = A>> Descent<A> {
         unsafe { self.row::<T, U, O, true>(request, from, to, len, preceded, ahead) };
     }
 
-    /// Folds a row, of `len` places: those before it needn't be known. [`folds`](Self::folds) gives the folds.
+    /// Folds a row, of `len` places, for [a span](Self::add_to_span): those before it needn't be known.
     ///
     /// # Safety
     ///
@@ -104,11 +108,6 @@ impl<A: Element<Accumulator = A>> Descent<A> {
         let to = Sink::<A>::NOTHING;
         // SAFETY: passed on; nothing is stored.
         unsafe { self.row::<T, A, O, false>(request, from, to, len, false, ahead) };
-    }
-
-    /// The fold of each group in the row that was scanned or folded.
-    pub(crate) fn folds(&self) -> impl Iterator<Item = [A; LANES]> {
-        self.groups.iter().map(|group| group.chunks.0)
     }
 
     /// Goes through a row, and stores its values if `STORE`.
@@ -143,38 +142,70 @@ impl<A: Element<Accumulator = A>> Descent<A> {
         });
     }
 
-    /// Scans or folds the next row of a table of sixteen lines at most, whose places follow one another,
-    /// if the level has vectors for them, and asks for places so far `ahead` meanwhile, to be brought into a cache. [`folds`](Self::folds) has the fold.
+    /// Scans the next rows of a table of sixteen lines at most, whose places follow one another, if the level has
+    /// vectors for them, and takes them in; asks for places so far `ahead` meanwhile, to be brought into a cache.
     ///
     /// # Safety
     ///
-    /// `from` and `to` must have a row of so many lines, and be this call's alone, or without `STORE`
-    /// written by nobody; a vector must be readable wherever a place has one.
-    pub(crate) unsafe fn narrow<O, const STORE: bool>(
+    /// `from` and `to` must have so many rows of so many lines, and be this call's alone; the rows be of one segment.
+    pub(crate) unsafe fn narrow<O: Operator<A>>(
         &mut self,
         request: &Request<'_, O, A>,
-        from: *const A,
-        to: *mut A,
-        lines: usize,
+        (from, to, lines): (*const A, *mut A, usize),
+        rows: usize,
         stream: bool,
         ahead: (usize, Cache),
-    ) -> bool
-    where
-        O: Operator<A>,
-    {
+    ) -> bool {
         let Request { operator, kind, level, .. } = *request;
-        level.run(Narrow::<A, O, STORE> {
+        let mut running = narrow::State::new(self.levels[0].running());
+        let done = level.run(Narrow::<A, O, true> {
             operator,
             kind,
             from,
             to,
             lines,
-            before: if STORE { self.levels[0].before() } else { None },
-            fold: &mut self.groups[0].chunks.0,
-            stage: self.stage.of::<u8>(if STORE { narrow::stage_bytes::<A>(lines) } else { 0 }),
+            rows,
+            running: &mut running,
+            stage: self.stage.of::<u8>(narrow::stage_bytes::<A>(lines)),
             stream,
             ahead: (AHEAD.max(ahead.0 * lines * size_of::<A>()), ahead.1),
-        })
+        });
+        if done {
+            self.levels[0].advance(&Across(operator), rows, running.get());
+        }
+        done
+    }
+
+    /// Folds the next rows of such a table, for [a span](Self::add_to_span), and takes them into it.
+    ///
+    /// # Safety
+    ///
+    /// `from` must have so many rows of so many lines, and nobody write them; the rows be of one segment.
+    pub(crate) unsafe fn fold_narrow<O: Operator<A>>(
+        &mut self,
+        request: &Request<'_, O, A>,
+        (from, lines): (*const A, usize),
+        rows: usize,
+    ) -> bool {
+        let Request { operator, kind, level, .. } = *request;
+        let span = &mut self.span[0];
+        let mut running = narrow::State::new(Running { before: None, segment: span.segment() });
+        let done = level.run(Narrow::<A, O, false> {
+            operator,
+            kind,
+            from,
+            to: from.cast_mut(),
+            lines,
+            rows,
+            running: &mut running,
+            stage: null_mut(),
+            stream: false,
+            ahead: (AHEAD, Cache::L1),
+        });
+        if done {
+            span.advance(&Across(operator), rows, running.get().segment);
+        }
+        done
     }
 
     /// Takes in the row that was scanned.
@@ -184,15 +215,34 @@ impl<A: Element<Accumulator = A>> Descent<A> {
         }
     }
 
-    /// Takes in the next row, given the fold of each group.
-    pub(crate) fn push<O: Operator<A>>(
+    /// Takes in the next `rows` rows, a row, a segment or a tile, given the fold of each group in them.
+    pub(crate) fn push_span<O: Operator<A>>(
         &mut self,
         operator: &O,
+        rows: usize,
         folds: impl Iterator<Item = [A; LANES]>,
     ) {
         for (levels, fold) in self.levels.iter_mut().zip(folds) {
-            levels.push(&Across(operator), fold);
+            levels.push_span(&Across(operator), rows, fold);
         }
+    }
+
+    /// Before the rows of a span are folded.
+    pub(crate) fn begin_span(&mut self) {
+        self.span.clear();
+        self.span.resize_with(self.groups.len(), Span::new);
+    }
+
+    /// Takes the row that was folded into the span.
+    pub(crate) fn add_to_span<O: Operator<A>>(&mut self, operator: &O) {
+        for (span, group) in self.span.iter_mut().zip(&self.groups) {
+            span.push(&Across(operator), group.chunks.0);
+        }
+    }
+
+    /// The fold of each group in the span.
+    pub(crate) fn span<O: Operator<A>>(&self, operator: &O) -> impl Iterator<Item = [A; LANES]> {
+        self.span.iter().map(|span| span.total(&Across(operator)).expect("a row"))
     }
 
     /// Rows taken in.

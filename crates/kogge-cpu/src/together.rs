@@ -4,8 +4,12 @@
 //! rows of the order of all lines. Each folds its rows, publishes their totals, takes in *all* totals
 //! before its own by itself, and scans the piece, which is in its L2 by then. The next piece is taken
 //! before the scan and asked for meanwhile. A total that is late is computed by whoever needs it.
+//!
+//! Totals are those of the order's tiles or segments where a piece has such, and of rows where it hasn't: narrow
+//! tables have many rows, and what every thread hears of each takes longer than to scan it.
 
 use crate::algorithm::handover::{Gate, Slot, late};
+use crate::algorithm::levels::ROWS_PER_TILE;
 use crate::algorithm::strip::{Ahead, LANES};
 use crate::arch::Cpu;
 use crate::arch::stream::{self, Cache};
@@ -25,19 +29,24 @@ const PATIENCE: usize = 1 << 10;
 /// mesh, rows of 500 KiB are a tenth slower so, those of 256 KiB 3 % faster.)
 const FAR: usize = 256 << 10;
 
+/// Rows whose total is handed over, if a piece has so many.
+const SPANS: [usize; 3] = [ROWS_PER_TILE, Order::ROWS_PER_SEGMENT, 1];
+
 /// What the threads of one scan share.
 pub(crate) struct Together<'a, 'b, T, U, A, O> {
     columns: &'a Columns<'a, 'b, A, O>,
     lines: &'a Lines<T, U>,
-    /// Rows of a piece.
-    pub(crate) piece: usize,
+    /// Rows whose total is handed over: a tile's, a segment's or one.
+    span: usize,
+    /// Rows of a piece, which has whole spans.
+    piece: usize,
     /// What the next piece is brought into.
     cache: Cache,
     /// The next row to be taken.
     next: AtomicUsize,
-    /// One slot for the total of each group in each row.
+    /// One slot for the total of each group in each span.
     totals: Vec<Slot<[A; LANES]>>,
-    /// One gate a row where the output overwrites the input, else empty.
+    /// One gate a span where the output overwrites the input, else empty.
     gates: Vec<Gate>,
 }
 
@@ -53,17 +62,31 @@ where
         lines: &'a Lines<T, U>,
         in_place: bool,
     ) -> Self {
-        let rows = lines.rows();
         let row = const { Order::of::<T>().row() } * lines.count * size_of::<T>().max(1);
-        let piece = (tuning::piece_bytes(Cpu::detect()) as usize / row).clamp(1, rows);
+        let piece = (tuning::piece_bytes(Cpu::detect()) as usize / row).clamp(1, lines.rows());
+        let span = SPANS.into_iter().find(|&span| span <= piece).expect("a row");
+        Self::by_spans(columns, lines, in_place, span, piece / span)
+    }
+
+    /// By pieces of so many spans of so many rows: a tile's, a segment's or one.
+    pub(crate) fn by_spans(
+        columns: &'a Columns<'a, 'b, A, O>,
+        lines: &'a Lines<T, U>,
+        in_place: bool,
+        span: usize,
+        spans_of_piece: usize,
+    ) -> Self {
+        let (piece, spans) = (span * spans_of_piece, lines.rows().div_ceil(span));
+        let bytes = piece * const { Order::of::<T>().row() } * lines.count * size_of::<T>().max(1);
         Self {
             columns,
             lines,
+            span,
             piece,
-            cache: if piece * row > FAR { Cache::L1 } else { Cache::for_memory() },
+            cache: if bytes > FAR { Cache::L1 } else { Cache::for_memory() },
             next: AtomicUsize::new(0),
-            totals: (0..rows * lines.groups()).map(|_| Slot::new()).collect(),
-            gates: (0..if in_place { rows } else { 0 }).map(|_| Gate::new()).collect(),
+            totals: (0..spans * lines.groups()).map(|_| Slot::new()).collect(),
+            gates: (0..if in_place { spans } else { 0 }).map(|_| Gate::new()).collect(),
         }
     }
 
@@ -90,17 +113,17 @@ where
             // SAFETY: rows were taken by this thread, so nobody else writes them; totals are put by
             // the one that scans the last row.
             unsafe {
-                piece.clone().for_each(|row| self.fold(row, &mut descent));
+                let spans = piece.clone().step_by(self.span);
+                spans.clone().for_each(|row| self.fold(row, &mut descent));
                 while descent.rows() < piece.start {
                     self.catch_up(&mut descent);
                 }
                 let next = self.take();
                 let ahead = (next.start - piece.start) * const { Order::of::<T>().row() };
                 let ahead = Ahead::by(ahead, self.cache);
-                for row in piece.clone() {
-                    self.close(row);
-                    self.columns.scan_row(self.lines, row, ahead, &mut descent);
-                    descent.take_in(self.columns.request.operator);
+                for first in spans {
+                    self.close(first);
+                    self.columns.scan_rows(self.lines, self.rows(first), |_| ahead, &mut descent);
                 }
                 if piece.end == self.lines.rows() {
                     self.columns.put_totals(self.lines, &mut descent);
@@ -118,35 +141,60 @@ where
         start..rows.min(start + self.piece)
     }
 
-    /// The slots of a row.
-    fn slots(&self, row: usize) -> &[Slot<[A; LANES]>] {
-        let groups = self.lines.groups();
-        &self.totals[row * groups..][..groups]
+    /// The rows of the span that begins with row `first`.
+    fn rows(&self, first: usize) -> Range<usize> {
+        first..self.lines.rows().min(first + self.span)
     }
 
-    /// Folds a row, unless another thread has, and publishes its totals.
+    /// The slots of that span.
+    fn slots(&self, first: usize) -> &[Slot<[A; LANES]>] {
+        let groups = self.lines.groups();
+        &self.totals[first / self.span * groups..][..groups]
+    }
+
+    /// The gate of that span, if there is one.
+    fn gate(&self, first: usize) -> Option<&Gate> {
+        self.gates.get(first / self.span)
+    }
+
+    /// Folds that span: each group's total.
     ///
     /// # Safety
     ///
-    /// Nobody may write the row meanwhile.
-    unsafe fn fold(&self, row: usize, descent: &mut Descent<A>) {
-        let slots = self.slots(row);
+    /// Nobody may write its rows meanwhile.
+    unsafe fn folds(
+        &self,
+        first: usize,
+        descent: &mut Descent<A>,
+    ) -> impl Iterator<Item = [A; LANES]> {
+        // SAFETY: passed on.
+        unsafe { self.columns.fold_rows(self.lines, self.rows(first), descent) };
+        descent.span(self.columns.request.operator)
+    }
+
+    /// Folds that span, unless another thread has, and publishes its totals.
+    ///
+    /// # Safety
+    ///
+    /// As for [`folds`](Self::folds).
+    unsafe fn fold(&self, first: usize, descent: &mut Descent<A>) {
+        let slots = self.slots(first);
         if slots.iter().any(|slot| slot.get().is_none()) {
             // SAFETY: passed on.
-            let folds = unsafe { self.columns.fold_row(self.lines, row, descent) };
+            let folds = unsafe { self.folds(first, descent) };
             slots.iter().zip(folds).for_each(|(slot, fold)| slot.publish(fold));
         }
     }
 
-    /// Takes in the totals of the next row, which another thread has taken: as published, or computed
+    /// Takes in the totals of the next span, which another thread has taken: as published, or computed
     /// if they are late.
     ///
     /// # Safety
     ///
     /// As for [`run`](Self::run).
     unsafe fn catch_up(&self, descent: &mut Descent<A>) {
-        let row = descent.rows();
-        let slots = self.slots(row);
+        let first = descent.rows();
+        let slots = self.slots(first);
         for (g, slot) in slots.iter().enumerate() {
             let mut patience = PATIENCE;
             while slot.get().is_none() && patience > 0 {
@@ -155,8 +203,8 @@ where
             }
             if slot.get().is_none() {
                 // SAFETY: out of place nobody writes the input; in place `late` keeps the gate open.
-                late(slot, self.gates.get(row), || unsafe {
-                    let folds = self.columns.fold_row(self.lines, row, descent);
+                late(slot, self.gate(first), || unsafe {
+                    let folds = self.folds(first, descent);
                     let (mut own, folds) = (None, slots.iter().zip(folds).enumerate());
                     for (other, (slot, fold)) in folds {
                         if other == g { own = Some(fold) } else { slot.publish(fold) }
@@ -165,13 +213,14 @@ where
                 });
             }
         }
-        descent.push(self.columns.request.operator, slots.iter().map(settled));
+        descent.push_span(self.columns.request.operator, self.span, slots.iter().map(settled));
     }
 
-    /// Keeps others out of a row that its owner will overwrite: its totals are known.
-    fn close(&self, row: usize) {
-        if let Some(gate) = self.gates.get(row) {
-            let (last, others) = self.slots(row).split_last().expect("a group");
+    /// Keeps others out of the span that begins with row `first`, which its owner will overwrite: its totals are
+    /// known.
+    fn close(&self, first: usize) {
+        if let Some(gate) = self.gate(first) {
+            let (last, others) = self.slots(first).split_last().expect("a group");
             others.iter().for_each(|slot| _ = settled(slot));
             gate.close_folded(last);
         }

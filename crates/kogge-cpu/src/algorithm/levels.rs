@@ -2,6 +2,9 @@
 
 use kogge_core::{Element, Operator, Order, Prefix};
 
+/// Rows of a tile.
+pub(crate) const ROWS_PER_TILE: usize = Order::ROWS_PER_SEGMENT * Order::SEGMENTS_PER_TILE;
+
 /// Totals of rows, turned into what precedes the next row.
 pub(crate) struct Levels<A> {
     /// Rows taken in.
@@ -41,10 +44,34 @@ impl<A: Element> Levels<A> {
         self.rows += 1;
         self.segment = join(operator, self.segment, row);
         self.before = join(operator, self.before, row);
-        if self.rows.is_multiple_of(Order::ROWS_PER_SEGMENT) {
+        self.end_levels(operator);
+    }
+
+    /// What rows of the same segment go on from.
+    pub(crate) fn running(&self) -> Running<A> {
+        Running { before: self.before, segment: self.segment }
+    }
+
+    /// Takes in the next `rows` rows, all of the same segment, given what the ones after them would go on from.
+    pub(crate) fn advance<O: Operator<A>>(&mut self, operator: &O, rows: usize, to: Running<A>) {
+        self.rows += rows;
+        (self.before, self.segment) = (to.before, to.segment);
+        self.end_levels(operator);
+    }
+
+    /// Takes in the next `rows` rows, given their total: a row, a segment or a tile, which begins where one does.
+    pub(crate) fn push_span<O: Operator<A>>(&mut self, operator: &O, rows: usize, total: A) {
+        if rows == 1 {
+            return self.push(operator, total);
+        }
+        self.rows += rows;
+        if rows == ROWS_PER_TILE {
+            self.tile = Some(total);
+        } else {
+            self.segment = Some(total);
             self.end_segment(operator);
         }
-        if self.rows.is_multiple_of(Order::ROWS_PER_SEGMENT * Order::SEGMENTS_PER_TILE) {
+        if self.rows.is_multiple_of(ROWS_PER_TILE) {
             self.end_tile(operator);
         }
     }
@@ -58,6 +85,16 @@ impl<A: Element> Levels<A> {
                 self.end_tile(operator);
                 self.before
             }
+        }
+    }
+
+    /// Ends what ends with the row that was taken in.
+    fn end_levels<O: Operator<A>>(&mut self, operator: &O) {
+        if self.rows.is_multiple_of(Order::ROWS_PER_SEGMENT) {
+            self.end_segment(operator);
+        }
+        if self.rows.is_multiple_of(ROWS_PER_TILE) {
+            self.end_tile(operator);
         }
     }
 
@@ -76,6 +113,64 @@ impl<A: Element> Levels<A> {
             prefix.push(operator, tile);
             self.before = prefix.before(operator);
             self.before_segment = self.before;
+        }
+    }
+}
+
+/// What the rows of a segment go on from.
+#[derive(Clone, Copy)]
+pub(crate) struct Running<A> {
+    /// What precedes the next row, if anything does.
+    pub(crate) before: Option<A>,
+    /// The fold of the segment's rows before it.
+    pub(crate) segment: Option<A>,
+}
+
+/// The fold of the rows of a segment or a tile, from its first.
+#[derive(Clone, Copy)]
+pub(crate) struct Span<A> {
+    rows: usize,
+    /// The fold of the segment's rows.
+    segment: Option<A>,
+    /// The fold of the segments before it.
+    segments: Option<A>,
+}
+
+impl<A: Element> Span<A> {
+    pub(crate) fn new() -> Self {
+        Self { rows: 0, segment: None, segments: None }
+    }
+
+    /// Takes in the next row's total.
+    pub(crate) fn push<O: Operator<A>>(&mut self, operator: &O, row: A) {
+        self.advance(operator, 1, join(operator, self.segment, row));
+    }
+
+    /// The fold of the segment's rows.
+    pub(crate) fn segment(&self) -> Option<A> {
+        self.segment
+    }
+
+    /// Takes in the next `rows` rows, all of the same segment, given the fold of its rows.
+    pub(crate) fn advance<O: Operator<A>>(
+        &mut self,
+        operator: &O,
+        rows: usize,
+        segment: Option<A>,
+    ) {
+        self.rows += rows;
+        self.segment = segment;
+        if self.rows.is_multiple_of(Order::ROWS_PER_SEGMENT) {
+            self.segments = self.total(operator);
+            self.segment = None;
+        }
+    }
+
+    /// The fold of the rows taken in.
+    pub(crate) fn total<O: Operator<A>>(&self, operator: &O) -> Option<A> {
+        match self.segment {
+            Some(segment) => join(operator, self.segments, segment),
+            None => self.segments,
         }
     }
 }

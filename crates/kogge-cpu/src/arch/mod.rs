@@ -23,7 +23,7 @@ use crate::array::array;
 use bytemuck::Pod;
 pub use cpu::Cpu;
 use kogge_core::f16;
-pub(crate) use ordered::{Masked, Ordered};
+pub(crate) use ordered::{Items, LONGEST, Masked, Ordered};
 pub(crate) use simd::{MaskedOf, Simd, WideOf};
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;

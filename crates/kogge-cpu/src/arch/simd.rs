@@ -1,6 +1,6 @@
 //! What a SIMD level does whatever the width of words.
 
-use super::{Masked, Ordered, Words};
+use super::{Items, Masked, Words};
 
 /// The places of the set bits of a byte, and zeros.
 pub(super) static SET: [[u8; 8]; 256] = {
@@ -27,7 +27,7 @@ pub(super) static SET: [[u8; 8]; 256] = {
 /// The methods must do what they say: places are written where their results say so.
 pub(crate) unsafe trait Simd: Copy {
     /// The level's widest vectors of elements in the order of memory.
-    type Wide: Ordered;
+    type Wide: Items;
 
     /// Those that serve best under masks.
     type Masked: Masked;

@@ -3,7 +3,7 @@
 //! against arrays of bytes.
 
 use super::ordered::bytes::V;
-use super::{CHUNKS, Level, MaskedOf, Ordered, WideOf, Words, Work};
+use super::{CHUNKS, Items, Level, MaskedOf, Ordered, WideOf, Words, Work};
 use bytemuck::Pod;
 
 /// A column in which each lane has the place of its chunk.
@@ -130,6 +130,59 @@ unsafe fn moves<P: Ordered, const N: usize, const S: usize>() {
     }
 }
 
+/// Checks all moves of items of `I` bytes in vectors of `N`, and of words.
+///
+/// # Safety
+///
+/// `P`'s vectors must have `N` bytes; its CPU features be present.
+unsafe fn moves_of_items<P: Items, const N: usize, const I: usize>() {
+    let (low, high): ([u8; N], [u8; N]) =
+        (std::array::from_fn(|i| 100 + i as u8), std::array::from_fn(|i| i as u8));
+    let places = std::array::from_fn(|i| (i * 7 % (N / 4)) as u32);
+    let of_two = std::array::from_fn(|i| (i * 11 % (N / 2)) as u32);
+    // SAFETY: passed on; arrays need no CPU feature.
+    unsafe {
+        let [l, h] = [low, high].map(|bytes| P::load(bytes.as_ptr()));
+        let pair = |vectors: [P::Vector; 2]| vectors.map(|vector| bytes::<P, N>(vector));
+        assert_eq!(bytes::<P, N>(P::words(l, &places)), V::words(low, &places), "words {N}");
+        let got = bytes::<P, N>(P::words_of_two(l, h, &of_two));
+        assert_eq!(got, V::words_of_two(low, high, &of_two), "words of two {N}");
+        if I >= N {
+            return;
+        }
+        assert_eq!(pair(P::split::<I>(l, h)), V::split::<I>(low, high), "split {N} {I}");
+        assert_eq!(pair(P::merge::<I>(l, h)), V::merge::<I>(low, high), "merge {N} {I}");
+        for n in [1, 2, 4].into_iter().filter(|n| n * I < N) {
+            let later = bytes::<P, N>(P::later::<I>(l, h, n));
+            assert_eq!(later, V::later::<I>(low, high, n), "later by {n} {N} {I}");
+        }
+    }
+}
+
+/// Checks items in the vectors of a level, if it has any.
+///
+/// # Safety
+///
+/// Their CPU features must be present.
+unsafe fn items_of_every_size<P: Items>() {
+    // SAFETY: passed on.
+    unsafe {
+        match P::BYTES {
+            16 => moves_of_items::<P, 16, 8>(),
+            32 => {
+                moves_of_items::<P, 32, 8>();
+                moves_of_items::<P, 32, 16>();
+            }
+            64 => {
+                moves_of_items::<P, 64, 8>();
+                moves_of_items::<P, 64, 16>();
+                moves_of_items::<P, 64, 32>();
+            }
+            bytes => assert_eq!(bytes, 0),
+        }
+    }
+}
+
 /// Checks the vectors of a level, if it has any.
 ///
 /// # Safety
@@ -164,6 +217,7 @@ impl Work for Moves {
         unsafe {
             moves_of_every_size::<WideOf<W32>>();
             moves_of_every_size::<MaskedOf<W32>>();
+            items_of_every_size::<WideOf<W32>>();
         }
     }
 }

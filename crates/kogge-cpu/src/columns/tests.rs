@@ -18,6 +18,8 @@ struct Table<'a, T, A, O> {
     input: &'a [T],
     /// One for each line.
     inits: &'a [A],
+    /// Rows that threads tell each other the total of.
+    span: usize,
 }
 
 impl<T, A, O> Table<'_, T, A, O>
@@ -28,7 +30,8 @@ where
 {
     fn check<U: Accumulate<A> + Debug>(&self) {
         for level in Level::available() {
-            for threads in [1, 3] {
+            for threads in if self.span == 1 { &[1, 3][..] } else { &[3] } {
+                let threads = *threads;
                 let mut values: Box<[T]> = self.input.into();
                 let to = values.as_mut_ptr();
                 let totals = self.scan::<T>(level, to, to, threads, false);
@@ -67,9 +70,8 @@ where
             if threads == 1 {
                 columns.strip(&lines, &mut Descent::new());
             } else {
-                let mut together = Together::new(&columns, &lines, from.addr() == to.addr());
-                together.piece = 1;
-                together.run(threads);
+                let in_place = from.addr() == to.addr();
+                Together::by_spans(&columns, &lines, in_place, self.span, 1).run(threads);
             }
         }
         totals
@@ -137,7 +139,8 @@ where
             (0..(len - 1) * (count + gap) + count).map(|i| make(bits(i))).collect();
         let inits: Vec<A> = (0..count).map(|line| make(bits(line ^ 77)).widen()).collect();
         for kind in [Kind::Inclusive, Kind::Exclusive] {
-            Table { operator, kind, len, count, gap, input: &input, inits: &inits }.check::<U>();
+            Table { operator, kind, len, count, gap, input: &input, inits: &inits, span: 1 }
+                .check::<U>();
         }
     }
 }
@@ -175,6 +178,23 @@ fn sums_side_by_side() {
 fn wider_accumulators_side_by_side() {
     let operator = from_fn(0f64, |x: f64, y: f64| x * 0.75 + y);
     every_table::<f64, f32, f64, _>(&operator, |bits| bits as f64);
+}
+
+/// Tables of more than two tiles, whose totals and those of segments are handed over.
+#[test]
+#[cfg_attr(miri, ignore = "the same unsafe code as by rows, and many of them")]
+fn totals_of_segments_and_tiles() {
+    let operator = from_fn(0u64, |x: u64, y: u64| x.wrapping_mul(3).wrapping_add(y));
+    let bits = |i: usize| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    for count in [2, 3, LANES + 1] {
+        let len = Order::of::<u64>().row() * (2 * 64 + 3 * 8 + 5) + 3;
+        let input: Box<[u64]> = (0..len * count).map(bits).collect();
+        let inits: Vec<u64> = (0..count).map(|line| bits(line ^ 77)).collect();
+        for (span, kind) in [(8, Kind::Inclusive), (64, Kind::Exclusive)] {
+            let (operator, input, inits, gap) = (&operator, &input[..], &inits[..], 0);
+            Table { operator, kind, len, count, gap, input, inits, span }.check::<u64>();
+        }
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A row of narrow tables by vectors of either width, line by line against the reference. Input and
+//! Rows of narrow tables by vectors of any width, line by line against the reference. Input and
 //! output end where their allocations do, so Miri sees each access beyond them.
 
 use super::*;
@@ -9,7 +9,7 @@ use kogge_core::ops::Sum;
 use kogge_core::{Accumulate, bytemuck, from_fn, reference};
 use std::fmt::Debug;
 
-/// A row by vectors of `N` bytes, which are arrays.
+/// Rows by vectors of `N` bytes, which are arrays.
 struct By<'a, A, O, const STORE: bool, const N: usize>(Narrow<'a, A, O, STORE>);
 
 impl<A: Element, O: Operator<A>, const STORE: bool, const N: usize> Work
@@ -20,45 +20,54 @@ impl<A: Element, O: Operator<A>, const STORE: bool, const N: usize> Work
     #[inline(always)]
     unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) {
         // SAFETY: passed on; arrays need no CPU feature.
-        unsafe { self.0.row::<V<N>, W32>() }
+        unsafe {
+            if const { items::are_of::<A>() } {
+                self.0.by_items::<V<N>, W32>();
+            } else {
+                self.0.by_vectors::<V<N>, W32>();
+            }
+        }
     }
 }
 
-/// A row of a table, and what precedes each line.
+/// Rows of a table.
+const ROWS: usize = 2;
+
+/// Those, and what precedes each line.
 struct Case<'a, A, O> {
     operator: &'a O,
     kind: Kind,
     before: Option<[A; LANES]>,
     lines: usize,
-    /// The row, and what vectors read behind it.
+    /// The rows.
     input: &'a [A],
 }
 
 impl<A: Element + Accumulate<A> + Debug, O: Operator<A>> Case<'_, A, O> {
-    fn elements(&self) -> usize {
-        Order::of::<A>().row() * self.lines
-    }
-
-    /// The values, and the fold of each line without what precedes it.
-    fn want(&self) -> (Vec<A>, Vec<A>) {
+    /// The values, the fold of each line without what precedes it, and what precedes the next row.
+    fn want(&self) -> [Vec<A>; 3] {
         let order = Order::of::<A>();
-        let (mut values, mut folds) = (self.input[..self.elements()].to_vec(), vec![]);
+        let (mut values, mut folds, mut nexts) = (self.input.to_vec(), vec![], vec![]);
         for line in 0..self.lines {
-            let places = || (line..self.elements()).step_by(self.lines);
+            let places = || (line..self.input.len()).step_by(self.lines);
             let elements: Vec<A> = places().map(|place| self.input[place]).collect();
             let before = self.before.map(|before| before[line]);
             let scan = reference::scan(&elements, self.operator, order, self.kind, before);
-            places().zip(scan.values).for_each(|(place, value)| values[place] = value);
+            places().zip(scan.values.iter()).for_each(|(place, value)| values[place] = *value);
             let alone = reference::scan(&elements, self.operator, order, Kind::Inclusive, None);
             folds.push(alone.total);
+            let fold_of =
+                |row: &[A]| reference::scan(row, self.operator, order, Kind::Inclusive, None).total;
+            let rows = elements.chunks(order.row()).map(fold_of);
+            let joined = before.into_iter().chain(rows).reduce(|x, y| self.operator.combine(x, y));
+            nexts.push(joined.expect("rows"));
         }
-        (values, folds)
+        [values, folds, nexts]
     }
 
-    /// Folded, and scanned into another slice on a line of the cache and off it; in place where nothing
-    /// lies behind the row.
+    /// Folded, and scanned into another slice on a line of the cache and off it, and in place.
     fn check<const N: usize>(&self) {
-        let (want, folds) = self.want();
+        let [want, folds, nexts] = self.want();
         let name = format!("{} lines, {:?}, vectors of {N}", self.lines, self.kind);
         let bytes = bytemuck::cast_slice::<A, u8>;
         for level in Level::available() {
@@ -66,39 +75,47 @@ impl<A: Element + Accumulate<A> + Debug, O: Operator<A>> Case<'_, A, O> {
                 assert!(bytes(values) == bytes(want), "{how}, {name}: {values:?} for {want:?}");
             };
             let from = self.input.as_ptr();
-            let fold = self.row::<false, N>(level, from, from.cast_mut(), false);
-            same(&fold[..self.lines], &folds, "folded");
+            let fold = self.rows::<false, N>(level, from, from.cast_mut(), false).segment;
+            same(&fold.expect("rows")[..self.lines], &folds, "folded");
             for (offset, stream) in [(0, true), (1, true), (3, false)] {
                 let mut room = vec![A::zeroed(); offset + want.len()].into_boxed_slice();
                 let to = room[offset..].as_mut_ptr();
-                let fold = self.row::<true, N>(level, from, to, stream);
+                let Running { before, segment } = self.rows::<true, N>(level, from, to, stream);
                 same(&room[offset..], &want, "out of place");
-                same(&fold[..self.lines], &folds, "fold");
+                same(&segment.expect("rows")[..self.lines], &folds, "fold");
+                same(&before.expect("rows")[..self.lines], &nexts, "what precedes the next row");
             }
-            if self.input.len() == want.len() {
-                let mut values: Box<[A]> = self.input.into();
-                let to = values.as_mut_ptr();
-                self.row::<true, N>(level, to, to, false);
-                same(&values, &want, "in place");
-            }
+            let mut values: Box<[A]> = self.input.into();
+            let to = values.as_mut_ptr();
+            self.rows::<true, N>(level, to, to, false);
+            same(&values, &want, "in place");
         }
     }
 
-    /// The fold of the row, whose values go to `to` if `STORE`.
-    fn row<const STORE: bool, const N: usize>(
+    /// What comes of the rows, whose values go to `to` if `STORE`.
+    fn rows<const STORE: bool, const N: usize>(
         &self,
         level: Level,
         from: *const A,
         to: *mut A,
         stream: bool,
-    ) -> [A; LANES] {
-        let (mut lanes, mut room) = ([A::zeroed(); LANES], Room::new());
-        let (fold, stage) = (&mut lanes, room.of::<u8>(stage_bytes::<A>(self.lines)));
+    ) -> Running<[A; LANES]> {
         let Self { operator, kind, before, lines, .. } = *self;
-        let ahead = (64, if stream { Cache::L2 } else { Cache::L1 });
-        let row = Narrow { operator, kind, from, to, lines, before, fold, stage, stream, ahead };
-        level.run(By::<A, O, STORE, N>(row));
-        lanes
+        let mut state = State::new(Running { before, segment: None });
+        let mut room = Room::new();
+        level.run(By::<A, O, STORE, N>(Narrow {
+            operator,
+            kind,
+            from,
+            to,
+            lines,
+            rows: ROWS,
+            running: &mut state,
+            stage: room.of::<u8>(stage_bytes::<A>(lines)),
+            stream,
+            ahead: (64, if stream { Cache::L2 } else { Cache::L1 }),
+        }));
+        state.get()
     }
 }
 
@@ -107,17 +124,19 @@ fn every_way<A: Element + Accumulate<A> + Debug, O: Operator<A>>(
     make: impl Fn(u64) -> A,
 ) {
     let bits = |i: usize| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
-    let counts = if cfg!(miri) { vec![3] } else { (1..=LANES).collect() };
+    let counts = if cfg!(miri) { vec![2, 3] } else { (1..=LANES).collect() };
     for lines in counts {
-        // As `Lines::narrow` asks for it.
-        let fits = (lines * size_of::<A>()).is_multiple_of(32);
-        let len = Order::of::<A>().row() * lines + if fits { 0 } else { LANES };
+        let len = ROWS * Order::of::<A>().row() * lines;
         let input: Box<[A]> = (0..len).map(|i| make(bits(i))).collect();
         let before = std::array::from_fn(|n| make(bits(len + n)));
         for (kind, before) in [(Kind::Exclusive, None), (Kind::Inclusive, Some(before))] {
             let case = Case { operator, kind, before, lines, input: &input };
             case.check::<16>();
             case.check::<32>();
+            // There is room for a vector of lanes at least.
+            if const { LANES * size_of::<A>() >= 64 } {
+                case.check::<64>();
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! AVX2: two lanes of 16 bytes.
 
-use super::{Masked, Ordered};
+use super::{Items, LONGEST, Masked, Ordered};
 use crate::arch::avx2::opaque;
 use crate::arch::vectors::Vectors;
 use core::arch::asm;
@@ -234,6 +234,76 @@ unsafe impl Masked for V {
                 )),
                 _ => _mm256_blendv_epi8(zeros, ones, mask),
             }
+        }
+    }
+}
+
+// SAFETY: as above.
+unsafe impl Items for V {
+    #[inline(always)]
+    unsafe fn split<const I: usize>(low: __m256i, high: __m256i) -> [__m256i; 2] {
+        // SAFETY: the caller vouches for AVX2.
+        unsafe {
+            match I {
+                8 => {
+                    let even = _mm256_unpacklo_epi64(low, high);
+                    let odd = _mm256_unpackhi_epi64(low, high);
+                    // From items of both in turn to those of one after those of the other.
+                    [even, odd].map(|turns| _mm256_permute4x64_epi64::<0b11_01_10_00>(turns))
+                }
+                16 => [
+                    _mm256_permute2x128_si256::<0x20>(low, high),
+                    _mm256_permute2x128_si256::<0x31>(low, high),
+                ],
+                _ => unreachable!(),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn merge<const I: usize>(even: __m256i, odd: __m256i) -> [__m256i; 2] {
+        // SAFETY: the caller vouches for AVX2.
+        unsafe {
+            match I {
+                8 => {
+                    // Items 0 and 1 by items 2 and 3.
+                    let lanes = _mm256_unpacklo_epi64(even, odd);
+                    Self::split::<16>(lanes, _mm256_unpackhi_epi64(even, odd))
+                }
+                16 => Self::split::<16>(even, odd),
+                _ => unreachable!(),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn later<const I: usize>(before: __m256i, vector: __m256i, n: usize) -> __m256i {
+        // SAFETY: the caller vouches for AVX2.
+        unsafe {
+            let between = _mm256_permute2x128_si256::<0x21>(before, vector);
+            match n * I {
+                8 => _mm256_alignr_epi8::<8>(vector, between),
+                16 => between,
+                _ => unreachable!(),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn words(vector: __m256i, places: &[u32; LONGEST / 4]) -> __m256i {
+        // SAFETY: the places are a vector at least; the caller vouches for AVX2.
+        unsafe { _mm256_permutevar8x32_epi32(vector, _mm256_loadu_si256(places.as_ptr().cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn words_of_two(low: __m256i, high: __m256i, places: &[u32; LONGEST / 4]) -> __m256i {
+        // SAFETY: the places are a vector at least; the caller vouches for AVX2.
+        unsafe {
+            let places = _mm256_loadu_si256(places.as_ptr().cast());
+            let of_high = _mm256_cmpgt_epi32(places, _mm256_set1_epi32(7));
+            let low = _mm256_permutevar8x32_epi32(low, places);
+            let high = _mm256_permutevar8x32_epi32(high, places);
+            _mm256_blendv_epi8(low, high, of_high)
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Vectors as arrays of bytes: for tests of kernels at either width, and for Miri, which doesn't
 //! interpret intrinsics.
 
-use super::{Masked, Ordered};
+use super::{Items, LONGEST, Masked, Ordered};
 use crate::arch::vectors::Vectors;
 use crate::array::array;
 
@@ -78,5 +78,41 @@ unsafe impl<const N: usize> Masked for V<N> {
     unsafe fn mask_last<const S: usize>(bits: &[u32; 2], g: usize) -> [u8; N] {
         let bits = u64::from(bits[0]) | u64::from(bits[1]) << 32;
         if bits >> (g * (N / S) + N / S - 1) & 1 == 1 { [0xff; N] } else { [0; N] }
+    }
+}
+
+// SAFETY: as above.
+unsafe impl<const N: usize> Items for V<N> {
+    unsafe fn split<const I: usize>(low: [u8; N], high: [u8; N]) -> [[u8; N]; 2] {
+        [0, 1].map(|odd| {
+            array(|i| {
+                let from = (2 * (i / I) + odd) * I + i % I;
+                if from < N { low[from] } else { high[from - N] }
+            })
+        })
+    }
+
+    unsafe fn merge<const I: usize>(even: [u8; N], odd: [u8; N]) -> [[u8; N]; 2] {
+        [0, N].map(|first| {
+            array(|i| {
+                let item = (first + i) / I;
+                [even, odd][item % 2][item / 2 * I + i % I]
+            })
+        })
+    }
+
+    unsafe fn later<const I: usize>(before: [u8; N], vector: [u8; N], n: usize) -> [u8; N] {
+        array(|i| if i < n * I { before[i + N - n * I] } else { vector[i - n * I] })
+    }
+
+    unsafe fn words(vector: [u8; N], places: &[u32; LONGEST / 4]) -> [u8; N] {
+        array(|i| vector[4 * places[i / 4] as usize % N + i % 4])
+    }
+
+    unsafe fn words_of_two(low: [u8; N], high: [u8; N], places: &[u32; LONGEST / 4]) -> [u8; N] {
+        array(|i| {
+            let byte = 4 * places[i / 4] as usize + i % 4;
+            if byte < N { low[byte] } else { high[byte - N] }
+        })
     }
 }

@@ -86,7 +86,7 @@ pub(crate) unsafe trait Ordered: Vectors {
 }
 
 /// Bytes of the longest vectors.
-const LONGEST: usize = 64;
+pub(crate) const LONGEST: usize = 64;
 
 /// Masks of the last bytes of a vector: so many before the middle are none.
 static ENDS: [u8; 2 * LONGEST] = {
@@ -154,6 +154,56 @@ pub(crate) unsafe trait Masked: Ordered {
     }
 }
 
+/// Such vectors of items: each has `I` bytes, 8, 16 or 32, and a vector more than one where items move.
+///
+/// # Safety
+///
+/// As for [`Ordered`].
+pub(crate) unsafe trait Items: Ordered {
+    /// The items at even places of two vectors, and those at odd ones.
+    ///
+    /// # Safety
+    ///
+    /// The level's CPU features must be present.
+    unsafe fn split<const I: usize>(low: Self::Vector, high: Self::Vector) -> [Self::Vector; 2];
+
+    /// Two vectors from the items at their even places, and those at odd ones.
+    ///
+    /// # Safety
+    ///
+    /// The level's CPU features must be present.
+    unsafe fn merge<const I: usize>(even: Self::Vector, odd: Self::Vector) -> [Self::Vector; 2];
+
+    /// All items moved up by `n`, a power of two; the last ones of `before` come in.
+    ///
+    /// # Safety
+    ///
+    /// A vector must have more items; the level's CPU features be present.
+    unsafe fn later<const I: usize>(
+        before: Self::Vector,
+        vector: Self::Vector,
+        n: usize,
+    ) -> Self::Vector;
+
+    /// Words of four bytes from these places of the vector, modulo its words.
+    ///
+    /// # Safety
+    ///
+    /// The level's CPU features must be present.
+    unsafe fn words(vector: Self::Vector, places: &[u32; LONGEST / 4]) -> Self::Vector;
+
+    /// Words of four bytes from these places of two vectors, those of `low` first.
+    ///
+    /// # Safety
+    ///
+    /// There must be such places; the level's CPU features be present.
+    unsafe fn words_of_two(
+        low: Self::Vector,
+        high: Self::Vector,
+        places: &[u32; LONGEST / 4],
+    ) -> Self::Vector;
+}
+
 /// A level without such vectors.
 #[derive(Clone, Copy)]
 pub(crate) struct None;
@@ -185,6 +235,25 @@ unsafe impl Ordered for None {
         []
     }
     unsafe fn pick(_: [u8; 0], _: [u8; 0], _: [u8; 0]) -> [u8; 0] {
+        []
+    }
+}
+
+// SAFETY: as above.
+unsafe impl Items for None {
+    unsafe fn split<const I: usize>(_: [u8; 0], _: [u8; 0]) -> [[u8; 0]; 2] {
+        [[]; 2]
+    }
+    unsafe fn merge<const I: usize>(_: [u8; 0], _: [u8; 0]) -> [[u8; 0]; 2] {
+        [[]; 2]
+    }
+    unsafe fn later<const I: usize>(_: [u8; 0], _: [u8; 0], _: usize) -> [u8; 0] {
+        []
+    }
+    unsafe fn words(_: [u8; 0], _: &[u32; LONGEST / 4]) -> [u8; 0] {
+        []
+    }
+    unsafe fn words_of_two(_: [u8; 0], _: [u8; 0], _: &[u32; LONGEST / 4]) -> [u8; 0] {
         []
     }
 }

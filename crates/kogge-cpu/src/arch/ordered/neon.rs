@@ -1,6 +1,6 @@
 //! NEON: one lane of 16 bytes.
 
-use super::{Masked, Ordered};
+use super::{Items, LONGEST, Masked, Ordered};
 use crate::arch::vectors::Vectors;
 use crate::array::array;
 use core::arch::aarch64::*;
@@ -130,4 +130,62 @@ unsafe impl Masked for V {
         // SAFETY: the caller vouches for NEON.
         unsafe { vdupq_n_u8(0u8.wrapping_sub(last as u8)) }
     }
+}
+
+// SAFETY: as above. Items are halves.
+unsafe impl Items for V {
+    #[inline(always)]
+    unsafe fn split<const I: usize>(low: uint8x16_t, high: uint8x16_t) -> [uint8x16_t; 2] {
+        // SAFETY: the caller vouches for NEON.
+        unsafe {
+            let [low, high] = [vreinterpretq_u64_u8(low), vreinterpretq_u64_u8(high)];
+            [
+                vreinterpretq_u8_u64(vtrn1q_u64(low, high)),
+                vreinterpretq_u8_u64(vtrn2q_u64(low, high)),
+            ]
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn merge<const I: usize>(even: uint8x16_t, odd: uint8x16_t) -> [uint8x16_t; 2] {
+        // SAFETY: passed on; of halves it is the same.
+        unsafe { Self::split::<I>(even, odd) }
+    }
+
+    #[inline(always)]
+    unsafe fn later<const I: usize>(
+        before: uint8x16_t,
+        vector: uint8x16_t,
+        _: usize,
+    ) -> uint8x16_t {
+        // SAFETY: the caller vouches for NEON.
+        unsafe { vextq_u8::<8>(before, vector) }
+    }
+
+    #[inline(always)]
+    unsafe fn words(vector: uint8x16_t, places: &[u32; LONGEST / 4]) -> uint8x16_t {
+        // SAFETY: four places; the caller vouches for NEON.
+        unsafe {
+            let places = vandq_u32(vld1q_u32(places.as_ptr()), vdupq_n_u32(3));
+            vqtbl1q_u8(vector, bytes_of(places))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn words_of_two(
+        low: uint8x16_t,
+        high: uint8x16_t,
+        places: &[u32; LONGEST / 4],
+    ) -> uint8x16_t {
+        // SAFETY: four places; the caller vouches for NEON.
+        unsafe { vqtbl2q_u8(uint8x16x2_t(low, high), bytes_of(vld1q_u32(places.as_ptr()))) }
+    }
+}
+
+/// The places of the bytes of words.
+#[target_feature(enable = "neon")]
+#[inline]
+fn bytes_of(words: uint32x4_t) -> uint8x16_t {
+    let first = vmulq_u32(words, vdupq_n_u32(0x0404_0404));
+    vreinterpretq_u8_u32(vaddq_u32(first, vdupq_n_u32(0x0302_0100)))
 }

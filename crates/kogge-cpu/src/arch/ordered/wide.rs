@@ -1,7 +1,8 @@
 //! AVX-512: four lanes of 16 bytes.
 
-use super::Ordered;
 use super::permute::four::{masked16, masked32, masked64, permuted16, permuted32, permuted64};
+use super::permute::{joined32, joined64};
+use super::{Items, LONGEST, Ordered};
 use crate::arch::avx512::opaque;
 use crate::arch::vectors::Vectors;
 use core::arch::x86_64::*;
@@ -132,5 +133,74 @@ unsafe impl Ordered for V {
     unsafe fn pick(mask: __m512i, ones: __m512i, zeros: __m512i) -> __m512i {
         // SAFETY: the caller vouches for AVX-512.
         unsafe { _mm512_ternarylogic_epi64::<0b1100_1010>(mask, ones, zeros) }
+    }
+}
+
+// SAFETY: as above.
+unsafe impl Items for V {
+    #[inline(always)]
+    unsafe fn split<const I: usize>(low: __m512i, high: __m512i) -> [__m512i; 2] {
+        // SAFETY: the caller vouches for AVX-512.
+        unsafe {
+            match I {
+                8 => [
+                    joined64(low, high, _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14)),
+                    joined64(low, high, _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15)),
+                ],
+                16 => [
+                    _mm512_shuffle_i64x2::<0b10_00_10_00>(low, high),
+                    _mm512_shuffle_i64x2::<0b11_01_11_01>(low, high),
+                ],
+                32 => [
+                    _mm512_shuffle_i64x2::<0b01_00_01_00>(low, high),
+                    _mm512_shuffle_i64x2::<0b11_10_11_10>(low, high),
+                ],
+                _ => unreachable!(),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn merge<const I: usize>(even: __m512i, odd: __m512i) -> [__m512i; 2] {
+        // SAFETY: the caller vouches for AVX-512.
+        unsafe {
+            match I {
+                8 => [
+                    joined64(even, odd, _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11)),
+                    joined64(even, odd, _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15)),
+                ],
+                16 => [
+                    joined64(even, odd, _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11)),
+                    joined64(even, odd, _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15)),
+                ],
+                32 => Self::split::<32>(even, odd),
+                _ => unreachable!(),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn later<const I: usize>(before: __m512i, vector: __m512i, n: usize) -> __m512i {
+        // SAFETY: the caller vouches for AVX-512.
+        unsafe {
+            match n * I {
+                8 => _mm512_alignr_epi64::<7>(vector, before),
+                16 => _mm512_alignr_epi64::<6>(vector, before),
+                32 => _mm512_alignr_epi64::<4>(vector, before),
+                _ => unreachable!(),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn words(vector: __m512i, places: &[u32; LONGEST / 4]) -> __m512i {
+        // SAFETY: the places are a vector at least; the caller vouches for AVX-512.
+        unsafe { permuted32(_mm512_loadu_si512(places.as_ptr().cast()), vector) }
+    }
+
+    #[inline(always)]
+    unsafe fn words_of_two(low: __m512i, high: __m512i, places: &[u32; LONGEST / 4]) -> __m512i {
+        // SAFETY: the places are a vector; the caller vouches for AVX-512.
+        unsafe { joined32(low, high, _mm512_loadu_si512(places.as_ptr().cast())) }
     }
 }
