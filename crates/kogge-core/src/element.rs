@@ -7,6 +7,7 @@
 use crate::device::lang;
 use bytemuck::Pod;
 use half::{bf16, f16};
+use std::marker::PhantomData;
 
 /// What a scan reads and writes: plain old data of any size.
 ///
@@ -26,7 +27,7 @@ pub trait Element: Pod + Send + Sync {
 /// to an integer it truncates and saturates, and NaN becomes 0.
 pub trait Accumulate<A: Element>: Element {
     /// Whether the element is the accumulator, so that nothing need be converted.
-    const SAME: bool = false;
+    const SAME: Same<Self, A> = Same::UNKNOWN;
 
     /// Which half the element is, if it is one: what engines needn't compile for the others.
     #[doc(hidden)]
@@ -37,6 +38,40 @@ pub trait Accumulate<A: Element>: Element {
 
     /// The accumulator as an element.
     fn narrow(accumulator: A) -> Self;
+}
+
+/// What is known of two types: that they are one, or nothing. Engines take a `T` for an `A` on the strength of it, so
+/// that they are one can't be said of any others.
+///
+/// ```
+/// use kogge_core::{Accumulate, Same};
+///
+/// assert!(<f32 as Accumulate<f32>>::SAME.holds());
+/// assert!(!<f32 as Accumulate<f64>>::SAME.holds());
+/// ```
+///
+/// ```compile_fail
+/// # use kogge_core::Same;
+/// const WRONG: Same<u8, f64> = Same::KNOWN;
+/// ```
+pub struct Same<T, A> {
+    known: bool,
+    types: PhantomData<fn(T) -> A>,
+}
+
+impl<T, A> Same<T, A> {
+    /// Nothing is known.
+    pub const UNKNOWN: Self = Self { known: false, types: PhantomData };
+
+    /// Whether they are known to be one type.
+    pub const fn holds(&self) -> bool {
+        self.known
+    }
+}
+
+impl<T> Same<T, T> {
+    /// They are one type.
+    pub const KNOWN: Self = Self { known: true, types: PhantomData };
 }
 
 /// A format of two bytes.
@@ -50,7 +85,7 @@ pub enum Half {
 }
 
 impl<T: Element<Accumulator = T>> Accumulate<T> for T {
-    const SAME: bool = true;
+    const SAME: Same<T, T> = Same::KNOWN;
 
     #[inline(always)]
     fn widen(self) -> T {

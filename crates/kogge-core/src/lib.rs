@@ -31,7 +31,7 @@ mod stepper;
 pub use bytemuck;
 #[doc(hidden)]
 pub use element::Half;
-pub use element::{Accumulate, Element, Number, OrderedNumber};
+pub use element::{Accumulate, Element, Number, OrderedNumber, Same};
 pub use error::Error;
 pub use half::{bf16, f16};
 pub use kogge_macros::{Element, device, operator};

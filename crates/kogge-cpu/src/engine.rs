@@ -9,7 +9,6 @@ use crate::{Cpu, Level, Machine, Plan, plan, tuning};
 use kogge_core::{
     Accumulate, Direction, Element, Error, Kind, Operator, Prefix, Problem, bf16, f16,
 };
-use std::any::TypeId;
 use std::marker::PhantomData;
 
 /// Bytes of the widest accumulator: some dozens are on the stack of a thread at a time.
@@ -206,10 +205,7 @@ where
         let machine = Machine { awake, ..Machine::here(threads) };
         plan(&request.problem::<T, U>(len, in_place), machine)
     });
-    if const { T::SAME && U::SAME && !O::COMPACT }
-        && same::<T, U, A>()
-        && request.direction == Direction::Forward
-    {
+    if const { same::<T, U, A>() && !O::COMPACT } && request.direction == Direction::Forward {
         let (from, to) = (from.cast::<A>(), to.cast::<A>());
         // SAFETY: passed on; both `T` and `U` are `A`.
         return unsafe {
@@ -330,7 +326,7 @@ unsafe fn run_from<I: Io<A>, A: Element, O: Operator<A>>(
     None
 }
 
-/// Whether all three are one type. `SAME` alone can't be relied on: anybody may set it.
-pub(crate) fn same<T: 'static, U: 'static, A: 'static>() -> bool {
-    TypeId::of::<T>() == TypeId::of::<A>() && TypeId::of::<U>() == TypeId::of::<A>()
+/// Whether all three are one type.
+pub(crate) const fn same<T: Accumulate<A>, U: Accumulate<A>, A: Element>() -> bool {
+    T::SAME.holds() && U::SAME.holds()
 }

@@ -353,7 +353,7 @@ where
                 Direction::Reverse => {
                     let last = self.line.len as isize - 1;
                     let (from, to) = (from.offset(last * strides[0]), to.offset(last * strides[1]));
-                    (from, to, strides.map(|stride| -stride))
+                    (from, to, strides.map(isize::wrapping_neg))
                 }
             }
         }

@@ -20,7 +20,8 @@ where
     /// # Errors
     ///
     /// If the shapes differ, there is no such axis, a layout reaches outside its slice, or two
-    /// indices of the output share a place. Nothing is written then.
+    /// indices of the output share a place, or axes of it interleave: by strides, smallest first, each must step over
+    /// all that the axes before it span. Nothing is written then.
     ///
     /// ```
     /// use kogge::{Layout, Scan, ops::Sum};
@@ -149,6 +150,9 @@ where
     }
 }
 
+/// A stride that no element's bytes overflow.
+const MOST: isize = isize::MAX >> 16;
+
 /// The axis to scan along and the others.
 fn axes(input: &Layout, output: &Layout, axis: usize) -> Result<(Axis, Vec<Axis>), Error> {
     if input.shape != output.shape {
@@ -159,8 +163,13 @@ fn axes(input: &Layout, output: &Layout, axis: usize) -> Result<(Axis, Vec<Axis>
     if axis >= dimensions {
         return Err(Error::AxisOutOfRange { axis, dimensions });
     }
+    // An axis without steps may have a stride that there is no multiple of in bytes.
+    let stride = |layout: &Layout, k: usize| match layout.shape[k] {
+        0 | 1 => layout.strides[k].clamp(-MOST, MOST),
+        _ => layout.strides[k],
+    };
     let axis_of =
-        |k: usize| Axis { len: input.shape[k], strides: [input.strides[k], output.strides[k]] };
+        |k: usize| Axis { len: input.shape[k], strides: [stride(input, k), stride(output, k)] };
     let mut axes: Vec<Axis> = (0..dimensions).map(axis_of).collect();
     let line = axes.remove(axis);
     Ok((line, axes))

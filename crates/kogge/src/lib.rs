@@ -28,7 +28,7 @@
 //!
 //! [`ops`] holds the built-in ones. [`from_fn`] makes one of an identity and a closure;
 //! [`Operator`] is the trait to implement. Any [`Element`] will do: numbers, half floats, arrays,
-//! and your own `repr(C)` structs.
+//! and your own `repr(C)` structs, of up to 4,096 bytes each.
 //!
 //! ```
 //! use kogge::{from_fn, inclusive_scan};

@@ -63,7 +63,7 @@ where
 
     /// How many segments there are; O(n) for flags and keys.
     pub fn segment_count(&self) -> usize {
-        let end = self.segments.elements() + 1;
+        let end = self.segments.elements().saturating_add(1);
         self.segments.before(end).unwrap_or_else(|| self.segments.count(0..end))
     }
 

@@ -1,7 +1,7 @@
 //! Axes against one scan per line, bit for bit.
 
 use kogge::ops::{Affine, Compose, Sum};
-use kogge::{Direction, Error, Kind, Layout, Scan};
+use kogge::{Direction, Error, Kind, Layout, Scan, by_key, from_fn};
 
 /// Floats of mixed magnitude: another order of combination shows.
 fn floats(n: usize) -> Vec<f32> {
@@ -169,4 +169,36 @@ fn empty_arrays_are_fine() {
         let mut output: [f32; 0] = [];
         Scan::<f32, _>::new(Sum).axis_into(&[], &empty, &mut output, &empty, axis).unwrap();
     }
+    // Without elements none share a place, whatever the strides.
+    let strides = vec![0, 0];
+    let layouts = [
+        Layout { shape: vec![3, 0], strides, offset: 0 },
+        Layout::row_major(&[usize::MAX, usize::MAX, 0]),
+    ];
+    for layout in layouts {
+        let mut output: [f32; 0] = [];
+        Scan::<f32, _>::new(Sum).axis_into(&[], &layout, &mut output, &layout, 0).unwrap();
+    }
+}
+
+#[test]
+fn an_axis_of_one_has_any_stride() {
+    let layout = Layout { shape: vec![1, 3], strides: vec![isize::MIN, 1], offset: 0 };
+    let (data, mut output) = ([1, 2, 3], [0; 3]);
+    Scan::<i32, _>::new(Sum).reverse().axis_into(&data, &layout, &mut output, &layout, 0).unwrap();
+    assert_eq!(output, data);
+}
+
+#[test]
+fn elements_may_have_no_size() {
+    let nothing = from_fn([], |_: [u8; 0], _: [u8; 0]| []);
+    let (data, mut output) = (vec![[]; 3 * 700], vec![[]; 3 * 700]);
+    let layout = Layout::row_major(&[700, 3]);
+    for axis in 0..2 {
+        let scan = Scan::<[u8; 0], _>::new(nothing);
+        scan.axis_into(&data, &layout, &mut output, &layout, axis).unwrap();
+    }
+    let keys: Vec<u32> = (0..data.len() as u32).map(|i| i / 7).collect();
+    Scan::<[u8; 0], _>::new(nothing).segments(by_key(&keys)).scan_into(&data, &mut output).unwrap();
+    Scan::<[u8; 0], _>::new(nothing).scan_into(&data, &mut output).unwrap();
 }

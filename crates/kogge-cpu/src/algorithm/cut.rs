@@ -89,7 +89,7 @@ impl<T: Element> Work for Cut<'_, T> {
                 begun = found_heads >> 1 >> (63 - bit);
                 chunks.heads[count / 64 + 1] = begun;
             }
-            let scale = const { size_of::<T>().ilog2() };
+            let scale = const { if size_of::<T>() > 0 { size_of::<T>().ilog2() } else { 0 } };
             if found == every {
                 let chunks = chunks.starts[count..].iter_mut().take(64 / chunk);
                 chunks

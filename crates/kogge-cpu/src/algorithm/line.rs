@@ -20,7 +20,10 @@ type Line<P, const N: usize> = [<P as Vectors>::Vector; N];
 /// Whether the lanes of a group are whole lines of the cache, and those whole vectors of `A`.
 pub(super) const fn fills_lines<P: Vectors, T: Accumulate<A>, U: Accumulate<A>, A: Element>() -> bool
 {
-    T::SAME && U::SAME && fills::<P, A>() && (LANES * size_of::<A>()).is_multiple_of(LINE)
+    T::SAME.holds()
+        && U::SAME.holds()
+        && fills::<P, A>()
+        && (LANES * size_of::<A>()).is_multiple_of(LINE)
 }
 
 /// Vectors of a line of the cache; 0 at a level without.

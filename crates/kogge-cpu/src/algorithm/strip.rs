@@ -45,7 +45,7 @@ impl<A: Element> Lanes<A> {
     unsafe fn read<T: Accumulate<A>>(from: *const T) -> Self {
         // SAFETY: by contract; a `T` that is the same as `A` is an `A`.
         unsafe {
-            if const { T::SAME } {
+            if const { T::SAME.holds() } {
                 Self(from.cast::<[A; LANES]>().read_unaligned())
             } else {
                 Self(map(from.cast::<[T; LANES]>().read_unaligned(), T::widen))
@@ -60,7 +60,7 @@ impl<A: Element> Lanes<A> {
     unsafe fn write<U: Accumulate<A>>(self, to: *mut U) {
         // SAFETY: as in `read`.
         unsafe {
-            if const { U::SAME } {
+            if const { U::SAME.holds() } {
                 to.cast::<[A; LANES]>().write_unaligned(self.0);
             } else {
                 to.cast::<[U; LANES]>().write_unaligned(map(self.0, U::narrow));

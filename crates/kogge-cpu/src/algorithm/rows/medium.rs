@@ -92,7 +92,7 @@ where
     O: Operator<A>,
 {
     /// Elements of a row.
-    const LEN: usize = ROW / size_of::<A>();
+    const LEN: usize = ROW / if size_of::<A>() > 0 { size_of::<A>() } else { 1 };
 
     /// # Safety
     ///

@@ -8,7 +8,7 @@ use crate::algorithm::outlet::Outlet;
 use crate::arch::Words;
 use crate::arch::stream::LINE;
 use crate::array::array;
-use kogge_core::{Element, Operator};
+use kogge_core::{Element, Operator, Order};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
@@ -55,7 +55,7 @@ where
     O: Operator<A>,
 {
     /// Elements of a chunk.
-    const CHUNK: usize = 16 / size_of::<A>();
+    const CHUNK: usize = Order::of::<A>().chunk();
 
     /// Vectors that the longest step goes back.
     const REACH: usize = (Self::CHUNK << (STEPS - 1)) / H::LANES;
