@@ -89,7 +89,7 @@ impl<T: Element<Accumulator = T>> Accumulate<T> for T {
 /// The types must be [`bytemuck::Pod`]: `repr(C)`, no padding, every bit pattern valid.
 ///
 /// ```
-/// use kogge_core::{bytemuck, element};
+/// use kogge_core::{Element, bytemuck, element};
 ///
 /// #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 /// #[repr(C)]
@@ -98,6 +98,7 @@ impl<T: Element<Accumulator = T>> Accumulate<T> for T {
 ///     len: u32,
 /// }
 /// element!(Span);
+/// assert_eq!(size_of::<<Span as Element>::Accumulator>(), 8);
 /// ```
 #[macro_export]
 macro_rules! element {
