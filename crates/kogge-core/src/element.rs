@@ -15,6 +15,19 @@ use std::marker::PhantomData;
 /// [`element!`](macro@crate::element) (or `#[derive(kogge::Element)]`) for `repr(C)` structs.
 ///
 /// The size of the element fixes the [`Order`](crate::Order) of combination.
+///
+/// ```
+/// use kogge_core::{Element, Order, f16};
+///
+/// #[derive(Clone, Copy, Element)]
+/// #[repr(C)]
+/// struct Point {
+///     x: f32,
+///     y: f32,
+/// }
+/// assert_eq!(Order::of::<Point>().chunk(), 2);
+/// assert_eq!(size_of::<<f16 as Element>::Accumulator>(), 4);
+/// ```
 pub trait Element: Pod + Send + Sync {
     /// What partial results are held in: `f32` for `f16` and `bf16`, else the type itself.
     type Accumulator: Element;
@@ -25,6 +38,15 @@ pub trait Element: Pod + Send + Sync {
 ///
 /// `widen` is exact. `narrow` rounds floats to nearest even and wraps integers around; from a float
 /// to an integer it truncates and saturates, and NaN becomes 0.
+///
+/// ```
+/// use kogge_core::Accumulate;
+///
+/// let widened: u32 = Accumulate::<u32>::widen(200u8);
+/// assert_eq!(widened + 100, 300);
+/// assert_eq!(<u8 as Accumulate<u32>>::narrow(300), 44);
+/// assert_eq!(<i32 as Accumulate<f64>>::narrow(1e20), i32::MAX);
+/// ```
 pub trait Accumulate<A: Element>: Element {
     /// Whether the element is the accumulator, so that nothing need be converted.
     const SAME: Same<Self, A> = Same::UNKNOWN;
@@ -102,7 +124,7 @@ impl<T: Element<Accumulator = T>> Accumulate<T> for T {
 /// The types must be [`bytemuck::Pod`]: `repr(C)`, no padding, every bit pattern valid.
 ///
 /// ```
-/// use kogge_core::{bytemuck, element};
+/// use kogge_core::{Element, bytemuck, element};
 ///
 /// #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 /// #[repr(C)]
@@ -111,6 +133,7 @@ impl<T: Element<Accumulator = T>> Accumulate<T> for T {
 ///     len: u32,
 /// }
 /// element!(Span);
+/// assert_eq!(size_of::<<Span as Element>::Accumulator>(), 8);
 /// ```
 #[macro_export]
 macro_rules! element {
@@ -203,6 +226,17 @@ accumulate! {
 }
 
 /// Arithmetic as kogge defines it: integers wrap around, floats follow IEEE 754.
+///
+/// ```
+/// use kogge_core::{Kind, Number, Order, ops::Product, reference};
+///
+/// fn powers<T: Number>(x: T) -> Vec<T> {
+///     let order = Order::of::<T>();
+///     reference::scan(&[T::ONE, x, x, x], &Product, order, Kind::Inclusive, None).values
+/// }
+/// assert_eq!(powers(0.5), [1.0, 0.5, 0.25, 0.125]);
+/// assert_eq!(powers(16u8), [1, 16, 0, 0]);
+/// ```
 pub trait Number: Element + lang::Arithmetic {
     /// Zero; for floats `-0.0`, the identity of IEEE addition (`-0.0 + 0.0` is `0.0`).
     const SUM_IDENTITY: Self;
@@ -213,6 +247,15 @@ pub trait Number: Element + lang::Arithmetic {
 }
 
 /// Numbers in a total order in which `-0.0 < 0.0` and NaN propagates.
+///
+/// ```
+/// use kogge_core::OrderedNumber;
+///
+/// assert_eq!(OrderedNumber::maximum(3, 7), 7);
+/// assert!(OrderedNumber::minimum(0.0, -0.0f64).is_sign_negative());
+/// assert!(OrderedNumber::minimum(1.0, f64::NAN).is_nan());
+/// assert_eq!(OrderedNumber::maximum(f64::LOWEST, -1e300), -1e300);
+/// ```
 pub trait OrderedNumber: Number {
     /// The identity of `minimum`: the largest value (`∞` for floats).
     const HIGHEST: Self;

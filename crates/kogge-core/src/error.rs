@@ -1,6 +1,15 @@
 //! What can be wrong with a call, each with what to do about it.
 
 /// Why a scan can't be done as asked.
+///
+/// ```
+/// use kogge_core::Error;
+///
+/// let error = Error::LengthMismatch { input: 3, output: 2 };
+/// assert!(matches!(error, Error::LengthMismatch { output: 2, .. }));
+/// let message = "the output has 2 elements but the input has 3; make them the same length";
+/// assert_eq!(error.to_string(), message);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -26,11 +26,26 @@ pub struct Ladder<A> {
 
 impl<A: Element> Ladder<A> {
     /// The scan of nothing.
+    ///
+    /// ```
+    /// use kogge_core::Ladder;
+    ///
+    /// assert_eq!(Ladder::<i32>::new().last(), None);
+    /// ```
     pub fn new() -> Self {
         Self { len: 0, levels: [[A::zeroed(); WIDTH]; LEVELS + 1] }
     }
 
     /// Starts anew.
+    ///
+    /// ```
+    /// use kogge_core::{Ladder, ops::Sum};
+    ///
+    /// let mut ladder = Ladder::new();
+    /// assert_eq!([ladder.push(&Sum, 1), ladder.push(&Sum, 2)], [1, 3]);
+    /// ladder.clear();
+    /// assert_eq!([ladder.push(&Sum, 1), ladder.push(&Sum, 2)], [1, 3]);
+    /// ```
     pub fn clear(&mut self) {
         self.len = 0;
     }
@@ -40,6 +55,16 @@ impl<A: Element> Ladder<A> {
     /// # Panics
     ///
     /// At the 33rd value.
+    ///
+    /// ```
+    /// use kogge_core::{Ladder, ops::Sum};
+    ///
+    /// // The fourth value is (a + b) + (c + d), not ((a + b) + c) + d.
+    /// let (mut ladder, x) = (Ladder::new(), [1e8f32, 1.0, 4.0, 4.0]);
+    /// let values = x.map(|x| ladder.push(&Sum, x));
+    /// assert_eq!(values[3], (x[0] + x[1]) + (x[2] + x[3]));
+    /// assert_ne!(values[3], ((x[0] + x[1]) + x[2]) + x[3]);
+    /// ```
     pub fn push<O: Operator<A>>(&mut self, operator: &O, mut value: A) -> A {
         let i = self.len;
         for k in 0..LEVELS {
@@ -54,6 +79,14 @@ impl<A: Element> Ladder<A> {
     }
 
     /// The value of the last place; `None` before the first.
+    ///
+    /// ```
+    /// use kogge_core::{Ladder, ops::Max};
+    ///
+    /// let mut ladder = Ladder::new();
+    /// [3, 9, 4].map(|x| ladder.push(&Max, x));
+    /// assert_eq!(ladder.last(), Some(9));
+    /// ```
     pub fn last(&self) -> Option<A> {
         Some(self.levels[LEVELS][self.len.checked_sub(1)?])
     }

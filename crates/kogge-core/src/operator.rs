@@ -146,6 +146,17 @@ impl<A: Element, O: Operator<A>> Operator<A> for Compact<O> {
 }
 
 /// An operator made of an identity and a closure; see [`from_fn`].
+///
+/// ```
+/// use kogge_core::{FnOperator, Operator, from_fn};
+///
+/// struct Limits<F> {
+///     upper: FnOperator<f64, F>,
+/// }
+/// let limits = Limits { upper: from_fn(f64::INFINITY, f64::min) };
+/// assert_eq!(limits.upper.combine(3.0, 7.0), 3.0);
+/// assert_eq!(limits.upper.identity(), f64::INFINITY);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct FnOperator<A, F> {
     identity: A,

@@ -43,6 +43,14 @@
 //! ```
 
 /// The sizes of the levels, in elements, for one size of element.
+///
+/// ```
+/// use kogge_core::Order;
+///
+/// let order = Order::of::<f32>();
+/// assert_eq!([order.chunk(), order.row(), order.segment()], [4, 128, 1024]);
+/// assert_eq!([order.tile(), order.block()], [8192, 262_144]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Order {
     chunk: usize,
@@ -50,22 +58,70 @@ pub struct Order {
 
 impl Order {
     /// Bytes in a chunk of elements of up to 16 bytes.
+    ///
+    /// ```
+    /// use kogge_core::Order;
+    ///
+    /// assert_eq!(Order::of::<u16>().chunk() * size_of::<u16>(), Order::CHUNK_BYTES);
+    /// ```
     pub const CHUNK_BYTES: usize = 16;
     /// Chunks in a row.
+    ///
+    /// ```
+    /// use kogge_core::Order;
+    ///
+    /// let order = Order::of::<f32>();
+    /// assert_eq!(order.row(), order.chunk() * Order::CHUNKS_PER_ROW);
+    /// ```
     pub const CHUNKS_PER_ROW: usize = 32;
     /// Rows in a segment.
+    ///
+    /// ```
+    /// use kogge_core::Order;
+    ///
+    /// let order = Order::of::<f32>();
+    /// assert_eq!(order.segment(), order.row() * Order::ROWS_PER_SEGMENT);
+    /// ```
     pub const ROWS_PER_SEGMENT: usize = 8;
     /// Segments in a tile.
+    ///
+    /// ```
+    /// use kogge_core::Order;
+    ///
+    /// let order = Order::of::<f32>();
+    /// assert_eq!(order.tile(), order.segment() * Order::SEGMENTS_PER_TILE);
+    /// ```
     pub const SEGMENTS_PER_TILE: usize = 8;
     /// Tiles in a block.
+    ///
+    /// ```
+    /// use kogge_core::Order;
+    ///
+    /// let order = Order::of::<f32>();
+    /// assert_eq!(order.block(), order.tile() * Order::TILES_PER_BLOCK);
+    /// ```
     pub const TILES_PER_BLOCK: usize = 32;
 
     /// The order for elements of type `T`: the type read, whatever it is accumulated in.
+    ///
+    /// ```
+    /// use kogge_core::Order;
+    ///
+    /// assert_eq!(Order::of::<f32>(), Order::of::<[u8; 4]>());
+    /// assert_ne!(Order::of::<f32>(), Order::of::<f64>());
+    /// ```
     pub const fn of<T>() -> Self {
         Self::of_size(size_of::<T>())
     }
 
     /// The order for elements of `bytes` bytes.
+    ///
+    /// ```
+    /// use kogge_core::Order;
+    ///
+    /// assert_eq!(Order::of_size(4), Order::of::<f32>());
+    /// assert_eq!(Order::of_size(24).chunk(), 1);
+    /// ```
     pub const fn of_size(bytes: usize) -> Self {
         let chunk =
             if bytes == 0 || bytes > Self::CHUNK_BYTES { 1 } else { Self::CHUNK_BYTES / bytes };
@@ -73,26 +129,60 @@ impl Order {
     }
 
     /// Elements in a chunk: max(1, 16 / size of an element).
+    ///
+    /// ```
+    /// use kogge_core::Order;
+    ///
+    /// assert_eq!([1, 2, 8, 16, 48].map(|bytes| Order::of_size(bytes).chunk()), [16, 8, 2, 1, 1]);
+    /// ```
     pub const fn chunk(self) -> usize {
         self.chunk
     }
 
     /// Elements in a row: 128 for 4-byte elements.
+    ///
+    /// ```
+    /// use kogge_core::Order;
+    ///
+    /// assert_eq!([1, 4, 48].map(|bytes| Order::of_size(bytes).row()), [512, 128, 32]);
+    /// ```
     pub const fn row(self) -> usize {
         self.chunk * Self::CHUNKS_PER_ROW
     }
 
     /// Elements in a segment: 1,024 for 4-byte elements.
+    ///
+    /// ```
+    /// use kogge_core::Order;
+    ///
+    /// assert_eq!([1, 4, 48].map(|bytes| Order::of_size(bytes).segment()), [4096, 1024, 256]);
+    /// ```
     pub const fn segment(self) -> usize {
         self.row() * Self::ROWS_PER_SEGMENT
     }
 
     /// Elements in a tile: 8,192 for 4-byte elements.
+    ///
+    /// ```
+    /// use kogge_core::Order;
+    ///
+    /// // 32 KiB, of elements of up to 16 bytes.
+    /// let bytes = |element| Order::of_size(element).tile() * element;
+    /// assert_eq!([1, 2, 4, 8, 16].map(bytes), [32 << 10; 5]);
+    /// ```
     pub const fn tile(self) -> usize {
         self.segment() * Self::SEGMENTS_PER_TILE
     }
 
     /// Elements in a block: 262,144 for 4-byte elements.
+    ///
+    /// ```
+    /// use kogge_core::Order;
+    ///
+    /// // 1 MiB, of elements of up to 16 bytes.
+    /// let bytes = |element| Order::of_size(element).block() * element;
+    /// assert_eq!([1, 2, 4, 8, 16].map(bytes), [1 << 20; 5]);
+    /// ```
     pub const fn block(self) -> usize {
         self.tile() * Self::TILES_PER_BLOCK
     }

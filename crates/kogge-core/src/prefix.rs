@@ -23,22 +23,55 @@ pub struct Prefix<A> {
 
 impl<A: Element> Prefix<A> {
     /// Before the first tile.
+    ///
+    /// ```
+    /// use kogge_core::{Prefix, ops::Sum};
+    ///
+    /// assert_eq!(Prefix::<i32>::new(None).before(&Sum), None);
+    /// assert_eq!(Prefix::new(Some(100)).before(&Sum), Some(100));
+    /// ```
     pub fn new(init: Option<A>) -> Self {
         Self { blocks: init, ladder: Ladder::new(), tiles: 0 }
     }
 
     /// Tiles taken in.
+    ///
+    /// ```
+    /// use kogge_core::{Prefix, ops::Sum};
+    ///
+    /// let mut prefix = Prefix::new(Some(100));
+    /// assert_eq!(prefix.tiles(), 0);
+    /// prefix.push(&Sum, 1);
+    /// assert_eq!(prefix.tiles(), 1);
+    /// ```
     pub fn tiles(&self) -> usize {
         self.tiles
     }
 
     /// What precedes the next tile; `None` if there is nothing.
+    ///
+    /// ```
+    /// use kogge_core::{Prefix, ops::Max};
+    ///
+    /// let mut prefix = Prefix::new(None);
+    /// assert_eq!(prefix.before(&Max), None);
+    /// [3, 9, 4].iter().for_each(|&tile| prefix.push(&Max, tile));
+    /// assert_eq!(prefix.before(&Max), Some(9));
+    /// ```
     pub fn before<O: Operator<A>>(&self, operator: &O) -> Option<A> {
         let Some(tiles) = self.ladder.last() else { return self.blocks };
         Some(self.blocks.map_or(tiles, |blocks| operator.combine(blocks, tiles)))
     }
 
     /// Takes in the next tile's total. Only the last tile of a sequence may be short of elements.
+    ///
+    /// ```
+    /// use kogge_core::{Prefix, ops::Sum};
+    ///
+    /// let mut prefix = Prefix::new(None);
+    /// (0..100).for_each(|tile| prefix.push(&Sum, tile));
+    /// assert_eq!(prefix.before(&Sum), Some(4950));
+    /// ```
     pub fn push<O: Operator<A>>(&mut self, operator: &O, total: A) {
         self.tiles += 1;
         self.ladder.push(operator, total);
@@ -50,6 +83,15 @@ impl<A: Element> Prefix<A> {
 
     /// Takes in the next tile under an [exact](Operator::EXACT) operator, given the fold of all up to
     /// its end: where any order has the same bits, levels need not be told apart.
+    ///
+    /// ```
+    /// use kogge_core::{Prefix, ops::Sum};
+    ///
+    /// let mut prefix = Prefix::new(None);
+    /// prefix.push(&Sum, 5);
+    /// prefix.replace(12);
+    /// assert_eq!((prefix.before(&Sum), prefix.tiles()), (Some(12), 2));
+    /// ```
     pub fn replace(&mut self, through: A) {
         self.tiles += 1;
         self.blocks = Some(through);

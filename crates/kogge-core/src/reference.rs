@@ -6,6 +6,14 @@
 use crate::{Element, Kind, Operator, Order};
 
 /// What [`scan`] gives: one value per element, and the total.
+///
+/// ```
+/// use kogge_core::{Kind, Order, ops::Sum, reference};
+///
+/// let order = Order::of::<i32>();
+/// let scanned = reference::scan(&[2, 3, 4], &Sum, order, Kind::Exclusive, None);
+/// assert_eq!(scanned, reference::Scanned { values: vec![0, 2, 5], total: 9 });
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scanned<A> {
     /// The scanned values, in the order of the elements.
@@ -16,6 +24,14 @@ pub struct Scanned<A> {
 }
 
 /// Scans accumulators in the fixed order.
+///
+/// ```
+/// use kogge_core::{Kind, Order, ops::Max, reference};
+///
+/// let (x, order) = ([3, 9, 4], Order::of::<i32>());
+/// let scanned = reference::scan(&x, &Max, order, Kind::Inclusive, Some(5));
+/// assert_eq!(scanned.values, [5, 9, 9]);
+/// ```
 pub fn scan<A: Element, O: Operator<A>>(
     elements: &[A],
     operator: &O,

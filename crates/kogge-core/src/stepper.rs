@@ -37,6 +37,13 @@ pub struct Stepper<A> {
 
 impl<A: Element> Stepper<A> {
     /// The state before the first element.
+    ///
+    /// ```
+    /// use kogge_core::{Kind, Order, Stepper, ops::Sum};
+    ///
+    /// let mut stepper = Stepper::new(Order::of::<i32>(), Some(100));
+    /// assert_eq!(stepper.step(&Sum, Kind::Inclusive, 1), 101);
+    /// ```
     pub fn new(order: Order, init: Option<A>) -> Self {
         Self {
             order,
@@ -53,16 +60,40 @@ impl<A: Element> Stepper<A> {
     }
 
     /// The order of combination.
+    ///
+    /// ```
+    /// use kogge_core::{Order, Stepper};
+    ///
+    /// let order = Order::of::<f32>();
+    /// assert_eq!(Stepper::<f32>::new(order, None).order(), order);
+    /// ```
     pub fn order(&self) -> Order {
         self.order
     }
 
     /// Elements missing to the next tile boundary; 0 at one.
+    ///
+    /// ```
+    /// use kogge_core::{Kind, Order, Stepper, ops::Sum};
+    ///
+    /// let mut stepper = Stepper::new(Order::of::<i32>(), None);
+    /// assert_eq!(stepper.to_boundary(), 0);
+    /// stepper.step(&Sum, Kind::Inclusive, 1);
+    /// assert_eq!(stepper.to_boundary(), 8191);
+    /// ```
     pub fn to_boundary(&self) -> usize {
         (self.order.tile() - self.place) % self.order.tile()
     }
 
     /// Takes in the next element and gives its value.
+    ///
+    /// ```
+    /// use kogge_core::{Kind, Order, Stepper, ops::Sum};
+    ///
+    /// let mut stepper = Stepper::new(Order::of::<i32>(), None);
+    /// let offsets = [3, 1, 4].map(|x| stepper.step(&Sum, Kind::Exclusive, x));
+    /// assert_eq!(offsets, [0, 3, 4]);
+    /// ```
     #[inline]
     pub fn step<O: Operator<A>>(&mut self, operator: &O, kind: Kind, element: A) -> A {
         let before = self.through;
@@ -81,6 +112,15 @@ impl<A: Element> Stepper<A> {
 
     /// The fold of `init` and every element so far, as it would precede a next block; `None` if
     /// there was neither.
+    ///
+    /// ```
+    /// use kogge_core::{Kind, Order, Stepper, ops::Sum};
+    ///
+    /// let mut stepper = Stepper::new(Order::of::<i32>(), None);
+    /// assert_eq!(stepper.total(&Sum), None);
+    /// [3, 1, 4].map(|x| stepper.step(&Sum, Kind::Exclusive, x));
+    /// assert_eq!(stepper.total(&Sum), Some(8));
+    /// ```
     pub fn total<O: Operator<A>>(&self, operator: &O) -> Option<A> {
         if self.place == 0 {
             return self.prefix.before(operator);
@@ -95,6 +135,15 @@ impl<A: Element> Stepper<A> {
     /// # Panics
     ///
     /// If the state is not at a tile boundary.
+    ///
+    /// ```
+    /// use kogge_core::{Kind, Order, Stepper, ops::Sum};
+    ///
+    /// let mut stepper = Stepper::new(Order::of::<i32>(), None);
+    /// // Three tiles with the totals 10, 20 and 30.
+    /// stepper.skip_tiles(&Sum, |prefix| [10, 20, 30].iter().for_each(|&t| prefix.push(&Sum, t)));
+    /// assert_eq!(stepper.step(&Sum, Kind::Inclusive, 1), 61);
+    /// ```
     pub fn skip_tiles<O: Operator<A>>(&mut self, operator: &O, take: impl FnOnce(&mut Prefix<A>)) {
         assert_eq!(self.place, 0, "tiles can be skipped at a tile boundary only");
         take(&mut self.prefix);

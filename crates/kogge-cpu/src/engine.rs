@@ -15,6 +15,16 @@ use std::marker::PhantomData;
 const WIDEST: usize = 4096;
 
 /// What is asked of the engine, apart from the data.
+///
+/// ```
+/// use kogge_core::{Direction, ops::Max};
+/// use kogge_cpu::{Request, scan_in_place};
+///
+/// let request = Request { direction: Direction::Reverse, ..Request::new(&Max) };
+/// let mut data = [4, 9, 2, 7, 1];
+/// assert_eq!(scan_in_place(&request, &mut data), Some(9));
+/// assert_eq!(data, [9, 9, 7, 7, 1]);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a, O, A> {
     /// The operator.
@@ -33,6 +43,15 @@ pub struct Request<'a, O, A> {
 
 impl<'a, O, A> Request<'a, O, A> {
     /// An inclusive forward scan by this operator, at the best SIMD level.
+    ///
+    /// ```
+    /// use kogge_core::{Kind, ops::Sum};
+    /// use kogge_cpu::{Level, Request};
+    ///
+    /// let request = Request::<_, f32>::new(&Sum);
+    /// assert_eq!((request.kind, request.level), (Kind::Inclusive, Level::detect()));
+    /// assert_eq!((request.init, request.plan), (None, None));
+    /// ```
     pub fn new(operator: &'a O) -> Self {
         Self {
             operator,
@@ -65,6 +84,17 @@ impl<'a, O, A> Request<'a, O, A> {
 ///
 /// [`Error::LengthMismatch`] if the slices differ in length. Accumulators of more than 4096 bytes
 /// don't compile.
+///
+/// ```
+/// use kogge_core::{Kind, ops::Sum};
+/// use kogge_cpu::{Request, scan_into};
+///
+/// let (lengths, mut offsets) = ([3, 0, 2], [0; 3]);
+/// let request = Request { kind: Kind::Exclusive, ..Request::new(&Sum) };
+/// assert_eq!(scan_into(&request, &lengths, &mut offsets), Ok(Some(5)));
+/// assert_eq!(offsets, [0, 3, 3]);
+/// assert_eq!(scan_into::<i32, i32, i32, _>(&request, &[], &mut []), Ok(None));
+/// ```
 pub fn scan_into<T, U, A, O>(
     request: &Request<'_, O, A>,
     input: &[T],
@@ -87,6 +117,16 @@ where
 /// Scans `data` in place and gives the total, as [`scan_into`] does.
 ///
 /// If the operator panics, some values have been written and some not.
+///
+/// ```
+/// use kogge_core::ops::Sum;
+/// use kogge_cpu::{Request, scan_in_place};
+///
+/// let mut data = [1, 2, 3];
+/// let request = Request { init: Some(100), ..Request::new(&Sum) };
+/// assert_eq!(scan_in_place(&request, &mut data), Some(106));
+/// assert_eq!(data, [101, 103, 106]);
+/// ```
 pub fn scan_in_place<T, A, O>(request: &Request<'_, O, A>, data: &mut [T]) -> Option<A>
 where
     T: Accumulate<A>,
@@ -106,6 +146,18 @@ where
 /// # Errors
 ///
 /// [`Error::LengthMismatch`] if the slices differ in length.
+///
+/// ```
+/// use kogge_core::{Prefix, ops::Sum};
+/// use kogge_cpu::{Request, resume_into};
+///
+/// let (request, mut prefix) = (Request::<_, i32>::new(&Sum), Prefix::new(None));
+/// let mut sums = [0; 8192];
+/// resume_into(&request, &mut prefix, &[1; 8192], &mut sums)?;
+/// resume_into(&request, &mut prefix, &[1; 3], &mut sums[..3])?;
+/// assert_eq!(sums[..4], [8193, 8194, 8195, 4]);
+/// # Ok::<_, kogge_core::Error>(())
+/// ```
 pub fn resume_into<T, U, A, O>(
     request: &Request<'_, O, A>,
     prefix: &mut Prefix<A>,
@@ -130,6 +182,16 @@ where
 }
 
 /// Scans what follows the tiles of a prefix in place, as [`resume_into`] does.
+///
+/// ```
+/// use kogge_core::{Prefix, ops::Sum};
+/// use kogge_cpu::{Request, resume_in_place};
+///
+/// let (mut prefix, mut data) = (Prefix::new(Some(100)), [1, 2, 3]);
+/// resume_in_place(&Request::<_, i32>::new(&Sum), &mut prefix, &mut data);
+/// assert_eq!(data, [101, 103, 106]);
+/// assert_eq!(prefix.before(&Sum), Some(106));
+/// ```
 pub fn resume_in_place<T, A, O>(request: &Request<'_, O, A>, prefix: &mut Prefix<A>, data: &mut [T])
 where
     T: Accumulate<A>,

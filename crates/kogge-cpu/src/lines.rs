@@ -34,6 +34,19 @@ const FEW: usize = 1 << 10;
 const TASK: usize = if cfg!(miri) { 1 << 8 } else { 1 << 14 };
 
 /// An axis of an input and an output of the same shape.
+///
+/// ```
+/// use kogge_core::ops::Sum;
+/// use kogge_cpu::{Axis, PerPart, Request, scan_lines};
+///
+/// let mut data = [1, 0, 2, 0, 3, 0];
+/// let (every_other, to) = (Axis { len: 3, strides: [2; 2] }, data.as_mut_ptr());
+/// let (request, per) = (Request::<_, i32>::new(&Sum), PerPart::default());
+/// // SAFETY: the axis reaches the places 0, 2 and 4.
+/// unsafe { scan_lines(&request, per, to, to, every_other, &[], true)? };
+/// assert_eq!(data, [1, 0, 3, 0, 6, 0]);
+/// # Ok::<_, kogge_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Axis {
     /// Elements along the axis.
@@ -54,6 +67,20 @@ pub struct Axis {
 /// Every element the axes reach must be readable at `from` and writable at `to`, by this call
 /// alone; outputs of distinct indices are distinct places. `to` may be `from` if their strides are
 /// equal too (`in_place`), else the two arrays don't overlap.
+///
+/// ```
+/// use kogge_core::ops::Sum;
+/// use kogge_cpu::{Axis, PerPart, Request, scan_lines};
+///
+/// let (table, mut sums) = ([1, 2, 3, 4, 5, 6], [0; 6]);
+/// let (down, across) = (Axis { len: 2, strides: [3; 2] }, Axis { len: 3, strides: [1; 2] });
+/// let (request, per) = (Request::<_, i32>::new(&Sum), PerPart::default());
+/// let (from, to) = (table.as_ptr(), sums.as_mut_ptr());
+/// // SAFETY: the axes reach six elements, and so many are there.
+/// unsafe { scan_lines(&request, per, from, to, down, &[across], false)? };
+/// assert_eq!(sums, [1, 2, 3, 5, 7, 9]);
+/// # Ok::<_, kogge_core::Error>(())
+/// ```
 pub unsafe fn scan_lines<T, U, A, O>(
     request: &Request<'_, O, A>,
     per: PerPart<'_, A>,

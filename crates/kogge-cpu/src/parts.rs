@@ -3,6 +3,18 @@
 use kogge_core::{Error, Operator};
 
 /// An initial value for each part instead of the request's, and a place for each total.
+///
+/// ```
+/// use kogge_core::ops::Sum;
+/// use kogge_cpu::{PerPart, Request, by_offsets, scan_segments_in_place};
+///
+/// let (mut data, mut totals) = ([1, 2, 3], [0; 2]);
+/// let per = PerPart { inits: Some(&[10, 20]), totals: Some(&mut totals) };
+/// let segments = by_offsets(&[0u32, 2, 3]);
+/// scan_segments_in_place(&Request::new(&Sum), &segments, per, &mut data)?;
+/// assert_eq!((data, totals), ([11, 13, 23], [13, 23]));
+/// # Ok::<_, kogge_core::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct PerPart<'a, A> {
     /// One initial value per line or segment.

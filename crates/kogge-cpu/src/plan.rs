@@ -6,6 +6,13 @@ use kogge_core::Problem;
 use std::fmt;
 
 /// What the machine offers a scan.
+///
+/// ```
+/// use kogge_cpu::{Cpu, Machine};
+///
+/// let machine = Machine { threads: 2, cpu: Cpu::Common, awake: true };
+/// assert_eq!(Machine { threads: 8, ..machine }.cpu, Cpu::Common);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Machine {
     /// Threads of the current pool.
@@ -18,12 +25,29 @@ pub struct Machine {
 
 impl Machine {
     /// This machine, with so many threads.
+    ///
+    /// ```
+    /// use kogge_cpu::Machine;
+    ///
+    /// let machine = Machine::here(4);
+    /// assert_eq!((machine.threads, machine.awake), (4, false));
+    /// ```
     pub fn here(threads: usize) -> Self {
         Self { threads, cpu: Cpu::detect(), awake: false }
     }
 }
 
 /// How a scan will be done. Nothing in it changes the result.
+///
+/// ```
+/// use kogge_core::ops::Sum;
+/// use kogge_cpu::{Plan, Request, scan_in_place};
+///
+/// let mut data = [1, 2, 3];
+/// let plan = Plan { threads: 2, tiles_per_piece: 1, stream: false };
+/// scan_in_place(&Request::<_, i32> { plan: Some(plan), ..Request::new(&Sum) }, &mut data);
+/// assert_eq!(data, [1, 3, 6]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// Threads that take part; 1 is the calling thread alone.

@@ -10,6 +10,18 @@ where
     A: Element<Accumulator = A>,
 {
     /// The scan of every line along an axis of an array: see [`LineScan`].
+    ///
+    /// ```
+    /// use kogge::{Layout, Scan, ops::Max};
+    ///
+    /// let mut table = [3, 1, 2, //
+    ///                  1, 5, 0];
+    /// let mut highest = [0; 2];
+    /// let scan = Scan::new(Max);
+    /// scan.lines(1).totals(&mut highest).scan_in_place(&mut table, &Layout::row_major(&[2, 3]))?;
+    /// assert_eq!(highest, [3, 5]);
+    /// # Ok::<_, kogge::Error>(())
+    /// ```
     pub fn lines(&self, axis: usize) -> LineScan<'_, T, O, A> {
         LineScan { scan: self, axis, per: PerPart::default() }
     }
@@ -99,12 +111,34 @@ where
     A: Element<Accumulator = A>,
 {
     /// One initial value per line, instead of the scan's own.
+    ///
+    /// ```
+    /// use kogge::{Layout, Scan, ops::Sum};
+    ///
+    /// let mut table = [1, 2, 3, //
+    ///                  4, 5, 6];
+    /// let rows = Layout::row_major(&[2, 3]);
+    /// Scan::new(Sum).lines(0).inits(&[10, 20, 30]).scan_in_place(&mut table, &rows)?;
+    /// assert_eq!(table, [11, 22, 33, 15, 27, 39]);
+    /// # Ok::<_, kogge::Error>(())
+    /// ```
     pub fn inits(self, inits: &'a [A]) -> Self {
         Self { per: PerPart { inits: Some(inits), ..self.per }, ..self }
     }
 
     /// A place for the total of each line: the fold of its initial value and its elements; the
     /// identity where there is neither.
+    ///
+    /// ```
+    /// use kogge::{Layout, Scan, ops::Sum};
+    ///
+    /// let mut table = [1, 2, 3, //
+    ///                  4, 5, 6];
+    /// let (rows, mut totals) = (Layout::row_major(&[2, 3]), [0; 3]);
+    /// Scan::new(Sum).lines(0).totals(&mut totals).scan_in_place(&mut table, &rows)?;
+    /// assert_eq!(totals, [5, 7, 9]);
+    /// # Ok::<_, kogge::Error>(())
+    /// ```
     pub fn totals(self, totals: &'a mut [A]) -> Self {
         Self { per: PerPart { totals: Some(totals), ..self.per }, ..self }
     }
@@ -114,6 +148,18 @@ where
     /// # Errors
     ///
     /// As for [`Scan::axis_into`], and if there isn't one initial value or total per line.
+    ///
+    /// ```
+    /// use kogge::{Layout, Scan, ops::Sum};
+    ///
+    /// let table = [1, 2, 3, //
+    ///              4, 5, 6];
+    /// let (rows, columns) = (Layout::row_major(&[2, 3]), Layout::column_major(&[2, 3]));
+    /// let mut sums = [0; 6];
+    /// Scan::new(Sum).lines(1).inits(&[10, 20]).scan_into(&table, &rows, &mut sums, &columns)?;
+    /// assert_eq!(sums, [11, 24, 13, 29, 16, 35]);
+    /// # Ok::<_, kogge::Error>(())
+    /// ```
     pub fn scan_into<U: Accumulate<A>>(
         self,
         input: &[T],
@@ -138,6 +184,19 @@ where
     /// # Errors
     ///
     /// As for [`scan_into`](Self::scan_into).
+    ///
+    /// ```
+    /// use kogge::{Error, Layout, Scan, ops::Sum};
+    ///
+    /// let mut table = [1, 2, 3, //
+    ///                  4, 5, 6];
+    /// let (scan, rows) = (Scan::new(Sum), Layout::row_major(&[2, 3]));
+    /// scan.lines(1).scan_in_place(&mut table, &rows)?;
+    /// assert_eq!(table, [1, 3, 6, 4, 9, 15]);
+    /// let wrong = scan.lines(2).scan_in_place(&mut table, &rows);
+    /// assert_eq!(wrong, Err(Error::AxisOutOfRange { axis: 2, dimensions: 2 }));
+    /// # Ok::<_, Error>(())
+    /// ```
     pub fn scan_in_place(self, data: &mut [T], layout: &Layout) -> Result<(), Error> {
         layout.check(data.len())?;
         layout.check_distinct()?;

@@ -13,6 +13,15 @@ const TRIPLES: usize = 20_000;
 const ULPS: f64 = 64.0;
 
 /// Which promise an operator breaks.
+///
+/// ```
+/// use kogge::{Law, check_operator_on, from_fn};
+///
+/// let mean = from_fn(0.0, |left: f64, right: f64| (left + right) / 2.0);
+/// assert_eq!(check_operator_on(&mean, &[0.0, 1.0]).unwrap_err().law, Law::Associativity);
+/// let first = from_fn(0, |left: i32, _right: i32| left);
+/// assert_eq!(check_operator_on(&first, &[0, 1]).unwrap_err().law, Law::LeftIdentity);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Law {
     /// `(a ∘ b) ∘ c = a ∘ (b ∘ c)`
@@ -24,6 +33,15 @@ pub enum Law {
 }
 
 /// Elements for which an operator breaks its promise.
+///
+/// ```
+/// use kogge::{check_operator_on, from_fn};
+///
+/// let last = from_fn(0, |_left: i32, right: i32| right);
+/// let found = check_operator_on(&last, &[0, 7]).unwrap_err();
+/// assert_eq!((found.operands[0], found.left, found.right), (7, 0, 7));
+/// assert_eq!(found.to_string(), "no identity: 7 ∘ identity is 0");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Counterexample<A> {
     /// The promise.

@@ -24,6 +24,13 @@ pub struct Layout {
 
 impl Layout {
     /// The last axis is contiguous ("C order").
+    ///
+    /// ```
+    /// use kogge::Layout;
+    ///
+    /// let rows = Layout::row_major(&[2, 3, 4]);
+    /// assert_eq!((rows.strides, rows.offset), (vec![12, 4, 1], 0));
+    /// ```
     pub fn row_major(shape: &[usize]) -> Self {
         let mut strides = vec![1isize; shape.len()];
         for k in (1..shape.len()).rev() {
@@ -33,6 +40,13 @@ impl Layout {
     }
 
     /// The first axis is contiguous ("Fortran order").
+    ///
+    /// ```
+    /// use kogge::Layout;
+    ///
+    /// let columns = Layout::column_major(&[2, 3, 4]);
+    /// assert_eq!((columns.strides, columns.offset), (vec![1, 2, 6], 0));
+    /// ```
     pub fn column_major(shape: &[usize]) -> Self {
         let mut strides = vec![1isize; shape.len()];
         for k in 1..shape.len() {
@@ -46,6 +60,15 @@ impl Layout {
     /// # Errors
     ///
     /// [`Error::ShapeOverflow`] if that isn't a `usize`.
+    ///
+    /// ```
+    /// use kogge::{Error, Layout};
+    ///
+    /// assert_eq!(Layout::row_major(&[2, 3, 4]).len(), Ok(24));
+    /// let huge = vec![usize::MAX, 2];
+    /// let overflow = Layout::row_major(&huge).len();
+    /// assert_eq!(overflow, Err(Error::ShapeOverflow { shape: huge }));
+    /// ```
     pub fn len(&self) -> Result<usize, Error> {
         if self.shape.contains(&0) {
             return Ok(0);
@@ -55,6 +78,13 @@ impl Layout {
     }
 
     /// Whether there are no elements.
+    ///
+    /// ```
+    /// use kogge::Layout;
+    ///
+    /// assert!(Layout::row_major(&[2, 0, 4]).is_empty());
+    /// assert!(!Layout::row_major(&[2, 3]).is_empty());
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.shape.contains(&0)
     }

@@ -71,6 +71,18 @@ where
     /// # Errors
     ///
     /// As for [`Scan::view_into`], and if there isn't one initial value or total per line.
+    ///
+    /// ```
+    /// use kogge::{Scan, ops::Sum};
+    /// use ndarray::{Array2, array};
+    ///
+    /// let (mut sums, mut totals) = (Array2::<i32>::zeros((2, 3)), [0; 2]);
+    /// let table = array![[1, 2, 3], [4, 5, 6]];
+    /// Scan::new(Sum).lines(1).totals(&mut totals).view_into(table.view(), sums.view_mut())?;
+    /// assert_eq!(sums, array![[1, 3, 6], [4, 9, 15]]);
+    /// assert_eq!(totals, [6, 15]);
+    /// # Ok::<_, kogge::Error>(())
+    /// ```
     pub fn view_into<U: Accumulate<A>, D: Dimension>(
         self,
         input: ArrayView<'_, T, D>,
@@ -93,6 +105,16 @@ where
     /// # Errors
     ///
     /// As for [`Scan::view_in_place`], and if there isn't one initial value or total per line.
+    ///
+    /// ```
+    /// use kogge::{Scan, ops::Sum};
+    /// use ndarray::array;
+    ///
+    /// let mut table = array![[1, 2], [3, 4]];
+    /// Scan::new(Sum).lines(0).inits(&[10, 20]).view_in_place(table.view_mut())?;
+    /// assert_eq!(table, array![[11, 22], [14, 26]]);
+    /// # Ok::<_, kogge::Error>(())
+    /// ```
     pub fn view_in_place<D: Dimension>(
         self,
         mut data: ArrayViewMut<'_, T, D>,

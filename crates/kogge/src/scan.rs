@@ -26,6 +26,14 @@ pub struct Scan<T: Element, O, A = <T as Element>::Accumulator> {
 
 impl<T: Element, O: Operator<T::Accumulator>> Scan<T, O> {
     /// An inclusive forward scan by this operator, in the element's own accumulator.
+    ///
+    /// ```
+    /// use kogge::{Scan, ops::Product};
+    ///
+    /// let scan = Scan::new(Product);
+    /// assert_eq!(scan.scan(&[1, 2, 3, 4]), [1, 2, 6, 24]);
+    /// assert_eq!(scan.scan(&[5, 5, 5]), [5, 25, 125]);
+    /// ```
     pub fn new(operator: O) -> Self {
         let (kind, direction) = (Kind::Inclusive, Direction::Forward);
         Self { operator, kind, direction, init: None, element: PhantomData }
@@ -71,31 +79,75 @@ impl<T: Element, O, A> Scan<T, O, A> {
     }
 
     /// The value at `i` takes in element `i`; the default.
+    ///
+    /// ```
+    /// use kogge::{Scan, ops::Sum};
+    ///
+    /// let offsets = Scan::new(Sum).exclusive();
+    /// assert_eq!(offsets.inclusive().scan(&[3, 0, 2]), [3, 3, 5]);
+    /// ```
     pub fn inclusive(self) -> Self {
         self.kind(Kind::Inclusive)
     }
 
     /// The value at `i` takes in what comes before element `i`; the first is `init` or the identity.
+    ///
+    /// ```
+    /// use kogge::{Scan, ops::Sum};
+    ///
+    /// assert_eq!(Scan::new(Sum).exclusive().scan(&[3, 0, 2]), [0, 3, 3]);
+    /// assert_eq!(Scan::new(Sum).exclusive().init(10).scan(&[3, 0, 2]), [10, 13, 13]);
+    /// ```
     pub fn exclusive(self) -> Self {
         self.kind(Kind::Exclusive)
     }
 
     /// Inclusive or exclusive.
+    ///
+    /// ```
+    /// use kogge::{Kind, Scan, ops::Sum};
+    ///
+    /// let scan = |kind| Scan::new(Sum).kind(kind).scan(&[1, 2, 3]);
+    /// assert_eq!(scan(Kind::Inclusive), [1, 3, 6]);
+    /// assert_eq!(scan(Kind::Exclusive), [0, 1, 3]);
+    /// ```
     pub fn kind(self, kind: Kind) -> Self {
         Self { kind, ..self }
     }
 
     /// Combined before the first element, on the left.
+    ///
+    /// ```
+    /// use kogge::{Scan, ops::Sum};
+    ///
+    /// let balance = Scan::new(Sum).init(100);
+    /// assert_eq!(balance.scan(&[-30, 5, -20]), [70, 75, 55]);
+    /// ```
     pub fn init(self, init: A) -> Self {
         Self { init: Some(init), ..self }
     }
 
     /// From the last element to the first; values stay at their elements' places.
+    ///
+    /// ```
+    /// use kogge::{Scan, ops::Max};
+    ///
+    /// let highest_from_here_on = Scan::new(Max).reverse();
+    /// assert_eq!(highest_from_here_on.scan(&[4, 9, 2, 7, 1]), [9, 9, 7, 7, 1]);
+    /// ```
     pub fn reverse(self) -> Self {
         self.direction(Direction::Reverse)
     }
 
     /// From which end the elements are taken in.
+    ///
+    /// ```
+    /// use kogge::{Direction, Scan, ops::Sum};
+    ///
+    /// let scan = |direction| Scan::new(Sum).direction(direction).scan(&[1, 2, 3]);
+    /// assert_eq!(scan(Direction::Forward), [1, 3, 6]);
+    /// assert_eq!(scan(Direction::Reverse), [6, 5, 3]);
+    /// ```
     pub fn direction(self, direction: Direction) -> Self {
         Self { direction, ..self }
     }
@@ -109,6 +161,13 @@ where
 {
     /// Scans into a new vector. Prefer [`scan_into`](Self::scan_into) in loops: fresh memory costs
     /// more than the scan.
+    ///
+    /// ```
+    /// use kogge::{Scan, ops::Min};
+    ///
+    /// let lows = Scan::new(Min).scan(&[5.0, 7.0, 3.5, 4.0]);
+    /// assert_eq!(lows, [5.0, 5.0, 3.5, 3.5]);
+    /// ```
     pub fn scan(&self, input: &[T]) -> Vec<T> {
         self.scan_with_total(input).0
     }
@@ -137,6 +196,17 @@ where
     /// # Errors
     ///
     /// [`Error::LengthMismatch`] if the slices differ in length; nothing is written then.
+    ///
+    /// ```
+    /// use kogge::{Error, Scan, ops::Sum};
+    ///
+    /// let (data, mut sums) = ([1u32, 2, 3], [0u32; 3]);
+    /// assert_eq!(Scan::new(Sum).scan_into(&data, &mut sums)?, 6);
+    /// assert_eq!(sums, [1, 3, 6]);
+    /// let short = Scan::new(Sum).scan_into(&data, &mut sums[..2]);
+    /// assert_eq!(short, Err(Error::LengthMismatch { input: 3, output: 2 }));
+    /// # Ok::<_, Error>(())
+    /// ```
     pub fn scan_into<U: Accumulate<A>>(&self, input: &[T], output: &mut [U]) -> Result<A, Error> {
         Ok(self.or_identity(scan_into(&self.request(), input, output)?))
     }
@@ -156,11 +226,33 @@ where
     }
 
     /// The scan of one long sequence that comes in pieces.
+    ///
+    /// ```
+    /// use kogge::{Scan, ops::Sum};
+    ///
+    /// let scan = Scan::new(Sum);
+    /// let (mut stream, mut sums) = (scan.stream(), [0; 4]);
+    /// stream.push(&[1, 2], &mut sums[..2])?;
+    /// stream.push(&[3, 4], &mut sums[2..])?;
+    /// assert_eq!(sums, [1, 3, 6, 10]);
+    /// # Ok::<_, kogge::Error>(())
+    /// ```
     pub fn stream(&self) -> Stream<T, &O, A> {
         Stream::new(&self.operator, self.kind, self.direction, self.init)
     }
 
     /// The same as [`stream`](Self::stream), with an operator of its own, to be kept or sent away.
+    ///
+    /// ```
+    /// use kogge::{Scan, ops::Sum};
+    ///
+    /// let mut stream = Scan::new(Sum).init(10).into_stream();
+    /// let thread = std::thread::spawn(move || {
+    ///     [[1, 2], [3, 4]].iter_mut().for_each(|piece| stream.push_in_place(piece));
+    ///     stream.total()
+    /// });
+    /// assert_eq!(thread.join().unwrap(), 20);
+    /// ```
     pub fn into_stream(self) -> Stream<T, O, A> {
         Stream::new(self.operator, self.kind, self.direction, self.init)
     }

@@ -54,6 +54,18 @@ where
     /// # Errors
     ///
     /// [`Error::LengthMismatch`] if the slices differ in length; the piece is not taken then.
+    ///
+    /// ```
+    /// use kogge::{Error, Scan, ops::Sum};
+    ///
+    /// let (mut stream, mut sums) = (Scan::new(Sum).into_stream(), [0; 2]);
+    /// stream.push(&[1, 2], &mut sums)?;
+    /// let short = stream.push(&[3, 4, 5], &mut sums);
+    /// assert_eq!(short, Err(Error::LengthMismatch { input: 3, output: 2 }));
+    /// stream.push(&[3, 4], &mut sums)?;
+    /// assert_eq!(sums, [6, 10]);
+    /// # Ok::<_, Error>(())
+    /// ```
     pub fn push<U: Accumulate<A>>(&mut self, input: &[T], output: &mut [U]) -> Result<(), Error> {
         if input.len() != output.len() {
             return Err(Error::LengthMismatch { input: input.len(), output: output.len() });
@@ -76,6 +88,17 @@ where
     }
 
     /// Scans the next piece in place.
+    ///
+    /// ```
+    /// use kogge::{Scan, ops::Sum};
+    ///
+    /// // From the end of the data to its beginning.
+    /// let (mut last, mut first) = ([3, 4], [1, 2]);
+    /// let mut stream = Scan::new(Sum).reverse().into_stream();
+    /// stream.push_in_place(&mut last);
+    /// stream.push_in_place(&mut first);
+    /// assert_eq!((first, last), ([10, 9], [7, 4]));
+    /// ```
     pub fn push_in_place(&mut self, data: &mut [T]) {
         if const { O::EXACT } {
             return self.exact(|request| scan_in_place(request, data));
@@ -92,6 +115,16 @@ where
     }
 
     /// The fold of `init` and everything so far; the identity if there was nothing.
+    ///
+    /// ```
+    /// use kogge::{Scan, ops::Product};
+    ///
+    /// let mut stream = Scan::new(Product).into_stream();
+    /// assert_eq!(stream.total(), 1);
+    /// stream.push_in_place(&mut [2, 3]);
+    /// stream.push_in_place(&mut [7]);
+    /// assert_eq!(stream.total(), 42);
+    /// ```
     pub fn total(&self) -> A {
         self.stepper.total(&self.operator).unwrap_or_else(|| self.operator.identity())
     }

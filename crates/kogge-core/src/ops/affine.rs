@@ -6,6 +6,14 @@
 use crate::{Element, Number, operator};
 
 /// The map `x ↦ a·x + b`.
+///
+/// ```
+/// use kogge_core::ops::Affine;
+///
+/// // Half of what was there, and one more.
+/// let map = Affine { a: 0.5, b: 1.0 };
+/// assert_eq!(map.a * 6.0 + map.b, 4.0);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Element)]
 #[element(T = [i32, i64, u32, u64, f32, f64])]
 #[repr(C)]
@@ -19,6 +27,18 @@ pub struct Affine<T> {
 /// Composition: the map that applies the left map, then the right one. Not commutative.
 ///
 /// Product and sum are rounded separately; nothing is fused. Integers wrap.
+///
+/// ```
+/// use kogge_core::ops::{Affine, Compose};
+/// use kogge_core::{Kind, Order, reference};
+///
+/// // y = 2·y + 1, then y = 3·y, then y = y + 5, from y = 0.
+/// let maps = [(2, 1), (3, 0), (1, 5)].map(|(a, b)| Affine { a, b });
+/// let order = Order::of::<Affine<i32>>();
+/// let scan = reference::scan(&maps, &Compose, order, Kind::Inclusive, None);
+/// let y: Vec<i32> = scan.values.iter().map(|map| map.b).collect();
+/// assert_eq!(y, [1, 3, 8]);
+/// ```
 #[operator(identity = Affine { a: T::ONE, b: T::SUM_IDENTITY }, exact = T::EXACT)]
 pub fn Compose<T: Number>(left: Affine<T>, right: Affine<T>) -> Affine<T>
 where

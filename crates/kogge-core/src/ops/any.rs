@@ -7,6 +7,14 @@ use crate::operator;
 ///
 /// Any non-zero integer is true. Values that were combined are 0 or 1; a first element passes
 /// through as it is.
+///
+/// ```
+/// use kogge_core::{Kind, Order, ops::Any, reference};
+///
+/// let seen = [0u8, 0, 1, 0];
+/// let scan = reference::scan(&seen, &Any, Order::of::<u8>(), Kind::Inclusive, None);
+/// assert_eq!(scan.values, [0, 0, 1, 1]);
+/// ```
 #[operator(identity = T::ZERO, exact)]
 pub fn Any<T: Integer>(left: T, right: T) -> T {
     if left | right != T::ZERO { T::ONE } else { T::ZERO }

@@ -7,6 +7,14 @@ use crate::{Element, operator};
 /// The last value that isn't missing, else the left one. Exactly associative.
 ///
 /// Among floats NaN is missing. [`Flagged`] values of any type are missing where the flag is 0.
+///
+/// ```
+/// use kogge_core::{Kind, Order, ops::LastValid, reference};
+///
+/// let prices = [3.0, f64::NAN, f64::NAN, 4.5, f64::NAN];
+/// let scan = reference::scan(&prices, &LastValid, Order::of::<f64>(), Kind::Inclusive, None);
+/// assert_eq!(scan.values, [3.0, 3.0, 3.0, 4.5, 4.5]);
+/// ```
 #[operator(identity = T::NAN, exact)]
 pub fn LastValid<T: Float>(left: T, right: T) -> T {
     if right != right { left } else { right }

@@ -10,6 +10,16 @@ use crate::operator;
 /// floating-point arithmetic", 1991, theorem 4). The transcendental functions are those of the `libm`
 /// crate, not the system's, so the bits are the same on every CPU. NaN propagates; the identity is
 /// `-∞`.
+///
+/// ```
+/// use kogge_core::{Kind, Order, ops::LogAddExp, reference};
+///
+/// // Four probabilities too small for a float, kept as logarithms.
+/// let order = Order::of::<f64>();
+/// let scan = reference::scan(&[-1000.0; 4], &LogAddExp, order, Kind::Inclusive, None);
+/// assert_eq!(scan.values[1], -1000.0 + 2f64.ln());
+/// assert_eq!(scan.values[3], -1000.0 + 4f64.ln());
+/// ```
 #[operator(identity = T::LOWEST)]
 pub fn LogAddExp<T: Float>(left: T, right: T) -> T {
     let low = if left < right { left } else { right };

@@ -3,6 +3,15 @@
 use crate::{Element, Number, operator};
 
 /// A 2×2 matrix, row by row.
+///
+/// ```
+/// use kogge_core::Operator;
+/// use kogge_core::ops::{MatMul, Matrix2};
+///
+/// let quarter_turn = Matrix2 { m00: 0, m01: -1, m10: 1, m11: 0 };
+/// let half_turn = Matrix2 { m00: -1, m01: 0, m10: 0, m11: -1 };
+/// assert_eq!(MatMul.combine(quarter_turn, quarter_turn), half_turn);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Element)]
 #[element(T = [i32, i64, u32, u64, f32, f64])]
 #[repr(C)]
@@ -20,6 +29,17 @@ pub struct Matrix2<T> {
 /// The matrix product, left times right. Not commutative; integers wrap.
 ///
 /// Each entry is `row[0]·column[0] + row[1]·column[1]`, rounded after every operation.
+///
+/// ```
+/// use kogge_core::ops::{MatMul, Matrix2};
+/// use kogge_core::{Kind, Order, reference};
+///
+/// let step = Matrix2 { m00: 1, m01: 1, m10: 1, m11: 0 };
+/// let order = Order::of::<Matrix2<u64>>();
+/// let scan = reference::scan(&[step; 6], &MatMul, order, Kind::Inclusive, None);
+/// let fibonacci: Vec<u64> = scan.values.iter().map(|power| power.m01).collect();
+/// assert_eq!(fibonacci, [1, 1, 2, 3, 5, 8]);
+/// ```
 #[operator(
     identity = Matrix2 { m00: T::ONE, m01: T::SUM_IDENTITY, m10: T::SUM_IDENTITY, m11: T::ONE },
     exact = T::EXACT,

@@ -6,6 +6,16 @@ use crate::device::lang::Comparable;
 
 /// An element with companions of fitting size: what a struct of it and a flag, or of it and a
 /// 64-bit index, is filled up with.
+///
+/// ```
+/// use kogge_core::ops::{Flagged, Padded};
+///
+/// fn marked<T: Padded>(value: T) -> Flagged<T> {
+///     Flagged { value, flag: T::SET }
+/// }
+/// assert_eq!(marked(7u16), Flagged::new(7, true));
+/// assert_eq!((size_of::<Flagged<u16>>(), size_of::<Flagged<u64>>()), (4, 16));
+/// ```
 pub trait Padded: Element + DeviceType {
     /// An unsigned integer as wide as the element (8 bytes at most), for a flag beside it.
     type Flag: Element + Comparable + Default + From<bool>;

@@ -8,6 +8,14 @@ use crate::{Element, Operator, operator};
 
 /// A value and a flag: whether a segment starts here ([`Segmented`]), or whether the value is there
 /// at all ([`LastValid`](super::LastValid)).
+///
+/// ```
+/// use kogge_core::ops::Flagged;
+///
+/// let start = Flagged::new(5i32, true);
+/// assert_eq!((start.value, start.flag), (5, 1));
+/// assert_eq!(Flagged::new(5i32, false), Flagged { value: 5, flag: 0 });
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Element)]
 #[element(T = [i8, i16, i32, i64, u8, u16, u32, u64, f32, f64])]
 #[repr(C)]
@@ -20,12 +28,28 @@ pub struct Flagged<T: Padded> {
 
 impl<T: Padded> Flagged<T> {
     /// The value with this flag.
+    ///
+    /// ```
+    /// use kogge_core::ops::{Flagged, LastValid};
+    /// use kogge_core::Operator;
+    ///
+    /// let (known, missing) = (Flagged::new(7u8, true), Flagged::new(0, false));
+    /// assert_eq!(LastValid.combine(known, missing), known);
+    /// ```
     #[inline(always)]
     pub fn new(value: T, flag: bool) -> Self {
         Self { value, flag: flag.into() }
     }
 
     /// Whether the flag is set.
+    ///
+    /// ```
+    /// use kogge_core::ops::Flagged;
+    ///
+    /// assert!(Flagged::new(7, true).is_set());
+    /// assert!(Flagged { value: 7u8, flag: 255 }.is_set());
+    /// assert!(!Flagged::new(7, false).is_set());
+    /// ```
     #[inline(always)]
     pub fn is_set(self) -> bool {
         self.flag != T::CLEAR
@@ -35,6 +59,17 @@ impl<T: Padded> Flagged<T> {
 /// Segmented `O`: values are combined by `O` from the last set flag on.
 ///
 /// Associative whenever `O` is; never commutative.
+///
+/// ```
+/// use kogge_core::ops::{Flagged, Segmented, Sum};
+/// use kogge_core::{Kind, Order, reference};
+///
+/// let x = [(1, false), (2, false), (3, true), (4, false)].map(|(x, f)| Flagged::new(x, f));
+/// let order = Order::of::<Flagged<i32>>();
+/// let scan = reference::scan(&x, &Segmented(Sum), order, Kind::Inclusive, None);
+/// let sums: Vec<i32> = scan.values.iter().map(|sum| sum.value).collect();
+/// assert_eq!(sums, [1, 3, 3, 7]);
+/// ```
 #[operator(identity = Flagged::new(inner.identity(), false), exact = O::EXACT)]
 pub fn Segmented<T: Padded, O: Operator<T>>(
     inner: &O,

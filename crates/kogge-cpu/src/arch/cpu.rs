@@ -3,6 +3,13 @@
 use std::sync::OnceLock;
 
 /// Kinds of CPUs whose caches ask for different numbers.
+///
+/// ```
+/// use kogge_cpu::{Cpu, Machine};
+///
+/// let machine = Machine { cpu: Cpu::Mesh, ..Machine::here(8) };
+/// assert_eq!(machine, Machine { threads: 8, cpu: Cpu::Mesh, awake: false });
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cpu {
     /// Most: a few cores share an L3 that is near them.
@@ -15,6 +22,12 @@ pub enum Cpu {
 
 impl Cpu {
     /// The one that this runs on.
+    ///
+    /// ```
+    /// use kogge_cpu::{Cpu, Machine};
+    ///
+    /// assert_eq!(Machine::here(1).cpu, Cpu::detect());
+    /// ```
     pub fn detect() -> Self {
         static CPU: OnceLock<Cpu> = OnceLock::new();
         *CPU.get_or_init(detect)

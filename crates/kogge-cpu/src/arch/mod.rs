@@ -302,6 +302,12 @@ pub(crate) enum Kind {
 impl Level {
     /// The best level of this CPU. The environment variable `KOGGE_SIMD` (`portable`, `avx2`,
     /// `avx512`, `neon`) asks for another one; it is ignored where the CPU lacks it.
+    ///
+    /// ```
+    /// let level = kogge_cpu::Level::detect();
+    /// assert_eq!(kogge_cpu::Level::detect(), level);
+    /// assert!(["portable", "avx2", "avx512", "neon"].contains(&level.name()));
+    /// ```
     pub fn detect() -> Self {
         static LEVEL: OnceLock<Level> = OnceLock::new();
         *LEVEL.get_or_init(|| {
@@ -313,6 +319,19 @@ impl Level {
     }
 
     /// All levels of this CPU, the plainest first.
+    ///
+    /// ```
+    /// use kogge_core::ops::Sum;
+    /// use kogge_cpu::{Level, Request, scan_in_place};
+    ///
+    /// let x: Vec<f32> = (1..1000).map(|i| (i as f32).recip()).collect();
+    /// for level in Level::available() {
+    ///     let (mut best, mut same) = (x.clone(), x.clone());
+    ///     scan_in_place(&Request::<_, f32>::new(&Sum), &mut best);
+    ///     scan_in_place(&Request::<_, f32> { level, ..Request::new(&Sum) }, &mut same);
+    ///     assert_eq!(same, best, "{}", level.name());
+    /// }
+    /// ```
     pub fn available() -> Vec<Self> {
         #[allow(unused_mut)]
         let mut levels = vec![Self(Kind::Portable)];
@@ -333,6 +352,15 @@ impl Level {
     }
 
     /// The level that uses no SIMD instruction beyond what the target guarantees.
+    ///
+    /// ```
+    /// use kogge_core::ops::Sum;
+    /// use kogge_cpu::{Level, Request, scan_in_place};
+    ///
+    /// let (mut data, level) = ([1, 2, 3], Level::portable());
+    /// scan_in_place(&Request::<_, i32> { level, ..Request::new(&Sum) }, &mut data);
+    /// assert_eq!(data, [1, 3, 6]);
+    /// ```
     pub fn portable() -> Self {
         Self(Kind::Portable)
     }
@@ -344,6 +372,10 @@ impl Level {
     }
 
     /// The level's name, as in `KOGGE_SIMD`.
+    ///
+    /// ```
+    /// assert_eq!(kogge_cpu::Level::portable().name(), "portable");
+    /// ```
     pub fn name(self) -> &'static str {
         match self.0 {
             Kind::Portable => "portable",

@@ -46,6 +46,17 @@ const FEW_WORDS: usize = 8;
 ///
 /// If lengths or numbers of segments don't match, or offsets aren't in order. Nothing is written
 /// then.
+///
+/// ```
+/// use kogge_core::ops::Sum;
+/// use kogge_cpu::{PerPart, Request, by_key, scan_segments_into};
+///
+/// let (data, mut sums) = ([1, 2, 3, 4], [0; 4]);
+/// let (request, per) = (Request::<_, i32>::new(&Sum), PerPart::default());
+/// scan_segments_into(&request, &by_key(b"abbb"), per, &data, &mut sums)?;
+/// assert_eq!(sums, [1, 2, 5, 9]);
+/// # Ok::<_, kogge_core::Error>(())
+/// ```
 pub fn scan_segments_into<T, U, A, O, S>(
     request: &Request<'_, O, A>,
     segments: &S,
@@ -74,6 +85,17 @@ where
 /// # Errors
 ///
 /// As for [`scan_segments_into`].
+///
+/// ```
+/// use kogge_core::ops::Max;
+/// use kogge_cpu::{PerPart, Request, by_heads, scan_segments_in_place};
+///
+/// let mut data = [3, 5, 4, 1, 2];
+/// let days = by_heads(&[true, false, false, true, false]);
+/// scan_segments_in_place(&Request::<_, i32>::new(&Max), &days, PerPart::default(), &mut data)?;
+/// assert_eq!(data, [3, 5, 5, 1, 2]);
+/// # Ok::<_, kogge_core::Error>(())
+/// ```
 pub fn scan_segments_in_place<T, A, O, S>(
     request: &Request<'_, O, A>,
     segments: &S,

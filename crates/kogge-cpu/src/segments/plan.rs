@@ -9,6 +9,14 @@ use std::fmt;
 const PIECES_PER_THREAD: usize = 8;
 
 /// How segments will be scanned. Nothing in it changes the result.
+///
+/// ```
+/// use kogge_cpu::SegmentPlan;
+///
+/// let plan = SegmentPlan { threads: 2, piece: 4096, alone: 9000, stream: false };
+/// let text = "2 threads, pieces of 4096 elements, segments over 9000 by all threads";
+/// assert_eq!(plan.to_string(), text);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentPlan {
     /// Threads that take part; 1 is the calling thread alone.

@@ -12,11 +12,27 @@ use std::ops::Range;
 const AHEAD: usize = 2 << 10;
 
 /// A segment starts at each set flag, and at the first element in any case.
+///
+/// ```
+/// use kogge_cpu::{Heads, Segments};
+///
+/// fn first_two(heads: Heads<'_>) -> usize {
+///     heads.count(0..2)
+/// }
+/// assert_eq!(first_two(kogge_cpu::by_heads(&[false, true, false])), 2);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Heads<'a>(&'a [bool]);
 
 /// Segments by head flags, one an element: a segment starts where the flag is set, and at the first
 /// element in any case.
+///
+/// ```
+/// use kogge_cpu::{Segments, by_heads};
+///
+/// let heads = by_heads(&[false, false, true, true]);
+/// assert_eq!((heads.elements(), heads.count(0..4)), (4, 3));
+/// ```
 pub fn by_heads(flags: &[bool]) -> Heads<'_> {
     Heads(flags)
 }

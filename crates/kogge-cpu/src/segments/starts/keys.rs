@@ -13,11 +13,28 @@ use std::ops::Range;
 const AHEAD: usize = 4 << 10;
 
 /// A segment is a run of equal keys.
+///
+/// ```
+/// use kogge_cpu::{Keys, Segments, by_key};
+///
+/// fn runs(keys: Keys<'_, char>) -> usize {
+///     keys.count(0..keys.elements())
+/// }
+/// assert_eq!(runs(by_key(&['a', 'a', 'b', 'a'])), 3);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Keys<'a, K>(&'a [K]);
 
 /// Segments by key, one an element: a segment is a run of equal keys. A key that isn't equal to
 /// itself, as NaN, is a segment by itself.
+///
+/// ```
+/// use kogge_cpu::{Segments, by_key};
+///
+/// let runs = by_key(&["a", "a", "b", "a"]);
+/// assert_eq!((runs.elements(), runs.count(0..4)), (4, 3));
+/// assert_eq!(by_key(&[f64::NAN, f64::NAN]).count(0..2), 2);
+/// ```
 pub fn by_key<K: Key>(keys: &[K]) -> Keys<'_, K> {
     Keys(keys)
 }
@@ -29,6 +46,19 @@ segments!(Keys<'_, K>, K);
 /// What keys are made of: numbers, `bool`, `char` and strings, or arrays of them. Sealed, since a
 /// comparison of the caller's own might answer differently the second time; for other keys, compare
 /// them into flags for [`by_heads`](super::by_heads).
+///
+/// ```
+/// use kogge_cpu::{Key, Segments, by_heads, by_key};
+///
+/// fn runs<K: Key>(keys: &[K]) -> usize {
+///     by_key(keys).count(0..keys.len())
+/// }
+/// assert_eq!((runs(&[7, 7, 8]), runs(&[[0.0, 1.0], [0.0, 2.0]])), (2, 2));
+///
+/// let pairs = [(1, "a"), (1, "a"), (1, "b")];
+/// let differ = |i: usize| i == 0 || pairs[i] != pairs[i - 1];
+/// assert_eq!(by_heads(&[0, 1, 2].map(differ)).count(0..3), 2);
+/// ```
 pub trait Key: PartialEq + Sync + Sealed {
     /// The keys as words, if they are equal where their bits are.
     #[doc(hidden)]

@@ -7,6 +7,14 @@ use std::hint::black_box;
 use std::ops::Range;
 
 /// Flags that are looked at 64 at a time.
+///
+/// ```
+/// use kogge_cpu::{Flags, by_heads, by_key};
+///
+/// assert_eq!(by_heads(&[false, false, true]).look(0..3), 0b101);
+/// let keys = by_key(&["a", "a", "b", "c"]);
+/// assert_eq!((keys.places(), keys.look(1..4)), (4, 0b110));
+/// ```
 pub trait Flags: Sealed {
     /// How many there are.
     fn places(&self) -> usize;
@@ -66,6 +74,15 @@ macro_rules! segments {
 pub(super) use segments;
 
 /// Starts that are found by looking at flags.
+///
+/// ```
+/// use kogge_cpu::{Heads, Marked, Segments, Starts, by_heads};
+///
+/// let heads = by_heads(&[false, true, false, true]);
+/// let mut starts: Marked<'_, Heads<'_>> = heads.starts(1);
+/// assert_eq!([starts.next_below(3), starts.next_below(3)], [Some(1), None]);
+/// assert_eq!(starts.next_below(4), Some(3));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Marked<'a, F> {
     flags: &'a F,

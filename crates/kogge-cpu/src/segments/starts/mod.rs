@@ -30,6 +30,17 @@ use sealed::Sealed;
 
 /// A sequence cut into segments that lie one after another. Sealed: made by [`by_offsets`],
 /// [`by_heads`] and [`by_key`].
+///
+/// ```
+/// use kogge_cpu::{Segments, by_heads, by_key, by_offsets};
+///
+/// fn count(segments: impl Segments) -> usize {
+///     segments.count(0..segments.elements())
+/// }
+/// assert_eq!(count(by_heads(&[true, false, true])), 2);
+/// assert_eq!(count(by_key(&["a", "a", "b"])), 2);
+/// assert_eq!(count(by_offsets(&[0u32, 2, 3])), 2);
+/// ```
 pub trait Segments: Sync + Sealed {
     /// What walks along the starts.
     type Starts<'a>: Starts
@@ -68,6 +79,15 @@ pub trait Segments: Sync + Sealed {
 }
 
 /// The starts of segments, in order.
+///
+/// ```
+/// use kogge_cpu::{Segments, Starts, by_key};
+///
+/// let keys = by_key(&["a", "a", "b", "c"]);
+/// let mut starts = keys.starts(0);
+/// let all: Vec<usize> = std::iter::from_fn(|| starts.next_below(4)).collect();
+/// assert_eq!(all, [0, 2, 3]);
+/// ```
 pub trait Starts {
     /// Moves past the next start if that is below `limit`, and gives it. Limits never fall.
     fn next_below(&mut self, limit: usize) -> Option<usize>;

@@ -21,6 +21,12 @@ pub(super) const FLAGS: usize = 1024;
 pub(super) const FEW: usize = 4;
 
 /// An integer that offsets are given in. Sealed.
+///
+/// ```
+/// use kogge_cpu::Offset;
+///
+/// assert_eq!([Offset::index(7u32), Offset::index(-1i64)], [7, usize::MAX]);
+/// ```
 pub trait Offset: Sealed + Copy + Ord + Sync + std::fmt::Display {
     /// As an index; saturates, and what is negative becomes the largest.
     fn index(self) -> usize;
@@ -42,6 +48,15 @@ impl<I: Offset> Sealed for Offsets<'_, I> {}
 
 /// Segment `j` holds the elements `offsets[j]..offsets[j + 1]`, as in the CSR format of sparse
 /// matrices; some may be empty.
+///
+/// ```
+/// use kogge_cpu::{Offsets, Segments, by_offsets};
+///
+/// fn segments_before(rows: Offsets<'_, u64>, element: usize) -> Option<usize> {
+///     rows.before(element)
+/// }
+/// assert_eq!(segments_before(by_offsets(&[0, 2, 2, 5]), 2), Some(1));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Offsets<'a, I>(&'a [I]);
 
@@ -169,6 +184,14 @@ fn pairs<I: Offset>(offsets: &[I], holds: impl Fn(I, I) -> bool) -> bool {
 }
 
 /// Starts that are written down.
+///
+/// ```
+/// use kogge_cpu::{Listed, Segments, Starts, by_offsets};
+///
+/// let rows = by_offsets(&[0u32, 2, 2, 5]);
+/// let mut starts: Listed<'_, u32> = rows.starts(1);
+/// assert_eq!([(); 3].map(|()| starts.next_below(5)), [Some(2), Some(2), None]);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Listed<'a, I> {
     rest: &'a [I],
