@@ -85,7 +85,8 @@ impl CsvTable {
         let numeric: Vec<bool> = kinds.iter().map(Kind::is_number).collect();
         let selection = selection.or_only(&listed, &numeric, job.args)?;
         if let (Bytes::Pipe(pipe), true, None) = (&mut source, sampled, job.args.dtype) {
-            let decided = |kinds: &[Kind]| selection.columns.iter().all(|&at| !kinds[at].is_empty());
+            let decided =
+                |kinds: &[Kind]| selection.columns.iter().all(|&at| !kinds[at].is_empty());
             if !decided(&kinds) {
                 let pipe = std::mem::replace(pipe, Box::new(io::empty()));
                 let (pipe, later) = read_on(pipe, delimiter, &name, &wanted, decided)?;

@@ -101,7 +101,9 @@ impl<R: Read> Records<R> {
             (None, false) => return Ok(()),
             (None, true) => ("a row is longer than", self.line()),
             (Some(lines), false) => ("a quote opens that nothing closes", self.start.1 + lines),
-            (Some(lines), true) => ("a quote opens that is not closed within", self.start.1 + lines),
+            (Some(lines), true) => {
+                ("a quote opens that is not closed within", self.start.1 + lines)
+            }
         };
         let limit = if stopped { format!(" {} MiB", self.most >> 20) } else { String::new() };
         let error = Error::malformed(format!("line {line} of {}: {what}{limit}", self.name));
