@@ -2,7 +2,8 @@
 //!
 //! The text of a row is kept byte for byte; scanned columns are added at its end. What a column
 //! holds is found out before its rows are scanned: from all of a file, from the first part of a
-//! pipe. Empty cells are nulls. A quote must be closed, and within a record of 64 MiB.
+//! pipe, and of that as much as has a value. Empty cells are nulls. A quote must be closed, and a
+//! row has at most 64 MiB.
 
 mod kind;
 mod records;
