@@ -71,7 +71,7 @@ Order of combination:
 
 Memory:
   Constant, except for: a column scanned in --reverse in a table, which is held (one element a row,
-  and the other columns are read a second time).";
+  and the other columns are read a second time); a row of CSV, which may have 64 MiB.";
 
 /// Scan a file.
 #[derive(Args, Debug)]

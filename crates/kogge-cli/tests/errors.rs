@@ -77,6 +77,52 @@ fn malformed_tables() {
 }
 
 #[test]
+fn quotes_that_nothing_closes() {
+    let place = place();
+    let text = "x,n\n1,\"a\n2,3\n";
+    place.write("open.csv", text);
+    for dtype in ["", "--dtype f64"] {
+        let arguments = format!("--column x {dtype} -o y.csv");
+        place.fails(&format!("open.csv {arguments}"), 4, &["line 2 of 'open.csv'", "quote"]);
+        let output = place.scan(&format!("- {arguments}")).write_stdin(text).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(4), "{stderr}");
+        assert!(stderr.contains("line 2 of standard input: a quote opens"), "{stderr}");
+    }
+}
+
+#[test]
+fn damaged_arrow() {
+    let place = place();
+    place.stdout("x.csv --column precipitation -o x.arrow");
+    let whole = place.read("x.arrow");
+    let mut errors = 0;
+    for at in (0..whole.len()).step_by(17) {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 0xff;
+        place.write("damaged.arrow", damaged);
+        let output = place.scan("damaged.arrow --column precipitation --as s").output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(matches!(output.status.code(), Some(0 | 4 | 5)), "{at}: {stderr}");
+        assert!(!stderr.contains("panicked"), "{at}: {stderr}");
+        errors += usize::from(output.status.code() == Some(4));
+    }
+    assert!(errors > 0, "no damage was found");
+    place.stdout("x.csv --column precipitation -o x.arrows");
+    let whole = place.read("x.arrows");
+    let end = whole.len() - 8;
+    for len in [end - 1, end + 1, end + 3, end + 5] {
+        place.write("cut.arrows", &whole[..len]);
+        place.fails("cut.arrows --column precipitation --as s -o y.csv", 4, &["truncated"]);
+        let scan = "- --column precipitation --as s -o y.csv";
+        let piped = place.scan(scan).write_stdin(&whole[..len]).output().unwrap();
+        assert_eq!(piped.status.code(), Some(4), "{len}");
+    }
+    place.write("cut.arrows", &whole[..end]);
+    assert_eq!(place.last_column("cut.arrows --column precipitation --as s"), ["1.5", "3.5"]);
+}
+
+#[test]
 fn malformed_arrays() {
     let place = place();
     let whole = place.read("x.npy");

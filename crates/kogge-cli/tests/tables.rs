@@ -2,11 +2,17 @@
 
 mod common;
 
+use arrow_array::types::Int8Type;
+use arrow_array::{Array, ArrayRef, DictionaryArray, Int64Array, RecordBatch};
+use arrow_ipc::reader::FileReader;
+use arrow_ipc::writer::{FileWriter, StreamWriter};
 use common::{Place, noise, npy, root};
 use kogge::ops::{Affine, Compose, Max, Product, Sum};
 use kogge::{Element, Kind, Operator, Order, reference};
+use parquet::arrow::ArrowWriter;
 use proptest::prelude::*;
-use std::fs;
+use std::fs::{self, File};
+use std::sync::Arc;
 
 fn fixed_sums(x: &[f64]) -> Vec<f64> {
     reference::scan(x, &Sum, Order::of::<f64>(), Kind::Inclusive, None).values
@@ -93,6 +99,76 @@ fn types_follow_the_whole_column() {
     assert_eq!(place.last_column("x.csv --column x"), ["1", "1", "2"]);
     assert_eq!(place.last_column("x.csv --column x --op all"), ["true", "false", "false"]);
     assert_eq!(place.last_column("x.csv --column x --op any --reverse"), ["true", "true", "true"]);
+}
+
+#[test]
+fn pipes_whose_first_part_is_not_enough() {
+    let place = Place::new();
+    let piped = |arguments: &str, text: &str| {
+        let output = place.scan(arguments).write_stdin(text).output().unwrap();
+        common::succeeded(&output);
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let names: Vec<String> = (0..40_000).map(|at| format!("column{at}")).collect();
+    let row = |cell: &str| vec![cell; names.len()].join(",");
+    let wide = format!("{}\n{}\n{}", names.join(","), row("1"), row("2"));
+    let output = piped("- --column column7 --as s", &wide);
+    let cells: Vec<&str> = output.lines().map(|line| &line[line.len() - 2..]).collect();
+    assert_eq!(cells, [",s", ",1", ",3"]);
+    let old_mac = "x\r".to_owned() + &"1\r".repeat(200_000);
+    assert!(piped("-", &old_mac).trim_end().ends_with(",200000"));
+    // A float would round the first value.
+    let late = "k,x\n".to_owned() + &"abc,\n".repeat(100_000) + "d,9007199254740993\ne,\nf,2\n";
+    let output = piped("- --column x", &late);
+    assert!(
+        output.ends_with("abc,,\nd,9007199254740993,9007199254740993\ne,,\nf,2,9007199254740995\n")
+    );
+    assert!(output.starts_with("k,x,x_sum\nabc,,\n") && output.lines().count() == 100_004);
+    let never = "k,x\n".to_owned() + &"abc,\n".repeat(100_000);
+    assert!(piped("- --column x", &never).ends_with("abc,,\n"));
+}
+
+/// A batch with its own dictionary for each word.
+fn categories(words: &[&str]) -> RecordBatch {
+    let d: DictionaryArray<Int8Type> = words.iter().copied().collect();
+    let n = Int64Array::from(vec![1; words.len()]);
+    let columns: [(&str, ArrayRef); 2] = [("d", Arc::new(d)), ("n", Arc::new(n))];
+    RecordBatch::try_from_iter(columns).unwrap()
+}
+
+#[test]
+fn dictionaries_that_change() {
+    let place = Place::new();
+    let batches = [categories(&["a", "b"]), categories(&["c", "a"])];
+    let schema = batches[0].schema();
+    let stream = File::create(place.path("x.arrows")).unwrap();
+    let mut stream = StreamWriter::try_new(stream, &schema).unwrap();
+    let parquet = File::create(place.path("x.parquet")).unwrap();
+    let mut parquet = ArrowWriter::try_new(parquet, schema, None).unwrap();
+    for batch in &batches {
+        stream.write(batch).unwrap();
+        parquet.write(batch).unwrap();
+        parquet.flush().unwrap();
+    }
+    stream.finish().unwrap();
+    parquet.close().unwrap();
+    for input in ["x.arrows", "x.parquet"] {
+        for output in ["y.arrow", "y.arrows", "y.parquet"] {
+            place.stdout(&format!("{input} -o {output}"));
+            let text = place.stdout(&format!("{output} --column n_sum --op max --as m"));
+            assert_eq!(text, "d,n,n_sum,m\na,1,1,1\nb,1,2,2\nc,1,3,3\na,1,4,4\n");
+            place.stdout(&format!("{input} --by d -o {output}"));
+        }
+    }
+    // An Arrow file has one dictionary, which stays.
+    let mut file =
+        FileWriter::try_new(File::create(place.path("x.arrow")).unwrap(), &batches[0].schema())
+            .unwrap();
+    file.write(&batches[0]).unwrap();
+    file.finish().unwrap();
+    place.stdout("x.arrow -o y.arrow");
+    let copy = FileReader::try_new(File::open(place.path("y.arrow")).unwrap(), None).unwrap();
+    assert_eq!(copy.schema().field(0).data_type(), batches[0].column(0).data_type());
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Arrow IPC: the file format (Feather V2) and the stream format.
 
 use super::Format;
+use super::dictionary::{decode, decoded};
+use super::ipc::{open_file, open_stream};
 use crate::error::{Error, Fault, Result};
 use crate::input::Input;
 use crate::job::Job;
@@ -14,7 +16,6 @@ use crate::text::Text;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, Float16Array, RecordBatch};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
-use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_schema::{ArrowError, SchemaRef};
 use std::fs::File;
@@ -29,6 +30,8 @@ pub struct ArrowTable {
     name: String,
     source: Source,
     read: Arc<AtomicU64>,
+    /// The schema with values for dictionaries, where those may change and the output's may not.
+    decoded: Option<SchemaRef>,
 }
 
 enum Source {
@@ -59,16 +62,19 @@ impl ArrowTable {
         let piped = bytes.is_none() && format == Format::ArrowStream && !again;
         let (schema, source) = if piped {
             let counted = Counted { source: input.into_reader(), read: Arc::clone(&read) };
-            let reader = StreamReader::try_new(BufReader::new(counted), None);
-            let reader = reader.map_err(|error| read_error(&error, &name))?;
-            (reader.schema(), Source::Pipe(Some(Box::new(reader))))
+            let opened = open_stream(BufReader::new(counted));
+            let (schema, batches) = opened.map_err(|error| read_error(&error, &name))?;
+            (schema, Source::Pipe(Some(Box::new(batches))))
         } else {
             let mut file = input.into_file()?;
             (batches(&mut file, format, &name, &read)?.0, Source::File(file, format))
         };
+        let changing = format == Format::ArrowStream && job.output_format == Format::Arrow;
+        let decoded = changing.then(|| decoded(&schema));
+        let schema = decoded.clone().unwrap_or(schema);
         let (selection, columns) = select(job, &schema)?;
         let head = Head { columns, whole: Whole::Arrow(schema), bytes };
-        Ok(Self { head, selection, name, source, read })
+        Ok(Self { head, selection, name, source, read, decoded })
     }
 }
 
@@ -84,6 +90,10 @@ impl Table for ArrowTable {
                 let again = || Error::new(Fault::Defect, "a pipe was read twice");
                 batches.take().ok_or_else(again)?
             }
+        };
+        let batches = match &self.decoded {
+            Some(schema) => decode(batches, Arc::clone(schema)),
+            None => batches,
         };
         let read = Arc::clone(&self.read);
         Ok(Box::new(ArrowRows {
@@ -115,11 +125,11 @@ fn batches(
     let source = file.try_clone().map_err(|error| Error::read(name, &error))?;
     let counted = BufReader::new(Counted { source, read: Arc::clone(read) });
     Ok(if format == Format::Arrow {
-        let reader = FileReader::try_new(counted, None).map_err(fail)?;
-        (reader.schema(), Box::new(reader))
+        let (schema, batches) = open_file(counted).map_err(fail)?;
+        (schema, Box::new(batches))
     } else {
-        let reader = StreamReader::try_new(counted, None).map_err(fail)?;
-        (reader.schema(), Box::new(reader))
+        let (schema, batches) = open_stream(counted).map_err(fail)?;
+        (schema, Box::new(batches))
     })
 }
 

@@ -2,6 +2,8 @@
 
 pub mod arrow;
 pub mod csv;
+mod dictionary;
+mod ipc;
 pub mod npy;
 pub mod parquet;
 pub mod raw;

@@ -1,11 +1,13 @@
 //! Apache Parquet.
 
+use super::Format;
 use super::arrow::BatchWriter;
+use super::dictionary::{decode, decoded};
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::job::Job;
 use crate::output::Writer;
-use crate::table::arrow::{ArrowRows, select, write_error};
+use crate::table::arrow::{ArrowRows, Batches, select, write_error};
 use crate::table::batch::{Head, Table, TableReader, Whole};
 use crate::table::select::Selection;
 use arrow_array::RecordBatch;
@@ -28,6 +30,8 @@ pub struct ParquetTable {
     file: File,
     metadata: ArrowReaderMetadata,
     batch_rows: usize,
+    /// The schema with values for dictionaries, where the output has one for all rows.
+    decoded: Option<SchemaRef>,
 }
 
 impl ParquetTable {
@@ -42,10 +46,13 @@ impl ParquetTable {
         let bytes = file.metadata().ok().map(|metadata| metadata.len());
         let metadata = ArrowReaderMetadata::load(&file, Default::default())
             .map_err(|error| read_error(&error, &name))?;
-        let (selection, columns) = select(job, metadata.schema())?;
-        let head = Head { columns, whole: Whole::Arrow(metadata.schema().clone()), bytes };
+        let schema = metadata.schema();
+        let decoded = (job.output_format == Format::Arrow).then(|| decoded(schema));
+        let schema = decoded.as_ref().unwrap_or(schema).clone();
+        let (selection, columns) = select(job, &schema)?;
+        let head = Head { columns, whole: Whole::Arrow(schema), bytes };
         let batch_rows = (job.buffer / 64).clamp(1, BATCH_ROWS);
-        Ok(Self { head, selection, name, file, metadata, batch_rows })
+        Ok(Self { head, selection, name, file, metadata, batch_rows, decoded })
     }
 }
 
@@ -60,10 +67,14 @@ impl Table for ParquetTable {
         let builder =
             ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone());
         let batches = builder.with_batch_size(self.batch_rows).build().map_err(fail)?;
+        let batches: Batches = match &self.decoded {
+            Some(schema) => decode(Box::new(batches), schema.clone()),
+            None => Box::new(batches),
+        };
         let all = self.metadata.metadata().file_metadata().num_rows().max(1) as u64;
         let bytes = self.head.bytes.unwrap_or(0);
         Ok(Box::new(ArrowRows {
-            batches: Box::new(batches),
+            batches,
             name: self.name.clone(),
             columns: self
                 .selection

@@ -1,9 +1,8 @@
 //! What the columns of a text table hold, found out from its cells.
 
-use super::{csv_error, reader};
+use super::records::Records;
 use crate::error::{Error, Result};
 use crate::text::{Text, read_bool};
-use csv::ByteRecord;
 use kogge_erased::Dtype;
 use std::io::Read;
 
@@ -61,6 +60,10 @@ impl Kind {
         }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        matches!(self, Self::Empty)
+    }
+
     pub(super) fn is_number(&self) -> bool {
         matches!(self, Self::Integer { .. } | Self::Float)
     }
@@ -91,32 +94,26 @@ impl Kind {
     }
 }
 
-/// What the wanted columns hold, over all rows of the source. One that is cut off may end within a
-/// row, but not within a cell of its own line.
+/// What the wanted columns hold, over the records behind the header, until they are enough.
 pub(super) fn infer(
-    source: impl Read,
-    delimiter: u8,
-    name: &str,
+    records: &mut Records<impl Read>,
     wanted: &[bool],
-    cut_off: bool,
+    enough: impl Fn(&[Kind]) -> bool,
 ) -> Result<Vec<Kind>> {
     let mut kinds = vec![Kind::Empty; wanted.len()];
-    let mut csv = reader(source, delimiter);
     let wanted: Vec<usize> = (0..wanted.len()).filter(|&at| wanted[at]).collect();
-    let mut record = ByteRecord::new();
-    loop {
-        match csv.read_byte_record(&mut record) {
-            Ok(true) => {}
-            Ok(false) => return Ok(kinds),
-            Err(_) if cut_off => return Ok(kinds),
-            Err(error) => return Err(csv_error(&error, name)),
-        }
-        let line = record.position().map_or(0, csv::Position::line);
+    while !enough(&kinds) && records.next()? {
+        let line = records.line();
         for &at in &wanted {
-            kinds[at].add(&record[at], line);
+            kinds[at].add(&records.record[at], line);
         }
+        records.forget(FORGET);
     }
+    Ok(kinds)
 }
+
+/// Bytes of text that are forgotten at once.
+const FORGET: usize = 1 << 20;
 
 pub(super) fn not_a_number(
     cell: &str,

@@ -2,10 +2,13 @@
 //!
 //! The text of a row is kept byte for byte; scanned columns are added at its end. What a column
 //! holds is found out before its rows are scanned: from all of a file, from the first part of a
-//! pipe. Empty cells are nulls.
+//! pipe, and of that as much as has a value. Empty cells are nulls. A quote must be closed, and a
+//! row has at most 64 MiB.
 
 mod kind;
+mod records;
 mod rows;
+mod sample;
 mod writer;
 
 pub use writer::CsvWriter;
@@ -19,12 +22,11 @@ use crate::table::select::Selection;
 use csv::{ByteRecord, ReaderBuilder};
 use kind::{Kind, infer};
 use kogge_erased::Dtype;
-use rows::{CsvRows, Kept};
+use records::Records;
+use rows::CsvRows;
+use sample::{read_on, read_sample};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-
-/// Bytes of a pipe that are looked at to find out what its columns hold.
-const SAMPLE: u64 = 1 << 18;
 
 /// Most bytes of text in a batch.
 const BATCH_BYTES: usize = 1 << 20;
@@ -60,37 +62,39 @@ impl CsvTable {
             (Bytes::File(input.into_file()?), None)
         } else {
             let mut pipe = input.into_reader();
-            let mut sample = Vec::new();
-            let read = (&mut pipe).take(SAMPLE).read_to_end(&mut sample);
-            read.map_err(|error| Error::read(&name, &error))?;
-            let start = io::Cursor::new(sample.clone());
+            let sample = read_sample(&mut pipe, delimiter, &name)?;
+            let start = io::Cursor::new(sample.0.clone());
             (Bytes::Pipe(Box::new(start.chain(pipe))), Some(sample))
         };
-        let sampled = sample.as_ref().is_some_and(|sample| sample.len() as u64 == SAMPLE);
-        let sample = sample.map(|mut sample| {
-            let lines = sample.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-            sample.truncate(if sampled { lines } else { sample.len() });
-            sample
-        });
-        let (line, newline, names) = match (&sample, &mut source) {
-            (Some(sample), _) => read_head(sample.as_slice(), delimiter, &name)?,
-            (None, Bytes::File(file)) => read_head(rewound(file, &name)?, delimiter, &name)?,
+        let sampled = sample.as_ref().is_some_and(|(_, cut_off)| *cut_off);
+        let first: Box<dyn Read + '_> = match (&sample, &mut source) {
+            (Some((sample, _)), _) => Box::new(sample.as_slice()),
+            (None, Bytes::File(file)) => Box::new(rewound(file, &name)?),
             (None, Bytes::Pipe(_)) => unreachable!("a pipe has a sample"),
         };
+        let mut records = Records::new(first, delimiter, &name, sampled);
+        let (line, newline, names) = read_head(&mut records, &name)?;
         let listed: Vec<&str> = names.iter().map(String::as_str).collect();
         let selection = Selection::named(&listed, job.args)?;
         let wanted = selection.wanted(listed.len(), job.args, job.output_format);
-        let kinds = match (&sample, &mut source) {
-            _ if wanted.iter().all(|wanted| !wanted) => vec![Kind::Empty; names.len()],
-            (Some(sample), _) => infer(sample.as_slice(), delimiter, &name, &wanted, sampled)?,
-            (None, Bytes::File(file)) => {
-                infer(rewound(file, &name)?, delimiter, &name, &wanted, false)?
-            }
-            (None, Bytes::Pipe(_)) => unreachable!("a pipe has a sample"),
+        let mut kinds = if wanted.contains(&true) {
+            infer(&mut records, &wanted, |_| false)?
+        } else {
+            vec![Kind::Empty; names.len()]
         };
-        let mut dtypes: Vec<Option<Dtype>> = kinds.iter().map(|kind| kind.dtype()).collect();
+        drop(records);
         let numeric: Vec<bool> = kinds.iter().map(Kind::is_number).collect();
         let selection = selection.or_only(&listed, &numeric, job.args)?;
+        if let (Bytes::Pipe(pipe), true, None) = (&mut source, sampled, job.args.dtype) {
+            let decided =
+                |kinds: &[Kind]| selection.columns.iter().all(|&at| !kinds[at].is_empty());
+            if !decided(&kinds) {
+                let pipe = std::mem::replace(pipe, Box::new(io::empty()));
+                let (pipe, later) = read_on(pipe, delimiter, &name, &wanted, decided)?;
+                (source, kinds) = (Bytes::Pipe(pipe), later);
+            }
+        }
+        let mut dtypes: Vec<Option<Dtype>> = kinds.iter().map(Kind::dtype).collect();
         let mut columns = Vec::new();
         for &at in &selection.columns {
             let dtype = match job.args.dtype {
@@ -122,12 +126,11 @@ impl Table for CsvTable {
             Some(Bytes::Pipe(pipe)) => pipe,
             None => return Err(Error::new(crate::error::Fault::Defect, "a pipe was read twice")),
         };
-        let mut csv = reader(Kept::new(source), self.text.delimiter);
-        csv.byte_headers().map_err(|error| csv_error(&error, &self.name))?;
-        let end = csv.position().byte();
-        csv.get_mut().drop_until(end);
+        let mut records = Records::new(source, self.text.delimiter, &self.name, false);
+        records.next()?;
+        records.forget(0);
         Ok(Box::new(CsvRows {
-            csv,
+            records,
             name: self.name.clone(),
             columns: self
                 .selection
@@ -138,15 +141,10 @@ impl Table for CsvTable {
                 .collect(),
             keys: self.selection.keys.clone(),
             last_key: None,
-            record: ByteRecord::new(),
             batch_bytes: self.batch_bytes,
             sampled: self.sampled,
         }))
     }
-}
-
-fn reader<R: Read>(source: R, delimiter: u8) -> csv::Reader<R> {
-    ReaderBuilder::new().delimiter(delimiter).buffer_capacity(1 << 16).from_reader(source)
 }
 
 /// The file from its start; reads share the position with `file`.
@@ -159,35 +157,23 @@ fn rewound(file: &mut File, name: &str) -> Result<File> {
 fn csv_error(error: &csv::Error, name: &str) -> Error {
     match error.kind() {
         csv::ErrorKind::Io(error) => Error::read(name, error),
-        csv::ErrorKind::UnequalLengths { pos, expected_len, len } => {
-            let line = pos.as_ref().map_or(0, csv::Position::line);
-            let what =
-                format!("line {line} of {name} has {len} cells, the header has {expected_len}");
-            Error::malformed(what)
-                .hint("the line is cut off, or a cell with a delimiter lacks quotes")
-        }
         _ => Error::malformed(format!("{name}: {error}")),
     }
 }
 
 /// The header line as it stands, what ends it, and the names in it.
 fn read_head(
-    source: impl Read,
-    delimiter: u8,
+    records: &mut Records<impl Read>,
     name: &str,
 ) -> Result<(Vec<u8>, &'static [u8], Vec<String>)> {
-    let kept = Kept::new(source);
-    let mut csv = reader(kept, delimiter);
-    let header = csv.byte_headers().map_err(|error| csv_error(&error, name))?.clone();
-    if header.is_empty() {
+    if !records.next()? {
         return Err(Error::malformed(format!("{name} is empty; a table has a header line")));
     }
-    let end = csv.position().byte();
-    let kept = csv.get_mut();
-    let crlf =
-        kept.kept[..end as usize].ends_with(b"\r") || kept.kept[..end as usize].ends_with(b"\r\n");
-    let line = trim_newlines(kept.until(end)).to_vec();
-    let names = header.iter().map(|cell| String::from_utf8_lossy(cell).into_owned()).collect();
+    let text = records.text();
+    let crlf = text.ends_with(b"\r") || text.ends_with(b"\r\n");
+    let line = trim_newlines(text).to_vec();
+    let names = records.record.iter();
+    let names = names.map(|cell| String::from_utf8_lossy(cell).into_owned()).collect();
     Ok((line, if crlf { b"\r\n" } else { b"\n" }, names))
 }
 

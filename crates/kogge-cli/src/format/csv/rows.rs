@@ -1,53 +1,21 @@
 //! The rows of a text table, in batches: each row's text, and its cells that are scanned.
 
 use super::kind::not_a_number;
-use super::{csv_error, trim_newlines};
+use super::records::Records;
+use super::trim_newlines;
 use crate::error::Result;
 use crate::table::batch::{Batch, Lines, Rest, Source, TableReader};
 use crate::table::column::Column;
 use crate::text::read_element;
-use csv::ByteRecord;
-use std::io::{self, Read};
-
-/// A source that keeps what it has given until told to forget it.
-pub(super) struct Kept<R> {
-    source: R,
-    pub(super) kept: Vec<u8>,
-    /// The place of the first kept byte.
-    start: u64,
-}
-
-impl<R> Kept<R> {
-    pub(super) fn new(source: R) -> Self {
-        Self { source, kept: Vec::new(), start: 0 }
-    }
-
-    pub(super) fn until(&self, end: u64) -> &[u8] {
-        &self.kept[..(end - self.start) as usize]
-    }
-
-    pub(super) fn drop_until(&mut self, end: u64) {
-        self.kept.drain(..(end - self.start) as usize);
-        self.start = end;
-    }
-}
-
-impl<R: Read> Read for Kept<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.source.read(buffer)?;
-        self.kept.extend_from_slice(&buffer[..read]);
-        Ok(read)
-    }
-}
+use std::io::Read;
 
 /// The rows of a text table.
 pub(super) struct CsvRows {
-    pub(super) csv: csv::Reader<Kept<Box<dyn Read + Send>>>,
+    pub(super) records: Records<Box<dyn Read + Send>>,
     pub(super) name: String,
     pub(super) columns: Vec<(usize, Source)>,
     pub(super) keys: Vec<usize>,
     pub(super) last_key: Option<Vec<Vec<u8>>>,
-    pub(super) record: ByteRecord,
     pub(super) batch_bytes: usize,
     pub(super) sampled: bool,
 }
@@ -55,7 +23,7 @@ pub(super) struct CsvRows {
 impl CsvRows {
     /// Whether the key of the current row differs from the one before.
     fn key_changes(&mut self) -> bool {
-        let key = self.keys.iter().map(|&at| self.record.get(at).unwrap_or_default());
+        let key = self.keys.iter().map(|&at| self.records.record.get(at).unwrap_or_default());
         match &mut self.last_key {
             Some(last) => {
                 let changes = !key.clone().eq(last.iter().map(Vec::as_slice));
@@ -73,14 +41,14 @@ impl CsvRows {
 
     fn read_cells(&self, into: &mut [Column]) -> Result<()> {
         for ((at, source), column) in self.columns.iter().zip(into) {
-            let cell = self.record.get(*at).unwrap_or_default().trim_ascii();
+            let cell = self.records.record.get(*at).unwrap_or_default().trim_ascii();
             if cell.is_empty() {
                 column.push_null();
                 continue;
             }
             let text = std::str::from_utf8(cell).unwrap_or_default();
             if !column.push_with(|element| read_element(source.dtype, text, element)) {
-                let line = self.record.position().map_or(0, csv::Position::line);
+                let line = self.records.line();
                 let cell = String::from_utf8_lossy(cell);
                 let dtype = Some(source.dtype);
                 return Err(not_a_number(
@@ -99,29 +67,24 @@ impl CsvRows {
 
 impl TableReader for CsvRows {
     fn next(&mut self) -> Result<Option<Batch>> {
-        let start = self.csv.position().byte();
+        let start = self.records.end();
         let mut columns: Vec<Column> =
             self.columns.iter().map(|(_, source)| Column::new(source.dtype)).collect();
         let mut starts = Vec::new();
         let mut ends = Vec::new();
-        loop {
-            let more = self.csv.read_byte_record(&mut self.record);
-            if !more.map_err(|error| csv_error(&error, &self.name))? {
-                break;
-            }
+        while self.records.next()? {
             if self.key_changes() {
                 starts.push(ends.len());
             }
             self.read_cells(&mut columns)?;
-            let end = self.csv.position().byte();
+            let end = self.records.end();
             ends.push(end);
             if (end - start) as usize >= self.batch_bytes {
                 break;
             }
         }
         let Some(&end) = ends.last() else { return Ok(None) };
-        let kept = self.csv.get_mut();
-        let text = kept.until(end);
+        let text = self.records.text();
         let mut lines = Lines::default();
         let mut from = 0;
         for end in &ends {
@@ -129,7 +92,7 @@ impl TableReader for CsvRows {
             lines.push(trim_newlines(&text[from..to]));
             from = to;
         }
-        kept.drop_until(end);
+        self.records.forget(0);
         let rows = ends.len();
         Ok(Some(Batch { rows, columns, starts, rest: Rest::Lines(lines), bytes: end - start }))
     }
