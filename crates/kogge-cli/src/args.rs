@@ -4,9 +4,8 @@ use crate::bench::BenchArgs;
 use crate::error::EXIT_CODES;
 use crate::format::Format;
 use crate::lab::LabArgs;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, value_parser};
 use kogge_erased::{Dtype, Op};
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// Parallel scan (prefix sum) of files of any size.
@@ -65,6 +64,11 @@ Nulls:
   Empty cells of CSV and nulls of Parquet and Arrow are skipped: the scan is that of the values that
   are there, and a null stays null beside it. The operator last-valid fills them.
 
+Keys:
+  --by compares the cells of CSV as text, so 1 and 1.0 differ. Floats of Parquet and Arrow are
+  compared as numbers: 0.0 equals -0.0, and NaN equals nothing, so each NaN begins a run. Nulls are
+  equal.
+
 Order of combination:
   Float sums depend on the order of additions. kogge's is fixed by the length and the size of the
   elements alone, so neither threads nor pieces nor file formats change a bit of the result.
@@ -72,6 +76,9 @@ Order of combination:
 Memory:
   Constant, except for: a column scanned in --reverse in a table, which is held (one element a row,
   and the other columns are read a second time); a row of CSV, which may have 64 MiB.";
+
+/// Thousands of threads take longer to start than most scans take.
+const MOST_THREADS: i64 = 1024;
 
 /// Scan a file.
 #[derive(Args, Debug)]
@@ -83,7 +90,8 @@ pub struct ScanArgs {
     #[arg(long, value_enum, default_value = "sum", help_heading = "Scan")]
     pub op: Op,
 
-    /// Leave each element out of its own value: the first value is --init, or the operator's zero
+    /// Leave each element out of its own value: the first value is --init, or the operator's zero;
+    /// last-valid has none, so it is null in a table
     #[arg(long, help_heading = "Scan")]
     pub exclusive: bool,
 
@@ -138,9 +146,10 @@ pub struct ScanArgs {
     #[arg(long, value_name = "DTYPE", help_heading = "Files")]
     pub input_dtype: Option<Dtype>,
 
-    /// How many threads scan; one more reads and one writes [default: one for every core]
-    #[arg(long, value_name = "N", help_heading = "Files")]
-    pub threads: Option<NonZeroUsize>,
+    /// How many threads scan, at most 1024; one more reads and one writes [default: one for every
+    /// core]
+    #[arg(long, value_name = "N", help_heading = "Files", value_parser = value_parser!(u16).range(1..=MOST_THREADS))]
+    pub threads: Option<u16>,
 
     /// Print one line of JSON about what was done; needs --output
     #[arg(long, requires = "output", help_heading = "Files")]

@@ -18,7 +18,8 @@ Exit codes:
   6    the output cannot be written
   7    the disk is full
   70   a defect in kogge
-  130  interrupted (Ctrl-C, SIGTERM, SIGHUP)";
+  130  interrupted (Ctrl-C, SIGTERM, SIGHUP)
+  131  quit (Ctrl-\\, SIGQUIT)";
 
 /// What kind of thing went wrong; decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -34,7 +34,7 @@ const BUFFER_VARIABLE: &str = "KOGGE_BUFFER";
 /// Does what `kogge scan` was asked for.
 pub fn scan(args: &ScanArgs) -> Result<()> {
     if let Some(threads) = args.threads {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build_global();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global();
         pool.map_err(|error| Error::new(Fault::Defect, error.to_string()))?;
     }
     let input = Input::open(&args.input)?;

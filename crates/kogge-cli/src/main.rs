@@ -23,6 +23,7 @@ mod lab;
 mod output;
 mod pipeline;
 mod progress;
+mod signals;
 mod summary;
 mod table;
 mod text;
@@ -39,7 +40,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return misused(&error),
     };
-    output::clean_up_on_signals();
+    signals::clean_up();
     // A panic has printed its own message by then, and removed the partial output.
     let defect = |_| Err(Error::new(Fault::Defect, "this is a defect in kogge; please report it"));
     match catch_unwind(|| run(&cli.command)).unwrap_or_else(defect) {

@@ -14,21 +14,14 @@ use tempfile::TempPath;
 /// The temporary file to remove when a signal ends the process.
 static PARTIAL: Mutex<Option<PathBuf>> = Mutex::new(None);
 
-/// What the shell sees of a process that a signal has ended.
-const INTERRUPTED: i32 = 130;
-
-/// Makes Ctrl-C and SIGTERM remove the partial output.
-pub fn clean_up_on_signals() {
-    // Fails only where a handler is set already; then that one is in charge.
-    let _ = ctrlc::set_handler(|| {
-        // Never unlocked again: no rename can follow the removal.
-        let partial = PARTIAL.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(path) = partial.as_deref() {
-            let _ = fs::remove_file(path);
-        }
-        eprintln!("interrupted");
-        std::process::exit(INTERRUPTED);
-    });
+/// Removes the temporary file before the process ends.
+pub fn remove_partial() {
+    let partial = PARTIAL.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(path) = partial.as_deref() {
+        let _ = fs::remove_file(path);
+    }
+    // Never unlocked again: no rename can follow the removal.
+    std::mem::forget(partial);
 }
 
 /// An output being written.
@@ -68,7 +61,7 @@ impl Output {
             return Err(Error::usage(format!("{name} is both input and output"))
                 .hint("name another output with -o, and rename it afterwards"));
         }
-        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let target = behind_links(path).map_err(fail)?;
         let place = match fs::metadata(&target) {
             Ok(existing) if existing.is_dir() => {
                 return Err(Error::new(Fault::Write, format!("{name} is a directory")));
@@ -150,6 +143,22 @@ impl Output {
         let mut partial = PARTIAL.lock().unwrap_or_else(PoisonError::into_inner);
         *partial = None;
         temporary.persist(&target).map_err(|error| Error::write(&self.name, &error.error))
+    }
+}
+
+/// The file that a path means, which need not exist: a link to nothing means what it names.
+fn behind_links(path: &Path) -> io::Result<PathBuf> {
+    let mut target = path.to_owned();
+    loop {
+        match fs::metadata(&target) {
+            // What is no file, such as a pipe behind /dev/stdout, may have no path of its own.
+            Ok(_) => return Ok(fs::canonicalize(&target).unwrap_or(target)),
+            // Links in a circle end here, too.
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Err(_) => {}
+        }
+        let Ok(next) = fs::read_link(&target) else { return Ok(target) };
+        target = target.parent().unwrap_or(Path::new("")).join(next);
     }
 }
 

@@ -24,6 +24,7 @@ fn usage() {
     place.fails("x.csv --op summ", 2, &["summ", "sum"]);
     place.fails("x.csv --dtype float", 2, &["float", "f32"]);
     place.fails("x.csv --threads 0", 2, &[]);
+    place.fails("x.csv --column precipitation --threads 1025", 2, &["1025", "1..=1024"]);
     place.fails("x.csv --json", 2, &["--output"]);
     place.fails("x.csv --json -o -", 2, &["-o FILE"]);
     place.fails("x.csv -o x.csv --column precipitation", 2, &["both input and output"]);
@@ -166,6 +167,8 @@ fn requests_that_do_not_fit() {
     place.fails("x.csv --column precipitation --as weather", 5, &["two columns 'weather'"]);
     place.fails("x.npy --axis 1", 5, &["axis 1", "-1 to 0"]);
     place.fails("x.npy --axis 1 -o y.npy", 5, &["axis 1"]);
+    place.write("one.npy", npy("<f4", false, &[], &[0; 4]));
+    place.fails("one.npy --axis 0", 5, &["axis 0", "no axes"]);
     place.fails("x.npy --op affine -o y.npy", 5, &["two columns"]);
     place.fails("x.npy --accumulate f16", 5, &["f16"]);
     place.write("half.npy", npy("<f4", false, &[2], cast_slice(&[1f32, 2.5])));
@@ -238,27 +241,111 @@ fn waiting(place: &Place, arguments: &str) -> Child {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
+/// A scan of its standard input that has begun to write y.npy. What it does about signals is `start`,
+/// whatever the tests' own process was started with.
+#[cfg(unix)]
+fn writing(place: &Place, start: libc::sighandler_t) -> Child {
+    use std::os::unix::process::CommandExt;
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kogge"));
+    command.current_dir(place.directory.path());
+    command.args(["scan", "-", "--input-format", "raw", "--dtype", "f32", "-o", "y.npy"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let disposed = move || {
+        for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM] {
+            // SAFETY: no handler is set, only what the system itself does.
+            unsafe { libc::signal(signal, start) };
+        }
+        Ok(())
+    };
+    // SAFETY: signal() may be called between fork and exec.
+    unsafe { command.pre_exec(disposed) };
+    let mut child = command.spawn().unwrap();
+    child.stdin.as_mut().unwrap().write_all(&[0; 1 << 16]).unwrap();
+    let patience = Instant::now();
+    while !place.names().iter().any(|name| name.ends_with(".partial")) {
+        assert!(patience.elapsed() < Duration::from_secs(20), "there is no partial output");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child
+}
+
+#[cfg(unix)]
+fn send(signal: &str, child: &Child) {
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
+}
+
 #[cfg(unix)]
 #[test]
 fn signals_leave_nothing_behind() {
-    for signal in ["-INT", "-TERM", "-HUP"] {
+    let interrupted = (130, "interrupted\n");
+    for (signal, (code, says)) in [
+        ("-INT", interrupted),
+        ("-TERM", interrupted),
+        ("-HUP", interrupted),
+        ("-QUIT", (131, "quit\n")),
+    ] {
         let place = place();
-        let mut child = waiting(&place, "- --input-format raw --dtype f32 -o y.npy");
-        let mut stdin = child.stdin.take().unwrap();
-        stdin.write_all(&[0; 1 << 16]).unwrap();
-        let patience = Instant::now();
-        while !place.names().iter().any(|name| name.ends_with(".partial")) {
-            assert!(patience.elapsed() < Duration::from_secs(20), "there is no partial output");
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        let pid = child.id().to_string();
-        assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
+        let mut child = writing(&place, libc::SIG_DFL);
+        let stdin = child.stdin.take().unwrap();
+        send(signal, &child);
         let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(130), "{signal}");
-        assert_eq!(String::from_utf8(output.stderr).unwrap(), "interrupted\n");
+        assert_eq!(output.status.code(), Some(code), "{signal}");
+        assert_eq!(String::from_utf8(output.stderr).unwrap(), says);
         assert_eq!(place.names(), ["x.csv", "x.npy"], "{signal}");
         drop(stdin);
     }
+}
+
+/// As `nohup` has it.
+#[cfg(unix)]
+#[test]
+fn ignored_signals_stay_ignored() {
+    let place = place();
+    let child = writing(&place, libc::SIG_IGN);
+    for signal in ["-HUP", "-INT", "-QUIT", "-TERM"] {
+        send(signal, &child);
+    }
+    // Time for a handler, if there were one, to end the process.
+    std::thread::sleep(Duration::from_millis(50));
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &[][..]));
+    assert_eq!(place.names(), ["x.csv", "x.npy", "y.npy"]);
+}
+
+/// As when a terminal is closed.
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_a_scan_whose_errors_nobody_reads() {
+    let place = place();
+    let mut child = writing(&place, libc::SIG_DFL);
+    drop(child.stderr.take());
+    send("-HUP", &child);
+    let patience = Instant::now();
+    while child.try_wait().unwrap().is_none() && patience.elapsed() < Duration::from_secs(5) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let ended = child.try_wait().unwrap();
+    drop(child.stdin.take());
+    child.wait().unwrap();
+    assert_eq!(ended.and_then(|status| status.code()), Some(130));
+    assert_eq!(place.names(), ["x.csv", "x.npy"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_beyond_the_largest_allowed() {
+    let place = place();
+    place.write("long.npy", npy("<f4", false, &[5_000], &[0; 20_000]));
+    let before = place.names();
+    let script = "ulimit -f 2; exec \"$0\" scan long.npy -o y.npy";
+    let mut command = Command::new("sh");
+    command.args(["-c", script, env!("CARGO_BIN_EXE_kogge")]);
+    let output = command.current_dir(place.directory.path()).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(6), "{stderr}");
+    assert!(stderr.contains("cannot write 'y.npy': file too large"), "{stderr}");
+    assert_eq!(place.names(), before);
 }
 
 #[test]
@@ -290,6 +377,29 @@ fn outputs_keep_their_permissions_and_links() {
     assert!(place.read("y.npy").starts_with(b"\x93NUMPY"));
 }
 
+#[cfg(unix)]
+#[test]
+fn an_output_may_be_a_link_to_nothing() {
+    use std::os::unix::fs::symlink;
+    let place = place();
+    fs::create_dir(place.path("there")).unwrap();
+    symlink("there/second", place.path("first.npy")).unwrap();
+    symlink("y.npy", place.path("there/second")).unwrap();
+    place.stdout("x.npy -o first.npy");
+    assert!(place.read("there/y.npy").starts_with(b"\x93NUMPY"));
+    for link in ["first.npy", "there/second"] {
+        assert!(fs::symlink_metadata(place.path(link)).unwrap().is_symlink(), "{link}");
+    }
+    symlink("other.npy", place.path("one.npy")).unwrap();
+    symlink("one.npy", place.path("other.npy")).unwrap();
+    place.fails("x.npy -o one.npy", 6, &["'one.npy'", "symbolic links"]);
+    assert!(fs::symlink_metadata(place.path("one.npy")).unwrap().is_symlink());
+    symlink("none/y.npy", place.path("nowhere.npy")).unwrap();
+    place.fails("x.npy -o nowhere.npy", 6, &["'nowhere.npy'", "no such file"]);
+    // A pipe has no path behind its links.
+    assert!(place.stdout("x.npy -o /dev/stdout --format csv").starts_with("value,"));
+}
+
 #[test]
 fn help_completions_and_manual() {
     let text = |arguments: &[&str]| {
@@ -298,7 +408,9 @@ fn help_completions_and_manual() {
         String::from_utf8(output.stdout).unwrap()
     };
     let help = text(&["scan", "--help"]);
-    for says in ["Examples:", "Exit codes:", "--accumulate", "logaddexp", "Nulls:", "Memory:"] {
+    for says in
+        ["Examples:", "Exit codes:", "--accumulate", "logaddexp", "Nulls:", "Keys:", "Memory:"]
+    {
         assert!(help.contains(says), "{says}");
     }
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {

@@ -243,6 +243,57 @@ fn nulls_are_skipped_and_stay() {
 }
 
 #[test]
+fn an_exclusive_fill_has_nothing_for_the_first_of_a_run() {
+    let place = Place::new();
+    place.write("x.csv", "i,k,x,y\n0,a,,\n1,a,5,5.5\n2,b,,\n3,b,7,7.5\n4,b,,\n5,b,8,8.5\n");
+    for file in ["x.csv", "x.parquet", "x.arrow"] {
+        if file != "x.csv" {
+            place.stdout(&format!("x.csv --column i --as same -o {file}"));
+        }
+        let check = |arguments: &str, expected: [&str; 6]| {
+            for buffer in ["", "1", "12"] {
+                let arguments = format!("{file} --op last-valid --exclusive {arguments}");
+                let output = place.scan(&arguments).env("KOGGE_BUFFER", buffer).output().unwrap();
+                common::succeeded(&output);
+                let text = String::from_utf8(output.stdout).unwrap();
+                let cells: Vec<&str> =
+                    text.lines().skip(1).map(|line| line.rsplit(',').next().unwrap()).collect();
+                assert_eq!(cells, expected, "{arguments} '{buffer}'");
+            }
+        };
+        check("--column x", ["", "", "5", "5", "7", "7"]);
+        check("--column y", ["", "", "5.5", "5.5", "7.5", "7.5"]);
+        check("--column i", ["", "0", "1", "2", "3", "4"]);
+        check("--column x --by k", ["", "", "", "", "7", "7"]);
+        check("--column x --reverse", ["5", "7", "7", "8", "8", ""]);
+        check("--column x --by k --reverse", ["5", "", "7", "8", "8", ""]);
+        check("--column x --init 3", ["3", "3", "5", "5", "7", "7"]);
+        check("--column i --by i", [""; 6]);
+    }
+}
+
+/// As the library's `by_key` has them; CSV's keys are text.
+#[test]
+fn keys_that_are_floats() {
+    let place = Place::new();
+    place.write("x.csv", "k,x\n0.0,1\n-0.0,1\nNaN,1\nNaN,1\n1.0,1\n1.0,1\n");
+    let runs = |file: &str, buffer: &str| {
+        let mut scan = place.scan(&format!("{file} --column x --by k"));
+        let output = scan.env("KOGGE_BUFFER", buffer).output().unwrap();
+        common::succeeded(&output);
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.lines().skip(1).map(|line| line.chars().last().unwrap()).collect::<String>()
+    };
+    assert_eq!(runs("x.csv", ""), "111212");
+    for file in ["x.parquet", "x.arrow"] {
+        place.stdout(&format!("x.csv --column x --as same -o {file}"));
+        for buffer in ["", "1"] {
+            assert_eq!(runs(file, buffer), "121112", "{file} '{buffer}'");
+        }
+    }
+}
+
+#[test]
 fn recurrences_over_two_columns() {
     let place = Place::new();
     place.write("x.csv", "a,b\n2,1\n3,10\n0.5,4\n");

@@ -152,6 +152,12 @@ impl Spec {
         !self.gives_places() && self.op != Op::LastValid
     }
 
+    /// Whether the first element of a sequence has no value: an exclusive fill, before which there
+    /// is nothing to fill with.
+    pub fn starts_missing(&self) -> bool {
+        self.op == Op::LastValid && self.kind == Kind::Exclusive && self.init.is_none()
+    }
+
     /// Whether the sequence is read from its end.
     pub fn reversed(&self) -> bool {
         self.direction == Direction::Reverse

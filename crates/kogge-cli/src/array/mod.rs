@@ -147,7 +147,11 @@ fn layout(header: &Header, axis: Option<i64>) -> Result<(Layout, Vec<u64>)> {
     let index = if axis < 0 { axis + rank } else { axis };
     let Some(index) = usize::try_from(index).ok().filter(|&index| index < shape.len()) else {
         let what = format!("there is no axis {axis} in the shape {shape:?}");
-        return Err(Error::mismatch(what).hint(format!("axes go from {} to {}", -rank, rank - 1)));
+        let hint = match rank {
+            0 => "a single number has no axes: leave --axis out".to_owned(),
+            _ => format!("axes go from {} to {}", -rank, rank - 1),
+        };
+        return Err(Error::mismatch(what).hint(hint));
     };
     let product = |axes: &[u64]| axes.iter().product::<u64>();
     let (before, after) = (product(&shape[..index]), product(&shape[index + 1..]));

@@ -6,6 +6,7 @@
 use crate::error::{Error, Result};
 use kogge_erased::Dtype;
 use std::io::Read;
+use std::num::{IntErrorKind, ParseIntError};
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
@@ -84,7 +85,7 @@ impl Header {
             Some("False") => false,
             _ => return Err(bad("no 'fortran_order'")),
         };
-        let shape = value(text, "shape").and_then(parse_shape).ok_or_else(|| bad("no 'shape'"))?;
+        let shape = value(text, "shape").ok_or(NO_SHAPE).and_then(parse_shape).map_err(bad)?;
         let header = Self { dtype, swapped, fortran_order, shape };
         if header.checked_bytes().is_none() {
             let what = format!("{name} claims the shape {:?}", header.shape);
@@ -179,11 +180,18 @@ fn parse_descr(descr: &str) -> Option<(Dtype, bool)> {
     Some((dtype, dtype.size() > 1 && big != cfg!(target_endian = "big")))
 }
 
-fn parse_shape(shape: &str) -> Option<Vec<u64>> {
-    let axes = shape.strip_prefix('(')?.strip_suffix(')')?;
-    let axes = axes.split(',').map(str::trim).filter(|axis| !axis.is_empty());
+const NO_SHAPE: &str = "no 'shape'";
+
+/// The axes, or what is wrong with them.
+fn parse_shape(shape: &str) -> Result<Vec<u64>, &'static str> {
+    let axes = shape.strip_prefix('(').and_then(|shape| shape.strip_suffix(')'));
+    let axes = axes.ok_or(NO_SHAPE)?.split(',').map(str::trim).filter(|axis| !axis.is_empty());
     // Python 2 wrote long integers with an L.
-    axes.map(|axis| axis.trim_end_matches('L').parse().ok()).collect()
+    let axes = axes.map(|axis| axis.trim_end_matches('L').parse());
+    axes.collect::<Result<_, ParseIntError>>().map_err(|error| match error.kind() {
+        IntErrorKind::PosOverflow => "a number too large, 2^64 or more,",
+        _ => NO_SHAPE,
+    })
 }
 
 #[cfg(test)]
@@ -240,6 +248,9 @@ mod tests {
         assert_eq!(code(&header("'<f4'", "(-3,)")), 4);
         assert_eq!(code(&header("'<f4'", "(4294967296, 4294967296)")), 4);
         assert_eq!(code(&header("'<f4'", "(18446744073709551615, 0, 4)")), 4);
+        let large = read(&header("'<f4'", "(2, 18446744073709551616)")).unwrap_err();
+        assert!(large.to_string().contains("too large"), "{large}");
+        assert!(read(&header("'<f4'", "(x,)")).unwrap_err().to_string().contains("no 'shape'"));
         assert_eq!(code(&header("'<c8'", "(3,)")), 5);
         assert_eq!(code(&header("[('a', '<f4'), ('b', '<i4')]", "(3,)")), 5);
         assert_eq!(code(&header("'|O'", "(3,)")), 5);

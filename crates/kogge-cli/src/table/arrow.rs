@@ -2,13 +2,12 @@
 
 use super::batch::{Batch, Rest, Source, TableReader};
 use super::bridge::{is_plain_number, source, to_column};
+use super::keys;
 use super::select::Selection;
 use crate::error::{Error, Result};
 use crate::job::Job;
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_ord::ord::make_comparator;
-use arrow_ord::partition::partition;
-use arrow_schema::{ArrowError, Schema, SortOptions};
+use arrow_schema::{ArrowError, Schema};
 
 /// Any sequence of batches.
 pub type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
@@ -47,24 +46,9 @@ pub struct ArrowRows {
 impl ArrowRows {
     /// The rows at which the key changes.
     fn starts(&mut self, batch: &RecordBatch) -> Result<Vec<usize>> {
-        let keys: Vec<ArrayRef> = self.keys.iter().map(|&at| batch.column(at).clone()).collect();
-        let cannot =
-            |error: &ArrowError| Error::mismatch(format!("--by cannot compare keys: {error}"));
-        let compare = |one: &ArrayRef, other: &ArrayRef| {
-            make_comparator(one, other, SortOptions::default()).map_err(|error| cannot(&error))
-        };
-        let mut starts = Vec::new();
-        if let Some(last) = &self.last_key {
-            for (last, key) in last.iter().zip(&keys) {
-                if starts.is_empty() && compare(last, key)?(0, 0).is_ne() {
-                    starts.push(0);
-                }
-            }
-        }
-        if !keys.is_empty() {
-            let runs = partition(&keys).map_err(|error| cannot(&error))?.ranges();
-            starts.extend(runs.iter().skip(1).map(|run| run.start));
-        }
+        let keys = self.keys.iter().map(|&at| keys::plain(batch.column(at)));
+        let keys = keys.collect::<Result<Vec<ArrayRef>>>()?;
+        let starts = keys::changes(self.last_key.as_deref(), &keys)?;
         let end = batch.num_rows() - 1;
         self.last_key = Some(keys.iter().map(|key| key.slice(end, 1)).collect());
         Ok(starts)

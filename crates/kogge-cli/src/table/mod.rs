@@ -5,6 +5,7 @@ pub mod arrow;
 pub mod batch;
 pub mod bridge;
 pub mod column;
+mod keys;
 mod scan;
 pub mod select;
 

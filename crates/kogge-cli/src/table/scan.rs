@@ -37,7 +37,9 @@ impl ColumnScan {
     /// begins at each of `starts`. A reversed scan takes all rows at once.
     pub fn scan(&mut self, inputs: &[Column], starts: &[usize], first: u64) -> Result<Column> {
         let input = self.pack(inputs, first)?;
-        let (data, valid) = match all_valid(inputs) {
+        let valid = all_valid(inputs);
+        let unfilled = self.unfilled(inputs[0].rows(), valid.as_deref(), starts);
+        let (data, mut valid) = match valid {
             None => (self.scan_present(input, starts, first)?, None),
             Some(valid) if self.spec.closes_gaps() => {
                 let gaps = Gaps::new(&valid);
@@ -47,8 +49,29 @@ impl ColumnScan {
             }
             Some(valid) => self.scan_stretches(input, valid, starts, first)?,
         };
+        if !unfilled.is_empty() {
+            let valid = valid.get_or_insert_with(|| vec![true; inputs[0].rows()]);
+            unfilled.into_iter().for_each(|row| valid[row] = false);
+        }
         let valid = valid.filter(|valid| valid.contains(&false));
         Ok(Column { dtype: self.spec.types().output, data, valid })
+    }
+
+    /// The rows that a fill has nothing for, although they are there: the first of each run.
+    fn unfilled(&self, rows: usize, valid: Option<&[bool]>, starts: &[usize]) -> Vec<usize> {
+        if !self.spec.starts_missing() {
+            return Vec::new();
+        }
+        let there = |&row: &usize| valid.is_none_or(|valid| valid[row]);
+        // A run that goes on here may have had its first.
+        let begun = self.line.fill(&mut vec![0; self.spec.output_size()]);
+        let ends = starts.iter().copied().chain([rows]);
+        let runs = [0].into_iter().chain(starts.iter().copied()).zip(ends).skip(begun.into());
+        let first = |(start, end)| {
+            let mut run = start..end;
+            if self.spec.reversed() { run.rev().find(there) } else { run.find(there) }
+        };
+        runs.filter_map(first).collect()
     }
 
     /// Scans elements all of which are there.
