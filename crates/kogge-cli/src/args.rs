@@ -74,8 +74,9 @@ Order of combination:
   elements alone, so neither threads nor pieces nor file formats change a bit of the result.
 
 Memory:
-  Constant, except for: a column scanned in --reverse in a table, which is held (one element a row,
-  and the other columns are read a second time); a row of CSV, which may have 64 MiB.";
+  Constant, except for: a column scanned in --reverse in a table, which is held (an element and a
+  value a row, and the other columns are read a second time); a batch of Arrow IPC, which is read
+  whole; a row of CSV, which may have 64 MiB.";
 
 /// Thousands of threads take longer to start than most scans take.
 const MOST_THREADS: i64 = 1024;
