@@ -239,14 +239,21 @@ pub(crate) struct Cut {
 }
 
 impl Cut {
-    /// The cut of `lines` lines side by side, `outer` times; values of the first are at `to`.
-    pub(crate) fn new<T, U>(lines: usize, outer: usize, threads: usize, to: *const U) -> Self {
-        let size = size_of::<U>().max(1);
-        let to_line = to.addr().wrapping_neg() % 64;
+    /// The cut of `lines` lines side by side, `outer` times, of elements and values of so many bytes; values of the
+    /// first are at the address `to`.
+    pub(crate) fn new(
+        lines: usize,
+        outer: usize,
+        threads: usize,
+        [element, size]: [usize; 2],
+        to: usize,
+    ) -> Self {
+        let size = size.max(1);
+        let to_line = to.wrapping_neg() % LINE;
         // Another strip doesn't pay where there is but one group.
         let aligns = lines > LANES && to_line.is_multiple_of(size);
         let missing = if aligns { (LANES - to_line / size % LANES) % LANES } else { 0 };
-        let groups_of = |bytes: usize| (bytes / (LANES * size_of::<T>().max(1))).clamp(1, GROUPS);
+        let groups_of = |bytes: usize| (bytes / (LANES * element.max(1))).clamp(1, GROUPS);
         let (narrow, wide) = (groups_of(WIDTH), groups_of(WIDEST));
         let each = (lines + missing).div_ceil(LANES);
         let groups = each.saturating_mul(outer);
@@ -261,6 +268,11 @@ impl Cut {
         };
         let width = each.div_ceil(each.div_ceil(groups.div_ceil(strips)));
         Self { lines, width: LANES * width, missing }
+    }
+
+    /// Lines of a strip at most.
+    pub(crate) fn widest(&self) -> usize {
+        self.width.min(self.lines)
     }
 
     /// How many strips there are.

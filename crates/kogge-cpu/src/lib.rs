@@ -29,7 +29,7 @@ mod tuning;
 
 pub use arch::{Cpu, Level};
 pub use engine::{Request, resume_in_place, resume_into, scan_in_place, scan_into};
-pub use lines::{Axis, scan_lines};
+pub use lines::{Axis, LinePlan, LineShape, plan_lines, scan_lines};
 pub use parts::PerPart;
 pub use plan::{Machine, Plan, plan};
 pub use segments::{

@@ -6,21 +6,25 @@
 //! by side ([`scattered`](crate::scattered)). What is left has a stride of its own and goes alone.
 //! Threads share out lines; when there are too few of them, each line is scanned by many threads.
 
+mod plan;
+
 use crate::algorithm::io::Strided;
 use crate::algorithm::strip::LANES;
-use crate::columns::{Columns, Cut, Lines};
+use crate::columns::{Columns, Lines};
 use crate::descent::Descent;
 use crate::engine::{Request, run, scan_raw};
 use crate::parts::{Parts, PerPart};
-use crate::plan::{Machine, Plan, plan};
+use crate::plan::{Machine, Plan};
 use crate::pool;
 use crate::scattered::Scattered;
 use crate::segments::{Even, scan_segments};
 use crate::together::Together;
-use crate::tuning;
-use kogge_core::{Accumulate, Direction, Element, Error, Operator, Order};
+use kogge_core::{Accumulate, Direction, Element, Error, Operator, Problem};
+use plan::{Strips, Way};
 use std::marker::PhantomData;
 use std::ops::Range;
+
+pub use plan::{LinePlan, LineShape, plan_lines};
 
 /// Bytes of the widest accumulators of lines that go together: the state of a strip holds some
 /// hundreds of them, and wider elements fill cache lines alone.
@@ -96,11 +100,8 @@ where
     A: Element<Accumulator = A>,
     O: Operator<A>,
 {
-    let mut outer = numbered(outer);
-    let lines = match outer.iter().any(|axis| axis.len == 0) {
-        true => 0,
-        false => outer.iter().fold(1usize, |lines, axis| lines.saturating_mul(axis.len)),
-    };
+    let shape = LineShape { line, outer, own: per.is_some(), compact: O::COMPACT };
+    let (mut outer, lines) = (numbered(outer), shape.lines());
     per.check(lines, "line(s)")?;
     if lines == 0 || line.len == 0 {
         let totals = if per.totals.is_some() { lines } else { 0 };
@@ -111,17 +112,9 @@ where
         }
         return Ok(());
     }
-    let beside = outer.iter().position(|axis| axis.strides[..2] == [1, 1] && axis.len > 1);
-    let short = line.strides != [1, 1] && line.len <= const { Order::of::<T>() }.tile();
-    let fills_lanes = beside.is_some_and(|at| outer[at].len >= LANES);
-    if lines >= LANES && short && !fills_lanes && size_of::<A>() <= WIDEST {
-        let parts = &per.share(request.init);
-        let array = Array { request, parts, from, to, line, in_place };
-        // SAFETY: passed on.
-        unsafe { array.scattered(&outer, lines) };
-        return Ok(());
-    }
-    if const { !O::COMPACT } && lines > 1 && follow_one_another(line, &outer, per.is_some()) {
+    let problem = request.problem::<T, U>(line.len, in_place);
+    let way = plan::way(&problem, &shape, &outer);
+    if const { !O::COMPACT } && matches!(way, Way::OnEnd) {
         let segments = Even { len: line.len, count: lines };
         // SAFETY: the lines are so many elements on end.
         return unsafe {
@@ -132,14 +125,11 @@ where
     let array = Array { request, parts, from, to, line, in_place };
     // SAFETY: passed on.
     unsafe {
-        match beside {
-            Some(beside)
-                if line.strides != [1, 1]
-                    && size_of::<A>() <= WIDEST
-                    && !(O::COMPACT && lines < FEW) =>
-            {
+        match way {
+            Way::Scattered => array.scattered(&outer, lines),
+            Way::Strips(beside) => {
                 let beside = outer.remove(beside);
-                array.strips(&outer, beside);
+                array.strips(&problem, &shape, &outer, beside);
             }
             _ => array.for_each(&outer, |place, threads| array.single(place, threads)),
         }
@@ -210,16 +200,12 @@ where
     /// number, and the threads a call may use.
     fn for_each(&self, axes: &[Outer], scan: impl Fn([isize; 3], usize) + Sync) {
         let count: usize = axes.iter().map(|axis| axis.len).product();
-        let threads = rayon::current_num_threads();
-        if count >= 2 * threads || self.line.len.saturating_mul(count) <= TASK {
-            let at_least = (TASK / self.line.len).max(1);
-            if count <= at_least || threads == 1 {
-                (0..count).for_each(|index| scan(offsets(axes, index), 1));
-            } else {
+        match plan::singly(count, self.line.len, rayon::current_num_threads()) {
+            (1, threads) => (0..count).for_each(|index| scan(offsets(axes, index), threads)),
+            (threads, _) => {
+                let (_, at_least) = plan::shared(count, self.line.len, threads);
                 pool::each(count, at_least, &|index| scan(offsets(axes, index), 1));
             }
-        } else {
-            (0..count).for_each(|index| scan(offsets(axes, index), threads));
         }
     }
 
@@ -230,13 +216,14 @@ where
     /// As for [`scan_lines`]; there must be so many lines.
     unsafe fn scattered(&self, axes: &[Outer], lines: usize) {
         let tasks = lines.div_ceil(LANES);
-        let at_least = (TASK / (LANES * self.line.len)).max(1);
+        let threads = rayon::current_num_threads();
+        let (threads, at_least) = plan::shared(tasks, LANES * self.line.len, threads);
         let scan = |descent: &mut Descent<A>, task: usize| {
             let numbers = task * LANES..lines.min((task + 1) * LANES);
             // SAFETY: there are such lines; each is one task's.
             unsafe { self.group_at(axes, numbers).scan(self.request, self.parts, descent) };
         };
-        if rayon::current_num_threads() == 1 || tasks <= at_least {
+        if threads == 1 {
             let mut descent = Descent::new();
             (0..tasks).for_each(|task| scan(&mut descent, task));
         } else {
@@ -276,16 +263,19 @@ where
     /// # Safety
     ///
     /// As for [`scan_lines`].
-    unsafe fn strips(&self, outer: &[Outer], beside: Outer) {
+    unsafe fn strips(
+        &self,
+        problem: &Problem,
+        shape: &LineShape<'_>,
+        outer: &[Outer],
+        beside: Outer,
+    ) {
         let count: usize = outer.iter().map(|axis| axis.len).product();
-        let threads = rayon::current_num_threads();
-        let to = self.to.cast_const();
-        let cut = Cut::new::<T, U>(beside.len, count, threads, to);
+        let (threads, to) = (rayon::current_num_threads(), self.to.addr());
+        let plan = Strips::new(problem, shape, beside.len, count, threads, to);
+        let Strips { cut, tasks, threads, at_least, together, stream } = plan;
         let strips = cut.strips();
         let columns = Columns { request: self.request, parts: self.parts };
-        let written = self.line.len.saturating_mul(beside.len * size_of::<U>());
-        let written = written.saturating_mul(count) as u64;
-        let stream = !self.in_place && written >= tuning::STREAM_BYTES;
         let strip = |task: usize| {
             // SAFETY: there are such lines.
             let lines = unsafe { self.side_by_side(offsets(outer, task / strips), beside, stream) };
@@ -295,14 +285,10 @@ where
             // SAFETY: there is a task for each strip.
             unsafe { columns.strip(&strip(task), descent) };
         };
-        let tasks = count.saturating_mul(strips);
-        let elements = self.line.len.saturating_mul(beside.len.div_ceil(strips));
-        let at_least = (TASK / elements).max(1);
-        let even = tasks.is_multiple_of(threads) || tasks >= 4 * threads;
-        if threads == 1 || elements.saturating_mul(tasks) <= TASK {
+        if threads == 1 {
             let mut descent = Descent::new();
             (0..tasks).for_each(|task| scan(task, &mut descent));
-        } else if const { !O::COMPACT } && !even && elements >= threads * TASK {
+        } else if const { !O::COMPACT } && together {
             // SAFETY: as above.
             (0..tasks).for_each(|task| unsafe {
                 Together::new(&columns, &strip(task), self.in_place).run(threads);
@@ -362,7 +348,7 @@ where
     /// The plan for a line on so many threads.
     fn plan(&self, threads: usize) -> Plan {
         let problem = self.request.problem::<T, U>(self.line.len, self.in_place);
-        Plan { stream: false, ..plan(&problem, Machine::here(threads)) }
+        Plan { stream: false, ..crate::plan::plan(&problem, Machine::here(threads)) }
     }
 
     /// Where the scan of a line begins, and its strides: from the end if that is the direction.

@@ -78,6 +78,38 @@ pub use kogge_core::{
     reference,
 };
 pub use kogge_cpu::{Key, Offset, Segments, by_heads, by_key, by_offsets};
+
+/// How the CPU engine goes about a scan: pure functions from a problem and a machine to a plan, which says so in words.
+/// Scans make their plans themselves.
+///
+/// ```
+/// use kogge::plan::{Axis, Cpu, LineShape, Machine, Problem, plan_lines};
+/// use kogge::{Direction, Kind};
+///
+/// // A million rows of four columns of `f32`, summed down.
+/// let problem = Problem {
+///     len: 1_000_000,
+///     element_bytes: 4,
+///     output_bytes: 4,
+///     accumulator_bytes: 4,
+///     kind: Kind::Inclusive,
+///     direction: Direction::Forward,
+///     in_place: true,
+/// };
+/// let (down, across) = (Axis { len: 1_000_000, strides: [4; 2] }, Axis { len: 4, strides: [1; 2] });
+/// let shape = LineShape { line: down, outer: &[across], own: false, compact: false };
+/// let machine = Machine { threads: 2, cpu: Cpu::Common, awake: false };
+/// assert_eq!(
+///     plan_lines(&problem, &shape, machine).to_string(),
+///     "2 threads, 1 strip of 4 lines side by side, by all threads together"
+/// );
+/// ```
+pub mod plan {
+    pub use kogge_core::Problem;
+    pub use kogge_cpu::{
+        Axis, Cpu, LinePlan, LineShape, Machine, Plan, SegmentPlan, plan, plan_lines, plan_segments,
+    };
+}
 pub use layout::Layout;
 pub use scan::Scan;
 pub use segments::SegmentScan;

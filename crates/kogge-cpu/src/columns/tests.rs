@@ -203,7 +203,8 @@ fn strips_are_all_lines_once() {
     for lines in [1, 15, 16, 17, 64, 100, 129, 1_000, 1_024, 4_100] {
         for (outer, threads) in [(1, 1), (1, 2), (3, 8), (1_000, 2)] {
             for offset in 0..17 {
-                let cut = Cut::new::<u32, u32>(lines, outer, threads, &raw const room[offset]);
+                let to = (&raw const room[offset]).addr();
+                let cut = Cut::new(lines, outer, threads, [4, 4], to);
                 let mut end = 0;
                 for strip in 0..cut.strips() {
                     let lines = cut.strip(strip);

@@ -1,0 +1,82 @@
+//! The way of lines over a grid of shapes.
+
+use super::*;
+use crate::Cpu;
+use kogge_core::{Direction, Kind};
+
+fn problem(len: usize) -> Problem {
+    Problem {
+        len: len as u64,
+        element_bytes: 4,
+        output_bytes: 4,
+        accumulator_bytes: 4,
+        kind: Kind::Inclusive,
+        direction: Direction::Forward,
+        in_place: false,
+    }
+}
+
+/// The plan of eight threads for a table of rows and columns, along an axis.
+fn table(rows: usize, columns: usize, axis: usize) -> LinePlan {
+    let down = Axis { len: rows, strides: [columns as isize; 2] };
+    let across = Axis { len: columns, strides: [1; 2] };
+    let (line, other) = if axis == 0 { (down, across) } else { (across, down) };
+    let shape = LineShape { line, outer: &[other], own: false, compact: false };
+    let machine = Machine { threads: 8, cpu: Cpu::Common, awake: false };
+    plan_lines(&problem(line.len), &shape, machine)
+}
+
+#[test]
+fn tables_of_every_shape() {
+    let texts = [
+        (1 << 20, 256, 1, "lines on end: 8 threads, pieces of 32768 elements"),
+        (1 << 20, 256, 0, "8 threads, 1 strip of 256 lines side by side, by all threads together"),
+        (1 << 12, 1 << 16, 0, "8 threads, 64 strips of 1024 lines side by side, stored"),
+        (1 << 24, 2, 0, "8 threads, 1 strip of 2 lines side by side, by all threads together"),
+        (100, 3, 0, "the calling thread, 1 strip of 3 lines side by side"),
+        (3, 100, 1, "lines on end: the calling thread"),
+        (1, 1 << 20, 1, "line by line: 8 threads"),
+        (0, 5, 0, "nothing"),
+        (5, 0, 1, "nothing"),
+    ];
+    for (rows, columns, axis, text) in texts {
+        let plan = table(rows, columns, axis).to_string();
+        assert!(plan.starts_with(text), "{rows} by {columns}, axis {axis}: {plan}");
+    }
+}
+
+#[test]
+fn lines_that_lie_apart() {
+    let machine = Machine { threads: 8, cpu: Cpu::Common, awake: false };
+    let axis = |len, stride| Axis { len, strides: [stride; 2] };
+    let plan = |line: Axis, outer: &[Axis], own| {
+        let shape = LineShape { line, outer, own, compact: false };
+        plan_lines(&problem(line.len), &shape, machine)
+    };
+    // Every second element of many short lines; of few long ones.
+    let short = plan(axis(100, 2), &[axis(1 << 16, 200)], false);
+    assert_eq!(short, LinePlan::Scattered { threads: 8 });
+    let long = plan(axis(1 << 26, 2), &[axis(3, 1 << 27)], false);
+    assert!(matches!(long, LinePlan::Singly { threads: 1, each } if each.threads == 8), "{long}");
+    // Contiguous lines with gaps between; without, but in another order, which matters to lines of their own.
+    let gaps = plan(axis(1000, 1), &[axis(1 << 10, 1001)], false);
+    assert!(matches!(gaps, LinePlan::Singly { threads: 8, each } if each.threads == 1), "{gaps}");
+    let turned = [axis(4, 1000), axis(1 << 10, 4000)];
+    assert!(matches!(plan(axis(1000, 1), &turned, false), LinePlan::OnEnd(_)));
+    assert!(matches!(plan(axis(1000, 1), &turned, true), LinePlan::Singly { .. }));
+}
+
+#[test]
+fn wide_accumulators_and_compact_code() {
+    let machine = Machine { threads: 8, cpu: Cpu::Common, awake: false };
+    let (down, across) =
+        (Axis { len: 1 << 16, strides: [100; 2] }, Axis { len: 100, strides: [1; 2] });
+    let shape = LineShape { line: down, outer: &[across], own: false, compact: true };
+    let wide = Problem { accumulator_bytes: 64, ..problem(down.len) };
+    for plan in [
+        plan_lines(&problem(down.len), &shape, machine),
+        plan_lines(&wide, &LineShape { compact: false, ..shape }, machine),
+    ] {
+        assert!(matches!(plan, LinePlan::Singly { .. }), "{plan}");
+    }
+}
