@@ -123,7 +123,12 @@ impl<T: Element, U: Element> Lines<T, U> {
         (self.number + line as isize * self.beside) as usize
     }
 
-    /// Where some places are read: a group of fewer than sixteen lines is brought together first.
+    /// The line that a group begins with: the last one has the last sixteen, where there are so many.
+    fn line(&self, group: usize) -> usize {
+        (group * LANES).min(self.count.saturating_sub(LANES))
+    }
+
+    /// Where some places are read: fewer than sixteen lines are brought together first.
     ///
     /// # Safety
     ///
@@ -135,23 +140,19 @@ impl<T: Element, U: Element> Lines<T, U> {
     ) -> Source<T> {
         let [stride, _] = self.strides;
         let first = self.from.wrapping_offset(places.start as isize * stride);
-        let (whole, rest) = (self.count / LANES, self.count % LANES);
-        let mut source = Source {
-            lines: Abreast { first, stride },
-            whole,
-            last: Abreast { first, stride: LANES as isize },
-        };
-        if rest > 0 {
-            let row = const { Order::of::<T>().row() };
-            let room = descent.brought.of::<T>(row * LANES);
-            for i in 0..places.len() {
-                let from = source.lines.at(i).wrapping_add(whole * LANES);
-                // SAFETY: there are so many lines; the room is for sixteen at each place of a row.
-                unsafe { bring(from, rest, room.add(i * LANES)) };
-            }
-            source.last.first = room;
+        let (lines, whole) = (Abreast { first, stride }, self.count / LANES);
+        if whole > 0 {
+            let last_line = self.line(whole);
+            let last = Abreast { first: first.wrapping_add(last_line), stride };
+            return Source { lines, whole, last, last_line };
         }
-        source
+        let room = descent.brought.of::<T>(const { Order::of::<T>().row() } * LANES);
+        for i in 0..places.len() {
+            // SAFETY: there are so many lines; the room is for sixteen at each place of a row.
+            unsafe { bring(lines.at(i), self.count, room.add(i * LANES)) };
+        }
+        let last = Abreast { first: room.cast_const(), stride: LANES as isize };
+        Source { lines, whole, last, last_line: 0 }
     }
 
     /// Where the values of some places go.
@@ -417,7 +418,7 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
 
     /// The initial values of a group's lines.
     fn init<T: Element, U: Element>(&self, lines: &Lines<T, U>, g: usize) -> Option<[A; LANES]> {
-        let line = g * LANES;
+        let line = lines.line(g);
         let first = self.parts.init(lines.number_of(line))?;
         let mut inits = [first; LANES];
         let count = LANES.min(lines.count - line);
@@ -442,7 +443,7 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
         for g in 0..lines.groups() {
             let totals = descent.totals(operator, g);
             for line in g * LANES..lines.count.min((g + 1) * LANES) {
-                let total = totals.map(|totals| totals[line % LANES]);
+                let total = totals.map(|totals| totals[line - lines.line(g)]);
                 // SAFETY: passed on.
                 unsafe { self.parts.put_total(operator, lines.number_of(line), total) };
             }

@@ -52,7 +52,7 @@ impl<T: Element, U: Element> Scattered<T, U> {
             let brought = descent.brought.of::<T>(row * LANES);
             let stage = descent.stage.of::<U>(Sink::<U>::values(row, LANES));
             let lanes = Abreast { first: brought.cast_const(), stride: LANES as isize };
-            let from = Source { lines: lanes, whole: 0, last: lanes };
+            let from = Source { lines: lanes, whole: 0, last: lanes, last_line: 0 };
             let pitch = LANES as isize;
             let to = Sink { stage, pitch, stream: false, lines: LANES, room: row, target: None };
             // SAFETY: there is room for a row; the places by contract.

@@ -1,7 +1,8 @@
 //! Where the lanes of lines side by side come from, and where their values go.
 //!
-//! Groups of sixteen lines are read where they lie. The last group of a strip may have fewer lines,
-//! and lines may lie apart: those are brought together first, sixteen abreast.
+//! Groups of sixteen lines are read where they lie. The last sixteen lines of a strip are its last group, some of which
+//! may be the group's before too. Strips of fewer lines, and lines that lie apart, are brought together first, sixteen
+//! abreast.
 //!
 //! Values are put where they belong if those of a group are whole lines of the cache there. Else they go
 //! through a stage of some chunks, which leaves row of memory by row of memory: in a stage lines need
@@ -58,11 +59,24 @@ pub(crate) struct Source<T> {
     pub(crate) lines: Abreast<T>,
     /// Groups of sixteen lines.
     pub(crate) whole: usize,
-    /// The group after them, if there is one.
+    /// The group after them, if there is one, and the line that it begins with.
     pub(crate) last: Abreast<T>,
+    pub(crate) last_line: usize,
 }
 
 impl<T: Copy> Source<T> {
+    /// The line that a group begins with.
+    #[inline(always)]
+    pub(super) fn line(&self, group: usize) -> usize {
+        if group == self.whole { self.last_line } else { group * LANES }
+    }
+
+    /// Whether groups are read where their elements lie, and not where they were brought together.
+    #[inline(always)]
+    pub(super) fn lie(&self) -> bool {
+        self.whole > 0
+    }
+
     /// Where the lanes of a group lie.
     #[inline(always)]
     pub(super) fn lanes(&self, group: usize) -> Abreast<T> {

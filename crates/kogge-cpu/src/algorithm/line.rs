@@ -104,7 +104,7 @@ impl Chunk {
         }
     }
 
-    /// Scans the chunk of the group `g`, and takes it in; without `STORE` folds it.
+    /// Scans the chunk of the group that begins with a line, and takes it in; without `STORE` folds it.
     ///
     /// # Safety
     ///
@@ -115,10 +115,10 @@ impl Chunk {
         &self,
         operator: &O,
         group: &mut Group<A>,
-        g: usize,
+        line: usize,
     ) {
         for first in (0..const { LANES * size_of::<A>() }).step_by(LINE) {
-            let at = g * const { LANES * size_of::<A>() } + first;
+            let at = line * size_of::<A>() + first;
             // SAFETY: passed on; a line has as many vectors as the arm says.
             unsafe {
                 match const { vectors::<P>() } {

@@ -322,10 +322,11 @@ where
             let g = g.checked_sub(1).unwrap_or(self.groups.len() - 1);
             // SAFETY: passed on.
             unsafe {
-                if by_lines && g < self.from.whole {
-                    lines.scan::<P, A, O, STORE>(self.operator, &mut self.groups[g], g);
+                let line = self.from.line(g);
+                if by_lines && self.from.lie() {
+                    lines.scan::<P, A, O, STORE>(self.operator, &mut self.groups[g], line);
                 } else {
-                    let to = to.wrapping_add(g * LANES);
+                    let to = to.wrapping_add(line);
                     self.by_lanes::<P>(c, g, places.clone(), to);
                 }
                 if self.to.target.is_some() {
