@@ -85,6 +85,10 @@ struct Trial<A, O> {
     devices: [Device; 2],
     workspace: Workspace,
     random: Random,
+    /// What segments are known by, if not by anything; then they have neither totals nor initial values of their own.
+    only: Option<Source>,
+    /// The last scan's plan.
+    plan: String,
 }
 
 impl<A: Element + DeviceType, O: DeviceOperator<A>> Trial<A, O> {
@@ -97,7 +101,8 @@ impl<A: Element + DeviceType, O: DeviceOperator<A>> Trial<A, O> {
             ..Tuning::default()
         };
         let devices = [device.clone(), device.with_tuning(long)];
-        Self { operator, some, devices, workspace, random: Random(seed) }
+        let (random, only, plan) = (Random(seed), None, String::new());
+        Self { operator, some, devices, workspace, random, only, plan }
     }
 
     /// Scans these elements, cut at random.
@@ -115,8 +120,8 @@ impl<A: Element + DeviceType, O: DeviceOperator<A>> Trial<A, O> {
         lengths: &[usize],
         input: &[T],
     ) {
-        let Self { operator, some, devices, workspace, random } = self;
-        let source = SOURCES[random.below(SOURCES.len())];
+        let Self { operator, some, devices, workspace, random, only, plan } = self;
+        let source = only.unwrap_or_else(|| SOURCES[random.below(SOURCES.len())]);
         let lengths: Vec<usize> =
             lengths.iter().copied().filter(|&len| len > 0 || source.of_offsets()).collect();
         let kind = [Kind::Inclusive, Kind::Exclusive][random.below(2)];
@@ -131,7 +136,10 @@ impl<A: Element + DeviceType, O: DeviceOperator<A>> Trial<A, O> {
         let each: Vec<A> = (0..lengths.len().max(1)).map(|i| some[i % 3]).collect();
         let mut memory = Guarded::new(workspace, bytemuck::cast_slice(&each), 0);
         let mut heads = Guarded::new(workspace, &source.bytes(random, &lengths).0, 0);
-        let (way, summed) = (random.below(4), random.below(2) == 0);
+        let (way, summed) = match only {
+            None => (random.below(4), random.below(2) == 0),
+            Some(_) => (random.below(3), false),
+        };
         let inits = match way {
             0 => Inits::None,
             1 => Inits::Value(some[0]),
@@ -155,13 +163,14 @@ impl<A: Element + DeviceType, O: DeviceOperator<A>> Trial<A, O> {
                 summed || matches!(inits, Inits::Each(_)),
             )
             .expect("a scan");
+        *plan = scan.plan().to_string();
         let what = format!(
             "{} of {} elements, {source:?}, {} segments, {kind:?} {direction:?} inits {way} totals {summed} {offsets:?} \
              {in_place}, {}",
             std::any::type_name::<(T, U, A)>(),
             input.len(),
             lengths.len(),
-            scan.plan(),
+            plan,
         );
         let heads = heads.address(workspace);
         // SAFETY: all are alive until the copies back have waited.
@@ -367,6 +376,12 @@ fn briefly(compute: (u32, u32)) {
         let lengths = [random.below(99), long, 5, long + random.below(99), 300];
         let n = lengths.iter().sum();
         floats.check::<f32, f32>(&lengths, &sums[..n]);
+    }
+    // In one launch, by warps that find heads in keys, where there are copies that such a warp waits for.
+    for source in [Source::Keys32, Source::Keys64].into_iter().cycle().take(8) {
+        numbers.only = Some(source);
+        numbers.cut::<i32, i32>(&exact[..order.tile() * 15 + 77]);
+        assert_eq!(numbers.plan.contains("find heads"), compute >= (9, 0), "{}", numbers.plan);
     }
 }
 
