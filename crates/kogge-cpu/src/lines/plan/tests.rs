@@ -35,7 +35,8 @@ fn tables_of_every_shape() {
         (1 << 24, 2, 0, "8 threads, 1 strip of 2 lines side by side, by all threads together"),
         (100, 3, 0, "the calling thread, 1 strip of 3 lines side by side"),
         (3, 100, 1, "lines on end: the calling thread"),
-        (1, 1 << 20, 1, "line by line: 8 threads"),
+        (1, 1 << 26, 1, "line by line: 8 threads"),
+        (1, 1 << 20, 1, "line by line: the calling thread"),
         (0, 5, 0, "nothing"),
         (5, 0, 1, "nothing"),
     ];
