@@ -71,7 +71,7 @@ impl<A: Element, O: Operator<A>, const STORE: bool> Work for Narrow<'_, A, O, ST
 }
 
 impl<A: Element, O: Operator<A>, const STORE: bool> Narrow<'_, A, O, STORE> {
-    /// Goes through the row by vectors of `P`, each of which has lanes of one place.
+    /// Goes through the rows by vectors of `P`, each of which has lanes of one place.
     ///
     /// # Safety
     ///

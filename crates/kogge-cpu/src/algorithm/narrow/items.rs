@@ -116,7 +116,7 @@ const fn throughout(last: bool) -> [Moves; 7] {
 }
 
 impl<A: Element, O: Operator<A>, const STORE: bool> Narrow<'_, A, O, STORE> {
-    /// Goes through the row by vectors of `P`, of several places each if those are short enough.
+    /// Goes through the rows by vectors of `P`, of several places each if those are short enough.
     ///
     /// # Safety
     ///

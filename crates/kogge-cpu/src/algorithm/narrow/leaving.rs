@@ -1,8 +1,8 @@
 //! Rows that leave a stage past the caches, in whole lines.
 //!
 //! A row that doesn't begin on a line ends within one: that line waits for the next row. (Stored in two parts, it is read
-//! from memory for each, and there is one a row. Rows of 1 to 4 KiB had 45 to 70 % of a flat scan's speed so, and have
-//! 68 to 80.)
+//! from memory for each, and there is one a row. Rows of 1 to 4 KiB had 45 to 73 % of a flat scan's speed so, and have
+//! 69 to 79.)
 
 use crate::arch::Words;
 use crate::arch::stream::{LINE, stream_run};
