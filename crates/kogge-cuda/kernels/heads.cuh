@@ -13,7 +13,7 @@ struct alignas(16) Window {
     u64 heads;  // how many
 };
 
-enum : u32 { MARK_THREADS = 256, MARK_SEGMENTS = 4, SUM_THREADS = 1024, MOST_MARKED = 8192 };
+enum : u32 { MARK_THREADS = 256, SUM_THREADS = 1024, MOST_MARKED = 8192 };
 
 struct MarkArguments {
     const void* source;  // keys, flags, or one more offset than there are segments
@@ -245,54 +245,6 @@ KOGGE_DEVICE u64 segment_of(const Offset* offsets, u64 segments, u64 element) {
     return low;
 }
 
-// Sets a bit of the mask for each lane that `starts` a run at this position. Lanes next to each other that have bits of one
-// word set them together: short segments have many.
-KOGGE_DEVICE void set_heads(u32* heads, u64 position, bool starts, u32 lane) {
-    u64 word = starts ? position / 32 : ~0ull, before = value_of_lane(word, lane + LANES - 1);
-    u32 bits = starts ? 1u << position % 32 : 0;
-#pragma unroll
-    for (u32 stride = 1; stride < LANES; stride *= 2) {
-        u64 other_word = value_of_lane(word, lane + stride);
-        u32 other_bits = shuffle(bits, (lane + stride) % LANES);
-        if (lane + stride < LANES && other_word == word) bits |= other_bits;
-    }
-    if (starts && (lane == 0 || before != word)) set_bits(heads + word, bits);
-}
-
-// The head of a run, by the offsets around it, in a mask of zeros. An empty segment is no run.
-template <bool REVERSE, u32 WINDOW>
-KOGGE_DEVICE void mark_segment(const MarkArguments& arguments, u64 from, u64 to, u32 lane) {
-    // Offsets that aren't in order, or lead outside, mustn't lead to other memory.
-    bool is_run = from < to && to <= arguments.length;
-    u64 start = REVERSE ? arguments.length - to : from, next = REVERSE ? arguments.length - from : to;
-    set_heads(arguments.heads, start, is_run, lane);
-    if (!is_run) return;
-    // The last head of a window is the one whose successor is in another, of which it is the first, or that has none;
-    // the number is looked up.
-    if (start == 0) arguments.first[0] = 1;
-    if (start / WINDOW == next / WINDOW && next < arguments.length) return;
-    arguments.windows[start / WINDOW].last = start + 1;
-    if (next < arguments.length) arguments.first[next / WINDOW] = (u32)(next % WINDOW) + 1;
-}
-
-// Heads by offsets: a thread has some segments, whose offsets it asks for at once.
-template <class Offset, bool REVERSE, u32 WINDOW>
-KOGGE_DEVICE void mark_offsets(const MarkArguments& arguments) {
-    launch_dependents();
-    const Offset* offsets = (const Offset*)arguments.source;
-    u64 first = (u64)block_index() * MARK_THREADS * MARK_SEGMENTS + thread_index();
-    u64 from[MARK_SEGMENTS], to[MARK_SEGMENTS];
-#pragma unroll
-    for (u32 i = 0; i < MARK_SEGMENTS; i++) {
-        u64 segment = first + i * MARK_THREADS;
-        bool there = segment < arguments.segments;
-        from[i] = there ? offsets[segment] : 0;
-        to[i] = there ? offsets[segment + 1] : 0;
-    }
-#pragma unroll
-    for (u32 i = 0; i < MARK_SEGMENTS; i++) mark_segment<REVERSE, WINDOW>(arguments, from[i], to[i], thread_index() % LANES);
-}
-
 struct SumShared {
     Window warp[SUM_THREADS / LANES];
     Listed listed[SUM_THREADS / LANES];  // tiles of long runs, and stretches
@@ -375,11 +327,19 @@ KOGGE_DEVICE Stretch stretch_of(const MarkArguments& arguments, const SummedWind
     if (window.place >= arguments.window_count || window.last == 0) return {0, 0};
     u64 from = window.place * runs.marked + arguments.first[window.place] - 1, end = arguments.length;
     u64 farthest = window.place + 1 + runs.shorter / runs.marked + 1;
-    for (u64 place = window.place + 1; place < arguments.window_count; place++) {
-        u32 first = arguments.first[place];
-        if (first == 0 && place < farthest) continue;
-        end = place * runs.marked + (first ? first - 1 : 0);
-        break;
+    // So many are asked for at once as there can be.
+    constexpr u32 BATCH = 6;
+    bool found = false;
+    for (u64 place = window.place + 1; !found && place < arguments.window_count; place += BATCH) {
+        u32 first[BATCH];
+#pragma unroll
+        for (u32 i = 0; i < BATCH; i++) first[i] = place + i < arguments.window_count ? arguments.first[place + i] : 0;
+#pragma unroll
+        for (u32 i = 0; i < BATCH; i++) {
+            if (found || place + i >= arguments.window_count || (first[i] == 0 && place + i < farthest)) continue;
+            end = (place + i) * runs.marked + (first[i] ? first[i] - 1 : 0);
+            found = true;
+        }
     }
     return {from, runs.are_long(window.last - 1, end) ? window.last - 1 : end};
 }
@@ -397,18 +357,19 @@ KOGGE_DEVICE void list_runs(const MarkArguments& arguments, SumShared& shared, c
     u32 tiles = runs.are_long(start, end) ? runs.tiles_of(start, end) : 0;
     Stretch stretch = {0, 0};
     if (runs.stretches) stretch = stretch_of(arguments, window);
-    bool stretches = stretch.from < stretch.to;
-    Listed through = {tiles, stretches};
+    // More than half a tile is long for a stretch.
+    u32 longer = stretch.to - stretch.from > runs.tile / 2, shorter = stretch.from < stretch.to && !longer;
+    Listed through = {tiles, longer, shorter};
 #pragma unroll
     for (u32 stride = 1; stride < LANES; stride *= 2) {
         Listed left = value_of_lane_below(through, stride);
         if (lane >= stride) through = join_listed(left, through);
     }
     // The warp's windows have no more tiles than lanes and one: only the first of these runs can have more.
-    u32 longer = lanes_where(tiles > LANES + 1);
+    u32 many = lanes_where(tiles > LANES + 1);
     if (lane == LANES - 1) shared.listed[warp] = through;
     sync_block();
-    Listed all = {0, 0}, at = {through.tiles - tiles, through.stretches - stretches};
+    Listed all = {0, 0, 0}, at = {through.tiles - tiles, through.longer - longer, through.shorter - shorter};
     for (u32 w = 0; w < SUM_THREADS / LANES; w++) {
         if (w == warp) at = join_listed(all, at);
         all = join_listed(all, shared.listed[w]);
@@ -417,7 +378,7 @@ KOGGE_DEVICE void list_runs(const MarkArguments& arguments, SumShared& shared, c
     Workspace* slots = (Workspace*)Slot<Window>::at(arguments.workspace, block_count()) - 1;
     if (warp == 0) {
         if (lane == 0) Slot<Listed>::publish(slots, block_index(), all, epoch);
-        Listed earlier = {0, 0};
+        Listed earlier = {0, 0, 0};
         for (u64 block = lane; block < block_index(); block += LANES) earlier = join_listed(earlier, Slot<Listed>::await(slots, block, epoch));
         sync_warp();
 #pragma unroll
@@ -428,17 +389,15 @@ KOGGE_DEVICE void list_runs(const MarkArguments& arguments, SumShared& shared, c
     at = join_listed(shared.listed_before, at);
     u64 number = tiles > 0 && runs.numbered ? number_of_run(arguments, window.before.heads - 1, start) : 0;
     ListedRun run = {at.tiles, start, end, number, tiles};
-    if (stretches) runs.stretches->stretch(at.stretches) = stretch;
+    if (longer) runs.stretches->stretch(at.longer) = stretch;
+    if (shorter) runs.stretches->stretch(count - 1 - at.shorter) = stretch;
     if (window.place == count) {
         runs.list->count = run.at + tiles < runs.most ? run.at + tiles : runs.most;
-        if (runs.stretches) {
-            runs.stretches->count = at.stretches;
-            runs.stretches->next = 0;
-        }
+        if (runs.stretches) *runs.stretches = {{at.longer + at.shorter, at.longer, (u32)count}, 0};
     }
     // The lanes put one run after another in the list, the whole block what takes them too long.
-    for (u32 rest = lanes_where(tiles > 0) & ~longer; rest; rest &= rest - 1) value_of_lane(run, lowest_bit(rest)).put(runs, lane, LANES);
-    if (longer == 0 ? lane == 0 : longer >> lane & 1) shared.longest[warp] = longer ? run : ListedRun{0, 0, 0, 0, 0};
+    for (u32 rest = lanes_where(tiles > 0) & ~many; rest; rest &= rest - 1) value_of_lane(run, lowest_bit(rest)).put(runs, lane, LANES);
+    if (many == 0 ? lane == 0 : many >> lane & 1) shared.longest[warp] = many ? run : ListedRun{0, 0, 0, 0, 0};
     sync_block();
     for (u32 w = 0; w < SUM_THREADS / LANES; w++) shared.longest[w].put(runs, thread_index(), SUM_THREADS);
 }

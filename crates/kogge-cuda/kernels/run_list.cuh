@@ -37,9 +37,15 @@ struct Cover {
 struct alignas(16) Stretch {
     u64 from, to;  // positions
 };
+// The order in which they are taken. Long ones stand at the front of their list and come first, the others from the end on: so
+// no warp is left with a long one.
+struct StretchOrder {
+    u32 count, longer, room;  // how many there are, how many of them are long, and for how many there is room
+    __device__ __forceinline__ u32 place(u32 index) const { return index < longer ? index : room - 1 - (index - longer); }
+};
 struct alignas(16) StretchList {
-    u64 count;
-    u32 next, unused;  // how many have been taken
+    StretchOrder order;
+    u32 next;  // how many have been taken
     // The stretches follow.
     __device__ __forceinline__ Stretch& stretch(u64 index) const { return ((Stretch*)(this + 1))[index]; }
 };
@@ -79,10 +85,10 @@ struct LongRuns {
 // How many tiles, and how many stretches, some windows have or those before them: 32 bits of each, of which there are
 // fewer than windows have elements.
 struct Listed {
-    u32 tiles, stretches;
+    u32 tiles, longer, shorter;
 };
 KOGGE_DEVICE Listed join_listed(const Listed& left, const Listed& right) {
-    return {left.tiles + right.tiles, left.stretches + right.stretches};
+    return {left.tiles + right.tiles, left.longer + right.longer, left.shorter + right.shorter};
 }
 
 // A run whose tiles are put in the list by more than one thread.

@@ -172,6 +172,52 @@ KOGGE_DEVICE bool scan_cut_segment(Ring<S>& ring, u32 s, const Span<typename S::
     return true;
 }
 
+// A tile's elements into its stage, with what lies beside them in its first and last 16 bytes: then the copy engine brings all,
+// and the loader needs no bytes by itself. In place another block may be writing there, and beyond the ends there may be nothing.
+template <class S>
+KOGGE_DEVICE u32 begin_wide_load(const SegmentedArguments<S>& arguments, u8* stage, const Landing& at, Barrier* full, u32 lane) {
+    typedef typename S::Input Input;
+    const u8 *first = (const u8*)arguments.input, *behind = first + arguments.length * sizeof(Input);
+    const u8 *from = at.input, *end = from + at.count * sizeof(Input);
+    const u8 *lower = from - (u64)from % 16, *higher = end + (u64)-(u64)end % 16;
+    if (arguments.input != arguments.output && lower >= first && higher <= behind) from = lower, end = higher;
+    return begin_load<S>(stage, from, (u32)(end - from), full, lane);
+}
+
+// Where a tile of the list lies; behind the last, any number.
+template <class S>
+KOGGE_DEVICE Landing landing_in_list(const Rounds<S, RunTiles<S>>& rounds, u64 tile) {
+    if (!rounds.has(tile)) return {nullptr, nullptr, (u32)tile, 0};
+    auto from = rounds.tiles.input(tile);
+    return {from.bytes, rounds.tiles.output(tile), (u32)tile, from.count};
+}
+
+// A loader as that of round_scan.cuh. A drawn number takes a trip to memory, and so does the tile of that number in the list:
+// both are asked for before the loader waits for a stage.
+template <class S>
+KOGGE_DEVICE void run_loader(Ring<S>& ring, Rounds<S, RunTiles<S>>& rounds, u32 lane) {
+    const SegmentedArguments<S>& arguments = rounds.tiles.arguments;
+    constexpr u32 COMING = Ring<S>::COMING;
+    Draws draws(rounds.tiles.workspace(), rounds.tiles.count, COMING + 1);
+    bool draw = rounds.drawn && lane == 0;
+    u32 number = 0;
+    u64 tile = rounds.given(0);
+    for (u32 r = 0; rounds.has(tile); r++, tile = rounds.tile(ring, r)) {
+        u32 s = rounds.stage(r);
+        Landing coming;
+        if (draw) {
+            if (r > 0) draws.take(number);
+            coming = landing_in_list(rounds, draws.last);
+            number = draws.ask();
+        }
+        if (r >= S::STAGES) barrier_wait(&ring.empty[s], rounds.parity(r) ^ 1);
+        if (r >= S::FLIGHT) barrier_wait(&ring.full[rounds.stage(r - S::FLIGHT)], rounds.parity(r - S::FLIGHT));
+        u32 bytes = begin_wide_load(arguments, ring.stage[s], rounds.landing(ring, r, tile), &ring.full[s], lane);
+        if (draw) ring.of_round(r + COMING) = coming;
+        end_load<S>(&ring.full[s], bytes, lane);
+    }
+}
+
 // A reducer and a scanner as those of round_scan.cuh, for tiles that often begin anywhere in 16 bytes and are often cut
 // short. The total of a segment that is cut short counts for the total of its run alone.
 template <class S>
@@ -179,7 +225,6 @@ KOGGE_DEVICE void run_reducer(Ring<S>& ring, Rounds<S, RunTiles<S>>& rounds, u32
     typedef typename S::Op Op;
     typedef typename Op::Element A;
     typedef typename S::Input Input;
-    constexpr u32 SHARE = SEGMENTS_PER_TILE / S::REDUCERS;
     bool totals = rounds.tiles.arguments.inits.totals;
     share_epoch(ring, false, lane);
     u64 index = rounds.given(0), next;
@@ -189,7 +234,7 @@ KOGGE_DEVICE void run_reducer(Ring<S>& ring, Rounds<S, RunTiles<S>>& rounds, u32
         u32 segments = (tile.count + Order<Input>::SEGMENT - 1) / Order<Input>::SEGMENT;
         barrier_wait(&ring.full[s], rounds.parity(r));
         next = rounds.tile(ring, r + 1);
-        for (u32 i = warp * SHARE; i < (warp + 1) * SHARE && i < segments; i++) {
+        for (u32 i = warp; i < segments; i += S::REDUCERS) {
             Maybe<A> total = {A(), true};
             A* rows = is_wide<A>() ? ring.row[s] + i * ROWS_PER_SEGMENT : nullptr;
             if (totals || tile.count >= (i + 1) * Order<Input>::SEGMENT) total = segment_total<S>(tile, i * CHUNKS_PER_SEGMENT, lane, rows);
@@ -210,9 +255,11 @@ template <class S>
 KOGGE_DEVICE void run_scanner(Ring<S>& ring, Rounds<S, RunTiles<S>>& rounds, u32 warp, u32 lane) {
     typedef typename S::Input Input;
     typedef typename S::Output Output;
-    u32 segment = warp % ring.SCANNERS, group = warp / ring.SCANNERS, start = segment * CHUNKS_PER_SEGMENT;
+    u32 group = warp / ring.SCANNERS;
     u64 index = rounds.given(group), next;
     for (u32 r = group; rounds.has(index); r += S::GROUPS, index = next) {
+        // Another one in every round: of tiles that are cut short the last are missing.
+        u32 segment = (warp + r) % ring.SCANNERS, start = segment * CHUNKS_PER_SEGMENT;
         u32 s = rounds.stage(r);
         Landing at = rounds.landing(ring, r, index);
         Span<Input> tile = ring.landed(s, at);

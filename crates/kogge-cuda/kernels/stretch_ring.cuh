@@ -45,12 +45,13 @@ struct StretchLoader {
     StretchRing<S>& ring;
     const SegmentedArguments<S>& arguments;
     u32 warp, lane;
+    StretchOrder order;
     Stretch at, next;
     u32 number;  // lane 0: of that after the next
     bool begins;
 
     __device__ __forceinline__ StretchLoader(StretchRing<S>& ring, const SegmentedArguments<S>& arguments, u32 warp, u32 lane)
-        : ring(ring), arguments(arguments), warp(warp), lane(lane), begins(true) {
+        : ring(ring), arguments(arguments), warp(warp), lane(lane), order(arguments.stretches->order), begins(true) {
         u32 first = draw(), second = draw();
         number = draw();
         at = fetch(first);
@@ -87,8 +88,8 @@ struct StretchLoader {
     __device__ __forceinline__ u32 draw() const { return lane == 0 ? draw_number(&arguments.stretches->next) : 0; }
     __device__ __forceinline__ Stretch fetch(u32 drawn) const {
         u32 index = shuffle(drawn, 0);
-        if (index >= arguments.stretches->count) return {0, 0};
-        return arguments.stretches->stretch(index);
+        if (index >= order.count) return {0, 0};
+        return arguments.stretches->stretch(order.place(index));
     }
     // The lowest address of the elements at a stage's positions, some of which may not exist.
     __device__ __forceinline__ u64 address(u64 base) const {

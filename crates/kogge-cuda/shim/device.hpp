@@ -71,6 +71,8 @@ KOGGE_DEVICE u32 draw_number_of(u32* next, u32 count) {
     }
     return number;
 }
+// kernels/shared_bits.cuh
+KOGGE_DEVICE void set_shared_bits(u32* word, u32 bits) { __atomic_fetch_or(word, bits, __ATOMIC_RELAXED); }
 
 enum : u32 { CACHE_LINE = 128 };
 KOGGE_DEVICE void prefetch(const void*) {}

@@ -16,8 +16,8 @@ struct Specimen {
     static constexpr bool EXCLUSIVE = EXCLUSIVE_, REVERSE = REVERSE_;
     static constexpr bool BULK = RING == 6, LONG_IN_ROUNDS = RING > 0;
     static constexpr u32 STEPS = STEPS_, OFFSET_BYTES = OFFSET_BYTES_;
-    static constexpr u32 STAGES = RING, GROUPS = RING == 4 ? 2 : 1, REDUCERS = RING == 4 ? 2 : 4, AHEAD = 1, FLIGHT = 2,
-                         LOOKERS = is_wide<typename O::Element>() ? 2 : 1;
+    static constexpr u32 STAGES = RING, GROUPS = RING == 4 ? 2 : 1, REDUCERS = RING == 4 ? 2 : 4, AHEAD = RING > 2 && !is_wide<typename O::Element>() ? 2 : 1, FLIGHT = 2,
+                         LOOKERS = 2;
     // As WindowShape has it, which the kernel of rounds doesn't know.
     static constexpr u32 WINDOW = 8 * STEPS * Order<I>::CHUNK * CHUNKS_PER_ROW, MARKED = WINDOW / ((WINDOW + MOST_MARKED - 1) / MOST_MARKED);
     typedef ByMask Source;

@@ -14,6 +14,7 @@
 #include "../kernels/inits.cuh"
 #include "../kernels/run_list.cuh"
 #include "../kernels/heads.cuh"
+#include "../kernels/offset_heads.cuh"
 #include "../kernels/segmented_arguments.cuh"
 
 #include <unistd.h>
@@ -32,30 +33,43 @@ template <class Source, bool REVERSE, u32 WINDOW>
 void run_mark(const void* a) {
     mark<Source, REVERSE, WINDOW>(*(const MarkArguments*)a);
 }
-template <class Offset, bool REVERSE, u32 WINDOW>
+template <class Offset, bool REVERSE, u32 WINDOW, u32 WINDOWS>
 void run_mark_offsets(const void* a) {
-    mark_offsets<Offset, REVERSE, WINDOW>(*(const MarkArguments*)a);
+    mark_offsets<Offset, REVERSE, WINDOW, WINDOWS>(*(const MarkArguments*)a);
 }
 template <bool REVERSE, u32 WINDOW>
 constexpr Kernel sources[] = {
-    run_mark_offsets<u32, REVERSE, WINDOW>, run_mark_offsets<u64, REVERSE, WINDOW>,
-    run_mark<ByFlag, REVERSE, WINDOW>,      run_mark<ByKey<u32>, REVERSE, WINDOW>,
+    nullptr, nullptr, run_mark<ByFlag, REVERSE, WINDOW>, run_mark<ByKey<u32>, REVERSE, WINDOW>,
     run_mark<ByKey<KeyF16>, REVERSE, WINDOW>, run_mark<ByKey<double>, REVERSE, WINDOW>,
     run_mark<ByKey<u8>, REVERSE, WINDOW>,   run_mark<ByKey<u64>, REVERSE, WINDOW>,
     run_mark<ByKey<KeyBf16>, REVERSE, WINDOW>,
 };
+// By offsets, of which there are two types, a thread block has some windows.
+template <u32 WINDOW, u32 WINDOWS>
+void launch_offsets(const MarkArguments& a, bool wide, bool reverse, u32 seed) {
+    constexpr Kernel kernels[] = {run_mark_offsets<u32, false, WINDOW, WINDOWS>, run_mark_offsets<u32, true, WINDOW, WINDOWS>,
+                                  run_mark_offsets<u64, false, WINDOW, WINDOWS>, run_mark_offsets<u64, true, WINDOW, WINDOWS>};
+    u32 blocks = (u32)((a.window_count + WINDOWS - 1) / WINDOWS);
+    if (blocks > 0) shim::launch(blocks, OFFSET_THREADS, sizeof(OffsetMarks<u32, false, WINDOW, WINDOWS>), seed, kernels[wide * 2 + reverse], &a);
+}
 
 // The mask of heads.
 template <bool REVERSE, u32 WINDOW>
 MarkArguments run_marks(const Request& q, const LongRuns& long_runs) {
     u64 windows = (q.length + WINDOW - 1) / WINDOW;
     MarkArguments a = {q.from, q.length, q.segments, (u32*)q.heads, q.windows, q.first, (Workspace*)q.workspace, windows, long_runs};
-    bool offsets = q.source < 2;
-    std::memset(q.heads, offsets ? 0 : 0xa5, windows * WINDOW / 8);
-    std::memset((void*)q.windows, offsets ? 0 : 0xa5, (windows + 1) * sizeof(Window));
-    std::memset((void*)q.first, offsets ? 0 : 0xa5, windows * sizeof(u32));
-    constexpr u64 WINDOWS = MARK_THREADS / LANES / mark_warps(WINDOW), SEGMENTS = MARK_THREADS * MARK_SEGMENTS;
-    u64 blocks = offsets ? (q.segments + SEGMENTS - 1) / SEGMENTS : (windows + WINDOWS - 1) / WINDOWS;
+    std::memset(q.heads, 0xa5, windows * WINDOW / 8);
+    std::memset((void*)q.windows, 0xa5, (windows + 1) * sizeof(Window));
+    std::memset((void*)q.first, 0xa5, windows * sizeof(u32));
+    if (q.source < 2) {
+        bool wide = q.source == 1;
+        // Few blocks: each has 1,024 fibers, of which ThreadSanitizer has 8,128.
+        if (windows <= 12) launch_offsets<WINDOW, 3>(a, wide, REVERSE, q.seed);
+        else launch_offsets<WINDOW, 64>(a, wide, REVERSE, q.seed);
+        return a;
+    }
+    constexpr u64 WINDOWS = MARK_THREADS / LANES / mark_warps(WINDOW);
+    u64 blocks = (windows + WINDOWS - 1) / WINDOWS;
     if (blocks > 0) shim::launch((u32)blocks, MARK_THREADS, sizeof(MarkShared), q.seed, sources<REVERSE, WINDOW>[q.source], &a);
     return a;
 }

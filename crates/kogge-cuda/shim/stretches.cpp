@@ -19,8 +19,8 @@ struct Specimen {
     typedef Stored Accumulator;
     static constexpr bool EXCLUSIVE = EXCLUSIVE_, REVERSE = REVERSE_, BULK = RING == 6;
     static constexpr u32 OFFSET_BYTES = 8, MARKED = Order<I>::TILE / 4;
-    static constexpr u32 STAGES = RING, GROUPS = RING == 4 ? 2 : 1, REDUCERS = RING == 4 ? 2 : 4, AHEAD = 1, FLIGHT = 2,
-                         LOOKERS = is_wide<typename O::Element>() ? 2 : 1;
+    static constexpr u32 STAGES = RING, GROUPS = RING == 4 ? 2 : 1, REDUCERS = RING == 4 ? 2 : 4, AHEAD = RING > 2 && !is_wide<typename O::Element>() ? 2 : 1, FLIGHT = 2,
+                         LOOKERS = 2;
     typedef LeftFold<Specimen> Fold;
 };
 // The same with the ring of stretches.

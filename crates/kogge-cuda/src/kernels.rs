@@ -77,6 +77,8 @@ files! {
     LAUNCHES: "launches.cuh";
     RUN_LIST: "run_list.cuh";
     HEADS: "heads.cuh" [ORDER VALUE SLOT LAUNCHES RUN_LIST];
+    SHARED_BITS: "shared_bits.cuh";
+    OFFSET_HEADS: "offset_heads.cuh" [LAUNCHES HEADS SHARED_BITS];
     SEGMENTED_ARGUMENTS: "segmented_arguments.cuh" [SLOT INITS RUN_LIST HEADS];
     CELLS: "cells.cuh" [ORDER VALUE CHUNK MEMORY ROW SEGMENT RUN_LIST HEADS];
     SEGMENTED_WINDOW: "segmented_window.cuh" [

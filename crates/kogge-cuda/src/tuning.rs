@@ -80,10 +80,15 @@ pub struct Tuning {
     pub markers: u32,
     /// Pieces of keys that each of them has under way.
     pub pieces: u32,
+    /// Warps that look ahead where long segments go in rounds: such tiles are of all
+    /// lengths, so that the totals of others come when they come.
+    pub run_lookers: u32,
+    /// Tiles that such blocks reduce before they look at the totals of others.
+    pub run_ahead: u32,
     /// Windows of the longest kind for each multiprocessor, at least, or windows have two rows a warp: then segments of short
     /// sequences are scanned by more of them.
     pub long_windows: u32,
-    /// Stages of each warp's ring for segments in stretches,
+    /// Stages of each warp's ring for segments in stretches, two if a multiprocessor has no room for two blocks of so many,
     pub stretch_stages: u32,
     /// and thread blocks of such warps on a multiprocessor, at most, if accumulators have four bytes at most.
     pub stretch_residents: u32,
@@ -144,10 +149,12 @@ impl Default for Tuning {
             run_rounds_tiles: 8,
             markers: 4,
             pieces: 2,
+            run_lookers: 2,
+            run_ahead: 2,
             long_windows: 2,
-            stretch_stages: 2,
-            stretch_residents: 3,
-            stretches_per_warp: 8,
+            stretch_stages: 3,
+            stretch_residents: 2,
+            stretches_per_warp: 12,
             stretches_by_key: StretchesByKey::AsTheLastCall,
             short_line_bytes: 256 << 20,
             ragged_line_bytes: 512 << 10,

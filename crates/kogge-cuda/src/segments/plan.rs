@@ -104,6 +104,8 @@ pub struct SegmentPlan {
     pub marked: u32,
     /// How many of those there are.
     pub marks: u64,
+    /// How many of them a thread block marks, by offsets.
+    pub block_marks: u32,
     /// Thread blocks that a multiprocessor has room for.
     pub residents: u32,
     /// Bytes of shared memory a block.
@@ -230,6 +232,9 @@ const RUN_TILE_BYTES: u64 = 32;
 const STRETCH_BYTES: u64 = 16;
 /// Tiles for each multiprocessor up to which exact operators go by windows in one launch.
 const FEW_TILES: u32 = 2;
+/// Positions that a thread block marks by offsets, at most, and its threads: those of kernels/offset_heads.cuh.
+const MARKED_POSITIONS: usize = 1 << 19;
+pub(super) const OFFSET_THREADS: usize = 1024;
 /// What a window tells others of its heads (kernels/window_heads.cuh).
 const HEAD_SLOT: u64 = 16;
 /// Warps of a thread block.
@@ -275,8 +280,7 @@ pub fn plan_segments(
     // One more than are full: what lies before the end may wait for it.
     let windows = problem.len / window as u64 + 1;
     let marks = problem.len.div_ceil(marked as u64);
-    let most_blocks = marks.max(source.segments().map_or(0, |n| n.div_ceil(256)));
-    if most_blocks > i32::MAX as u64 {
+    if marks > i32::MAX as u64 {
         let what = format!("{} elements: more than a launch has thread blocks", problem.len);
         return Err(Error::Unsupported(what));
     }
@@ -291,6 +295,7 @@ pub fn plan_segments(
         steps: steps as u32,
         marked: marked as u32,
         marks,
+        block_marks: block_marks(marks, marked, device),
         residents: match residents(problem, shared_bytes, device) {
             // What is left of windows takes registers too, and little time.
             most if rounds.is_some() && accumulator_bytes(problem) > 4 => most.min(2),
@@ -383,6 +388,13 @@ fn run_slots(problem: &Problem) -> u64 {
 fn few_tiles(problem: &Problem, device: Capability) -> bool {
     let tiles = problem.len.div_ceil(problem.order().tile() as u64);
     tiles <= u64::from(FEW_TILES * device.multiprocessors)
+}
+
+/// Windows of the mask that a thread block marks by offsets: so many that each multiprocessor has two blocks, as far as there is
+/// shared memory for that, and a thread for each.
+fn block_marks(marks: u64, marked: usize, device: Capability) -> u32 {
+    let most = (MARKED_POSITIONS / marked).clamp(1, OFFSET_THREADS);
+    (marks / u64::from(2 * device.multiprocessors)).clamp(1, most as u64) as u32
 }
 
 const fn mask_bytes(marks: u64, marked: u32) -> u64 {

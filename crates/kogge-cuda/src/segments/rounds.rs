@@ -166,6 +166,15 @@ impl LongSegments {
         }
         let (ring, shared_bytes) =
             ring(order, problem.element_bytes as u32, accumulator, 0, device, tuning)?;
+        // Wide values aren't drawn, and have two look-aheads in any case.
+        let ring = match accumulator {
+            0..=8 => Ring {
+                lookers: tuning.run_lookers,
+                ahead: tuning.run_ahead.min(ring.stages - 1),
+                ..ring
+            },
+            _ => ring,
+        };
         let tiles = problem.len / tile + cut;
         u32::try_from(tiles).ok()?;
         Some(Self {

@@ -1,6 +1,6 @@
 //! The texts of the kernels of a scan by segments.
 
-use super::plan::{KeyType, SegmentPlan, SegmentSource};
+use super::plan::{KeyType, OFFSET_THREADS, SegmentPlan, SegmentSource};
 use super::rounds::{ExactSegments, LongSegments};
 use super::stretches::Stretches;
 use crate::kernels;
@@ -11,37 +11,68 @@ use kogge_core::{Accumulate, Direction, Element};
 
 /// Threads of a block of the kernels, in the order of their launches.
 pub(super) const MARK_THREADS: u32 = 256;
-/// Segments of a thread that marks by offsets.
-pub(super) const MARK_SEGMENTS: u32 = 4;
 pub(super) const SUM_THREADS: u32 = 1024;
 pub(super) const SCAN_THREADS: u32 = 256;
 /// Shared memory of the first two: notes of each warp.
-pub(super) const MARK_BYTES: u32 = MARK_THREADS / 32 * 20;
-pub(super) const SUM_BYTES: u32 = SUM_THREADS / 32 * (16 + 8 + 40) + 32;
+const NOTE_BYTES: u32 = MARK_THREADS / 32 * 20;
+pub(super) const SUM_BYTES: u32 = SUM_THREADS / 32 * (16 + 12 + 40) + 32;
+
+/// Threads and bytes of shared memory of a block that marks. By offsets it keeps its words of the mask, notes of each window,
+/// and what its warps have counted.
+pub(super) fn mark_block(source: SegmentSource, plan: &SegmentPlan) -> (u32, u32) {
+    match source.segments() {
+        None => (MARK_THREADS, NOTE_BYTES),
+        Some(_) => {
+            let notes = plan.block_marks * (plan.marked / 8 + 8);
+            (OFFSET_THREADS as u32, notes.next_multiple_of(16) + 2 * 2 * 32 * 4)
+        }
+    }
+}
 
 /// The text of the kernel that marks where segments start.
 pub(super) fn mark(source: SegmentSource, direction: Direction, plan: &SegmentPlan) -> String {
-    let kernel = if source.segments().is_some() { "mark_offsets" } else { "mark" };
     let of = type_of(source);
     let (reverse, window) = (direction == Direction::Reverse, plan.marked);
-    entry(MARK_THREADS, &format!("{kernel}<{of}, {reverse}, {window}>"))
+    let (threads, bytes) = mark_block(source, plan);
+    match source.segments() {
+        None => {
+            let kernel = format!("mark<{of}, {reverse}, {window}>");
+            entry(&kernels::HEADS, threads, ("MarkShared", bytes), &kernel)
+        }
+        Some(_) => {
+            let arguments = format!("{of}, {reverse}, {window}, {}", plan.block_marks);
+            let shared = format!("OffsetMarks<{arguments}>");
+            entry(
+                &kernels::OFFSET_HEADS,
+                threads,
+                (&shared, bytes),
+                &format!("mark_offsets<{arguments}>"),
+            )
+        }
+    }
 }
 
 /// The text of the kernel that makes of every window's heads what precedes the window.
 pub(super) fn sum() -> String {
-    entry(SUM_THREADS, "sum_windows")
+    entry(&kernels::HEADS, SUM_THREADS, ("SumShared", SUM_BYTES), "sum_windows")
 }
 
-fn entry(threads: u32, kernel: &str) -> String {
+fn entry(
+    file: &'static kernels::File,
+    threads: u32,
+    (shared, bytes): (&str, u32),
+    kernel: &str,
+) -> String {
     format!(
-        "{heads}
-static_assert(sizeof(MarkShared) <= {MARK_BYTES} && sizeof(SumShared) <= {SUM_BYTES}, \"room for the kernel\");
+        "{text}
+typedef {shared} Shared;
+static_assert(sizeof(Shared) <= {bytes}, \"room for the kernel\");
 extern \"C\" __global__ void __launch_bounds__({threads})
 {ENTRY}(const __grid_constant__ MarkArguments arguments) {{
     {kernel}(arguments);
 }}
 ",
-        heads = kernels::text_of(&[&kernels::HEADS]),
+        text = kernels::text_of(&[file]),
     )
 }
 

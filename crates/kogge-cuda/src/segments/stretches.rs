@@ -39,14 +39,22 @@ impl Stretches {
         device: Capability,
         tuning: &Tuning,
     ) -> Option<Self> {
-        let shared_bytes = WARPS * stage_bytes(problem) * tuning.stretch_stages + 128;
         // As the registers have room, by the bytes of what a lane keeps.
         let most = match problem.accumulator_bytes {
             0..=4 if problem.order().chunk() <= 4 => tuning.stretch_residents,
             0..=8 => 2,
             _ => 1,
         };
-        let residents = (device.shared_bytes / (shared_bytes + RESERVED)).min(most);
+        let of = |stages: u32| {
+            let shared_bytes = WARPS * stage_bytes(problem) * stages + 128;
+            (stages, shared_bytes, (device.shared_bytes / (shared_bytes + RESERVED)).min(most))
+        };
+        let most_stages = of(tuning.stretch_stages);
+        let (stages, shared_bytes, residents) = if most_stages.2 < most.min(2) {
+            of(tuning.stretch_stages.min(2))
+        } else {
+            most_stages
+        };
         let stretches = problem.len.div_ceil(Self::marked(problem.order()) as u64);
         let blocks = stretches.div_ceil(WARPS.into()).max(1);
         let warps = u64::from(residents * device.multiprocessors * WARPS);
@@ -54,7 +62,7 @@ impl Stretches {
         (residents > 0 && enough).then_some(Self {
             blocks: blocks.min((residents * device.multiprocessors).into()) as u32,
             residents,
-            stages: tuning.stretch_stages,
+            stages,
             shared_bytes,
             bulk: long.ring.bulk,
         })

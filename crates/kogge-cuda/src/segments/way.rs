@@ -1,9 +1,7 @@
 //! One way to scan segments: a plan and its kernels, and the launches that carry it out.
 
 use super::choice::HeadsLeft;
-use super::source::{
-    MARK_BYTES, MARK_SEGMENTS, MARK_THREADS, SCAN_THREADS, SUM_BYTES, SUM_THREADS,
-};
+use super::source::{MARK_THREADS, SCAN_THREADS, SUM_BYTES, SUM_THREADS, mark_block};
 use super::{ExactSegments, SegmentPlan, SegmentSource, source};
 use crate::inits::InitArguments;
 use crate::launch::{Grid, Module};
@@ -77,7 +75,10 @@ where
             find: match plan.one_launch {
                 true => None,
                 false => Some(Find {
-                    mark: device.module(source::mark(source, direction, &plan), MARK_BYTES)?,
+                    mark: device.module(
+                        source::mark(source, direction, &plan),
+                        mark_block(source, &plan).1,
+                    )?,
                     sum: device.module(source::sum(), SUM_BYTES)?,
                 }),
             },
@@ -325,23 +326,14 @@ where
         workspace: &Workspace,
         mark: &mut MarkArguments,
     ) -> Result<(), Error> {
-        let stream = workspace.stream();
-        let blocks = match self.source.segments() {
-            None => self.plan.marks.div_ceil(windows_marked(self.plan.marked)),
-            Some(segments) => {
-                // SAFETY: the scratch memory begins at the mask and has so many bytes, up to the first heads.
-                unsafe {
-                    let scratch = self.plan.scratch();
-                    let bytes =
-                        if self.plan.exact.is_some() { scratch.windows } else { scratch.cut }
-                            as usize;
-                    result::memset_d8_async(mark.heads, 0, bytes, stream.cu_stream())
-                }?;
-                segments.div_ceil(u64::from(MARK_THREADS * MARK_SEGMENTS))
-            }
+        let windows = match self.source.segments() {
+            None => windows_marked(self.plan.marked),
+            Some(_) => self.plan.block_marks.into(),
         };
+        let (threads, bytes) = mark_block(self.source, &self.plan);
+        let grid = grid(self.plan.marks.div_ceil(windows), threads, bytes);
         // SAFETY: the struct is the kernel's own; the rest is the caller's promise.
-        unsafe { find.mark.launch(grid(blocks, MARK_THREADS, MARK_BYTES), stream, mark) }
+        unsafe { find.mark.launch(grid, workspace.stream(), mark) }
     }
 
     /// Launches what finds the segments.

@@ -191,7 +191,7 @@ fn segments_without_numbers_go_in_stretches() {
     let plan = |problem, brackets, device| tuned(problem, brackets, device, &Tuning::default());
     let sums = plan(problem(1 << 28, 4, 4, 4), Brackets::Fixed, H100);
     let (stretches, long) = (sums.stretches.unwrap(), sums.rounds.unwrap());
-    assert_eq!((stretches.blocks, stretches.residents, stretches.stages), (3 * 132, 3, 2));
+    assert_eq!((stretches.blocks, stretches.residents, stretches.stages), (2 * 132, 2, 3));
     assert_eq!((sums.marked, sums.marks, sums.lead_bytes), (2048, 1 << 17, 0));
     assert_eq!((long.shorter, long.tiles), (8192, (1 << 16) + 1));
     let scratch = sums.scratch();
@@ -200,8 +200,18 @@ fn segments_without_numbers_go_in_stretches() {
     assert!([scratch.list, scratch.stretches].iter().all(|at| at % 16 == 0));
     assert!(sums.to_string().starts_with("stretches of segments of at most 8192 "), "{sums}");
 
-    // A stretch begins in 2,048 positions, and there is room for 24 warps on each multiprocessor.
-    let enough = 8 * 24 * 132 * 2048;
+    // A block marks so many windows that each multiprocessor has two blocks, and 2^19 positions at most.
+    assert_eq!(sums.block_marks, 256);
+    assert_eq!(plan(problem(1 << 26, 4, 4, 4), Brackets::Fixed, H100).block_marks, 124);
+    assert_eq!(plan(problem(1 << 16, 4, 4, 4), Brackets::Fixed, H100).block_marks, 1);
+    // Tiles of long segments are of all lengths.
+    assert_eq!((long.ring.lookers, long.ring.ahead), (2, 2));
+    let small = Capability { compute: (8, 0), multiprocessors: 108, shared_bytes: 166_912 };
+    let few = plan(problem(1 << 28, 4, 4, 4), Brackets::Fixed, small).stretches.unwrap();
+    assert_eq!((few.residents, few.stages), (2, 2), "two blocks rather than three stages");
+
+    // A stretch begins in 2,048 positions, and there is room for 16 warps on each multiprocessor.
+    let enough = 12 * 16 * 132 * 2048;
     let by = |len| plan(problem(len, 4, 4, 4), Brackets::Fixed, H100);
     assert!(by(enough).stretches.is_some());
     let fewer = by(enough - 2048);
