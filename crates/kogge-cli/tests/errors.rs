@@ -64,6 +64,10 @@ fn malformed_tables() {
     place.fails("big.csv --column x", 4, &["line 2", "1e999"]);
     place.write("ragged.csv", "x,y\n1,2\n3\n");
     place.fails("ragged.csv --column x -o y.csv", 4, &["line 3", "1 cells"]);
+    // Line ends of another age, beyond what is read at once, too.
+    place.write("old.csv", "x\r".to_owned() + &"1\r".repeat(200_000) + "five\r");
+    place.fails("old.csv --column x -o y.csv", 4, &["line 200002", "'five'"]);
+    place.fails("old.csv --column x --dtype i64 -o y.csv", 4, &["line 200002", "'five'"]);
     place.write("empty.csv", "");
     place.fails("empty.csv --column x", 4, &["empty"]);
     for format in ["parquet", "arrow"] {

@@ -53,6 +53,10 @@ pub(super) struct Records<R> {
     most: u64,
     /// The place and the line at which the last record starts.
     start: (u64, u64),
+    /// The lines up to its end that the reader doesn't count: those that `\r` alone ends.
+    uncounted: u64,
+    /// Whether it ends with a `\r`, which a `\n` may follow.
+    split: bool,
 }
 
 impl<R: Read> Records<R> {
@@ -69,15 +73,18 @@ impl<R: Read> Records<R> {
             cut_off,
             most: MOST,
             start: (0, 1),
+            uncounted: 0,
+            split: false,
         }
     }
 
     /// Reads the next record; whether there is one. What ends a source that is cut off is none.
     pub(super) fn next(&mut self) -> Result<bool> {
         let place = self.csv.position();
-        self.start = (place.byte(), place.line());
+        self.start = (place.byte(), place.line() + self.uncounted);
         self.csv.get_mut().most = self.start.0 + self.most;
         let read = self.csv.read_byte_record(&mut self.record);
+        self.count_lines();
         let Kept { ended, stopped, .. } = *self.csv.get_ref();
         if ended && self.cut_off {
             return Ok(false);
@@ -92,6 +99,20 @@ impl<R: Read> Records<R> {
             }
             _ => super::csv_error(&error, &self.name),
         })
+    }
+
+    /// Counts the lines in the last record that the reader doesn't.
+    fn count_lines(&mut self) {
+        let kept = self.csv.get_ref();
+        let text = kept.from(self.start.0);
+        // The record before ended between \r and \n.
+        if self.split && text.starts_with(b"\n") {
+            self.start.1 -= 1;
+            self.uncounted -= 1;
+        }
+        let text = &text[..(self.end() - self.start.0) as usize];
+        self.split = text.ends_with(b"\r");
+        self.uncounted += returns_alone(text);
     }
 
     /// Whether the source has ended, or was stopped, where a record may.
@@ -114,8 +135,8 @@ impl<R: Read> Records<R> {
     pub(super) fn line(&self) -> u64 {
         let text = self.csv.get_ref().from(self.start.0);
         // What is left of the line end before, and empty lines.
-        let before = text.iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
-        self.start.1 + before.filter(|&&byte| byte == b'\n').count() as u64
+        let before = text.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+        self.start.1 + line_ends(&text[..before])
     }
 
     /// The place at which the last record ends.
@@ -170,8 +191,23 @@ fn open_quote(text: &[u8], delimiter: u8) -> Option<u64> {
             _ => At::Cell,
         };
     }
-    let lines = || text[..opened].iter().filter(|&&byte| byte == b'\n').count() as u64;
-    (at == At::Quoted).then(lines)
+    (at == At::Quoted).then(|| line_ends(&text[..opened]))
+}
+
+/// How many lines end in a text: by `\n`, `\r\n`, or `\r` alone.
+fn line_ends(text: &[u8]) -> u64 {
+    text.iter().filter(|&&byte| byte == b'\n').count() as u64 + returns_alone(text)
+}
+
+/// How many `\r` have no `\n` behind them.
+fn returns_alone(text: &[u8]) -> u64 {
+    let (text, last) = text.strip_suffix(b"\r").map_or((text, 0), |text| (text, 1));
+    // Most records have no other, which is found out many bytes at a time.
+    if !text.contains(&b'\r') {
+        return last;
+    }
+    let alone = |at: usize| text[at] == b'\r' && text.get(at + 1) != Some(&b'\n');
+    last + (0..text.len()).filter(|&at| alone(at)).count() as u64
 }
 
 #[cfg(test)]
@@ -195,6 +231,7 @@ mod tests {
             ("x,n\n1,\"a\n2,3\n", 2),
             ("x,n\r\n1,\"a\r\n2,3\r\n", 2),
             ("x,n\n1,2\n\n\"a\nb\",\"c\n2,3", 5),
+            ("x,n\r1,2\r\r\"a\rb\",\"c\r2,3", 5),
             ("\u{feff}\"x,n\n1,2\n", 1),
             ("x,n\n\"1,2\n", 2),
         ] {
@@ -227,9 +264,16 @@ mod tests {
 
     #[test]
     fn counts_lines_of_any_end() {
-        for text in ["x,n\n1,2\n\n3\n", "x,n\r\n1,2\r\n\r\n3\r\n"] {
-            let error = read_all(text, false, MOST).unwrap_err();
-            assert!(error.contains("line 4 of it has 1 cells, the header has 2"), "{error}");
+        for end in ["\n", "\r\n", "\r"] {
+            for lines in ["x,n|1,2||3|", "||x,n|3", "x,\"a|b|\"|3", "x,n|1,2|\"a\",2|3|"] {
+                let text = lines.replace('|', end);
+                let error = read_all(&text, false, MOST).unwrap_err();
+                let line = lines.split('3').next().unwrap().matches('|').count() + 1;
+                let says = format!("line {line} of it has 1 cells, the header has 2");
+                assert!(error.contains(&says), "{text:?}: {error}");
+            }
         }
+        let mixed = "x,n\r1,2\n1,2\r\n1,2\r\r\n3";
+        assert!(read_all(mixed, false, MOST).unwrap_err().contains("line 6 of it"));
     }
 }
