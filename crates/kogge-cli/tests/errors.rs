@@ -97,6 +97,29 @@ fn quotes_that_nothing_closes() {
 }
 
 #[test]
+fn text_that_is_not_utf8() {
+    let place = place();
+    let text = b"x,city\n1,Paris\n\n2,\"a\nb\"\n3,caf\xe9\n";
+    place.write("latin.csv", text);
+    place.write("head.csv", b"x,caf\xe9\n1,\xe9\n");
+    let says = ["line 6 of", "'city'", "UTF-8", "iconv"];
+    for format in ["parquet", "arrow", "arrows"] {
+        place.fails(&format!("latin.csv --column x -o y.{format}"), 4, &says);
+        let scan = format!("- --column x -o y.{format}");
+        let piped = place.scan(&scan).write_stdin(text).output().unwrap();
+        assert_eq!(piped.status.code(), Some(4));
+        let says = ["header of 'head.csv'", "column 2", "UTF-8"];
+        place.fails(&format!("head.csv --column x -o y.{format}"), 4, &says);
+    }
+    assert_eq!(place.names(), ["head.csv", "latin.csv", "x.csv", "x.npy"]);
+    // Text stays as it is.
+    place.stdout("head.csv --column x -o y.csv");
+    assert_eq!(place.read("y.csv"), b"x,caf\xe9,x_sum\n1,\xe9,1\n");
+    place.stdout("head.csv --column x -o y.tsv");
+    assert_eq!(place.read("y.tsv"), b"x\tcaf\xe9\tx_sum\n1\t\xe9\t1\n");
+}
+
+#[test]
 fn damaged_arrow() {
     let place = place();
     place.stdout("x.csv --column precipitation -o x.arrow");

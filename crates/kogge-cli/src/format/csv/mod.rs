@@ -104,7 +104,7 @@ impl CsvTable {
             dtypes[at] = Some(dtype);
             columns.push(Source { name: names[at].clone(), dtype, meaning: None });
         }
-        let text = TextHead { line, newline, delimiter, names, dtypes };
+        let text = TextHead { file: name.clone(), line, newline, delimiter, names, dtypes };
         let head = Head { columns, whole: Whole::Text(text.clone()), bytes };
         let batch_bytes = BATCH_BYTES.min(job.buffer);
         Ok(Self { head, text, selection, name, source: Some(source), batch_bytes, sampled })
