@@ -97,6 +97,8 @@ pub struct TextHead {
     pub names: Vec<String>,
     /// What the cells of each column hold; `None` for text.
     pub dtypes: Vec<Option<Dtype>>,
+    /// The columns to be scanned, whose type is that of the scan.
+    pub scanned: Vec<usize>,
 }
 
 impl Whole {

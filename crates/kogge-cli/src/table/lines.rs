@@ -4,7 +4,7 @@ use super::batch::{Lines, TextHead};
 use super::bridge::{data_type, to_array};
 use super::column::Column;
 use crate::error::{Error, Result};
-use crate::format::csv::split;
+use crate::format::csv::{is_long_integer, split};
 use crate::text::read_element;
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
@@ -79,13 +79,18 @@ impl<'a> Cells<'a> {
 
     fn numbers(&self, dtype: Dtype) -> Result<Column> {
         let mut column = Column::new(dtype);
+        let whole = dtype == Dtype::F64 && !self.head.scanned.contains(&self.at);
+        let read = |cell: &str, element: &mut [u8]| {
+            !(whole && is_long_integer(cell)) && read_element(dtype, cell, element)
+        };
         for (row, cell) in self.iter().enumerate() {
             let cell = String::from_utf8_lossy(cell.trim_ascii());
             if cell.is_empty() {
                 column.push_null();
-            } else if !column.push_with(|element| read_element(dtype, &cell, element)) {
+            } else if !column.push_with(|element| read(&cell, element)) {
                 let (line, name) = (self.line(row), &self.head.names[self.at]);
-                let what = format!("{line}: '{cell}' in column '{name}' is no {dtype}");
+                let what =
+                    format!("{line}: '{cell}' in column '{name}' is no {dtype}, or not exactly");
                 return Err(Error::malformed(what)
                     .hint("a pipe's types follow its first rows; read from a file instead"));
             }
