@@ -151,6 +151,33 @@ fn damaged_arrow() {
 }
 
 #[test]
+fn damaged_parquet() {
+    let place = place();
+    place.stdout("x.csv --column precipitation -o x.parquet");
+    let (whole, names) = (place.read("x.parquet"), place.names().len() + 1);
+    let mut contained = 0;
+    for at in (0..whole.len()).step_by(5) {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 0xff;
+        place.write("damaged.parquet", damaged);
+        let scan = "damaged.parquet --column precipitation --by weather --as s -o y.csv";
+        let output = place.scan(scan).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(matches!(output.status.code(), Some(0 | 4 | 5)), "{at}: {stderr}");
+        assert!(!stderr.contains("panicked"), "{at}: {stderr}");
+        contained += usize::from(stderr.contains("it is damaged: what it says"));
+        if output.status.success() {
+            assert_eq!(place.text("y.csv").lines().count(), 3, "{at}");
+            fs::remove_file(place.path("y.csv")).unwrap();
+        } else {
+            assert!(stderr.starts_with("error: "), "{at}: {stderr}");
+        }
+        assert_eq!(place.names().len(), names, "{at}");
+    }
+    assert!(contained > 0, "no damage made the reader panic");
+}
+
+#[test]
 fn malformed_arrays() {
     let place = place();
     let whole = place.read("x.npy");
