@@ -402,6 +402,42 @@ fn a_file_beyond_the_largest_allowed() {
     assert_eq!(place.names(), before);
 }
 
+/// A scan in a little more memory each time, from too little to start the program to enough.
+#[cfg(target_os = "linux")]
+#[test]
+fn too_little_memory() {
+    let place = place();
+    place.write("wide.csv", format!("k,x\n{},1\n", "k".repeat(16 << 20)));
+    let before = place.names();
+    let (mut kib, mut failed) = (64 << 10, 0);
+    loop {
+        let script = format!(
+            "ulimit -v {kib}; exec \"$0\" scan wide.csv --column x --threads 1 -o y.parquet"
+        );
+        let mut command = Command::new("sh");
+        command.args(["-c", &script, env!("CARGO_BIN_EXE_kogge")]);
+        let output = command.current_dir(place.directory.path()).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        match output.status.code() {
+            Some(0) => break,
+            Some(8) => {
+                failed += 1;
+                assert!(
+                    stderr.starts_with("error: ") && stderr.contains("ulimit -v"),
+                    "{kib}: {stderr}"
+                );
+                assert_eq!(stderr.lines().count(), 2, "{kib}: {stderr}");
+            }
+            code => {
+                assert!(failed == 0 && matches!(code, None | Some(127)), "{kib}: {code:?} {stderr}")
+            }
+        }
+        assert_eq!(place.names(), before, "{kib}");
+        kib += kib / 10;
+    }
+    assert!(failed > 0 && place.names().contains(&"y.parquet".to_owned()));
+}
+
 #[test]
 fn a_reader_that_goes_away() {
     let place = place();
