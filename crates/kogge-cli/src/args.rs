@@ -64,6 +64,12 @@ Nulls:
   Empty cells of CSV and nulls of Parquet and Arrow are skipped: the scan is that of the values that
   are there, and a null stays null beside it. The operator last-valid fills them.
 
+Types:
+  A column of CSV becomes i64, u64, f64 or bool in Parquet and Arrow, if all its cells are that, else
+  text, which has to be UTF-8. So that no digit is lost, integers stay text where they are beyond 64
+  bits, or beyond 2^53 among floats. A scanned column has the type that it is scanned in, which is
+  f64 for such integers.
+
 Keys:
   --by compares the cells of CSV as text, so 1 and 1.0 differ. Floats of Parquet and Arrow are
   compared as numbers: 0.0 equals -0.0, and NaN equals nothing, so each NaN begins a run. Nulls are

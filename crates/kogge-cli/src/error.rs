@@ -3,6 +3,7 @@
 //! The code tells a script what kind of thing to mend; the message tells a person. `EXIT_CODES`
 //! is the table that the help and the man page show.
 
+use crate::memory;
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -17,6 +18,7 @@ Exit codes:
   5    the request does not fit the data: no such column or axis, an operator without that type
   6    the output cannot be written
   7    the disk is full
+  8    there is not enough memory, or no thread can be started
   70   a defect in kogge
   130  interrupted (Ctrl-C, SIGTERM, SIGHUP)
   131  quit (Ctrl-\\, SIGQUIT)";
@@ -36,6 +38,8 @@ pub enum Fault {
     Write,
     /// There is no space left for the output.
     DiskFull,
+    /// There is no memory left, or no thread to be had.
+    Memory,
     /// Whoever read our output has had enough.
     BrokenPipe,
     /// A promise of the program to itself is broken.
@@ -103,6 +107,12 @@ impl Error {
         }
     }
 
+    /// No thread can be started.
+    pub fn no_thread(error: &dyn fmt::Display) -> Self {
+        Self::new(Fault::Memory, format!("cannot start a thread: {}", reason(error)))
+            .hint(memory::HINT)
+    }
+
     /// The same error with advice.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
@@ -119,13 +129,14 @@ impl Error {
             Fault::Mismatch => 5,
             Fault::Write => 6,
             Fault::DiskFull => 7,
+            Fault::Memory => 8,
             Fault::Defect => 70,
         }
     }
 }
 
 /// The system's reason without Rust's "(os error 2)".
-fn reason(error: &io::Error) -> String {
+fn reason(error: &dyn fmt::Display) -> String {
     let text = error.to_string();
     match text.find(" (os error") {
         Some(end) => text[..end].to_lowercase(),
@@ -200,7 +211,8 @@ mod tests {
     #[test]
     fn every_code_is_documented() {
         use Fault::*;
-        for fault in [Usage, Read, Malformed, Mismatch, Write, DiskFull, BrokenPipe, Defect] {
+        for fault in [Usage, Read, Malformed, Mismatch, Write, DiskFull, Memory, BrokenPipe, Defect]
+        {
             let code = Error::new(fault, "").exit_code();
             assert!(EXIT_CODES.contains(&format!("\n  {code} ")), "{fault:?}");
         }

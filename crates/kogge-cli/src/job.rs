@@ -1,7 +1,7 @@
 //! One `kogge scan`: the arguments, and what follows from them whatever the format.
 
 use crate::args::ScanArgs;
-use crate::error::{Error, Fault, Result};
+use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::input::Input;
 use crate::output::Output;
@@ -33,10 +33,6 @@ const BUFFER_VARIABLE: &str = "KOGGE_BUFFER";
 
 /// Does what `kogge scan` was asked for.
 pub fn scan(args: &ScanArgs) -> Result<()> {
-    if let Some(threads) = args.threads {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global();
-        pool.map_err(|error| Error::new(Fault::Defect, error.to_string()))?;
-    }
     let input = Input::open(&args.input)?;
     let input_format = input_format(args, &input)?;
     let output_format = output_format(args, input_format)?;
@@ -45,6 +41,10 @@ pub fn scan(args: &ScanArgs) -> Result<()> {
             "--input-dtype is for raw inputs; other formats name their types",
         ));
     }
+    // By itself rayon would panic where it can't start them.
+    let threads = args.threads.unwrap_or(0).into();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+    pool.map_err(|error| Error::no_thread(&error))?;
     let job = Job { args, output_format, buffer: buffer() };
     if !input_format.is_array() {
         if let Some(axis) = args.axis {

@@ -4,7 +4,7 @@
 //! on the formats; then either [`array`] (npy, raw: windows of one array) or [`table`] (CSV,
 //! Parquet, Arrow: batches of columns) runs the [`pipeline`] of reading, scanning by the [`engine`],
 //! and writing. An [`output`] appears whole or not at all, and whatever fails ends as one
-//! [`error`] with an exit code of its own.
+//! [`error`] with an exit code of its own; if [`memory`] runs out, too.
 //!
 //! `kogge lab` goes its own way, in [`lab`], and `kogge bench` in [`bench`].
 //!
@@ -20,6 +20,7 @@ mod format;
 mod input;
 mod job;
 mod lab;
+mod memory;
 mod output;
 mod pipeline;
 mod progress;
@@ -35,11 +36,15 @@ use std::io::{self, Write};
 use std::panic::catch_unwind;
 use std::process::ExitCode;
 
+#[global_allocator]
+static ALLOCATOR: memory::Allocator = memory::Allocator;
+
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return misused(&error),
     };
+    memory::watch_threads();
     signals::clean_up();
     // A panic has printed its own message by then, and removed the partial output.
     let defect = |_| Err(Error::new(Fault::Defect, "this is a defect in kogge; please report it"));

@@ -8,7 +8,9 @@ use crate::error::{Error, Fault, Result, quoted};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError, TryLockError};
+use std::thread;
+use std::time::Duration;
 use tempfile::TempPath;
 
 /// The temporary file to remove when a signal ends the process.
@@ -22,6 +24,24 @@ pub fn remove_partial() {
     }
     // Never unlocked again: no rename can follow the removal.
     std::mem::forget(partial);
+}
+
+/// The same when memory has run out, without waiting long for a thread that may wait in turn.
+pub fn remove_partial_if_free() {
+    for _ in 0..100 {
+        let path = match PARTIAL.try_lock() {
+            Ok(path) => path,
+            Err(TryLockError::Poisoned(path)) => path.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                thread::sleep(Duration::from_millis(1));
+                continue;
+            }
+        };
+        if let Some(path) = path.as_deref() {
+            let _ = fs::remove_file(path);
+        }
+        return std::mem::forget(path);
+    }
 }
 
 /// An output being written.
@@ -170,11 +190,17 @@ fn beside(target: PathBuf, permissions: Option<fs::Permissions>) -> io::Result<P
     };
     let mut builder = tempfile::Builder::new();
     builder.prefix(".kogge-").suffix(".partial");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut partial = PARTIAL.lock().unwrap_or_else(PoisonError::into_inner);
-    let (file, temporary) = builder.tempfile_in(directory)?.into_parts();
-    *partial = Some(temporary.to_path_buf());
+    let mut options = File::options();
+    options.read(true).write(true).create_new(true);
+    // Between its creation and its registration nothing asks for memory.
+    let create = |path: &Path| {
+        let path_to_remove = path.to_owned();
+        let mut partial = PARTIAL.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = options.open(path)?;
+        *partial = Some(path_to_remove);
+        Ok(file)
+    };
+    let (file, temporary) = builder.make_in(directory, create)?.into_parts();
     if let Some(permissions) = permissions {
         file.set_permissions(permissions)?;
     }

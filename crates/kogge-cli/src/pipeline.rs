@@ -23,7 +23,8 @@ pub fn run<A: Send, B: Send>(
     thread::scope(|scope| {
         let (to_stage, from_source) = sync_channel(DEPTH);
         let (to_sink, from_stage) = sync_channel(DEPTH);
-        let reader = scope.spawn(move || -> Result<()> {
+        let start = |error| Error::no_thread(&error);
+        let reader = thread::Builder::new().spawn_scoped(scope, move || -> Result<()> {
             while let Some(piece) = source()? {
                 // A closed channel means that a later stage has failed, and says why itself.
                 if to_stage.send(piece).is_err() {
@@ -32,7 +33,9 @@ pub fn run<A: Send, B: Send>(
             }
             Ok(())
         });
-        let writer = scope.spawn(move || from_stage.into_iter().try_for_each(&mut sink));
+        let reader = reader.map_err(start)?;
+        let write = move || from_stage.into_iter().try_for_each(&mut sink);
+        let writer = thread::Builder::new().spawn_scoped(scope, write).map_err(start)?;
         let scanned = from_source.into_iter().try_for_each(|piece| {
             let closed = || Error::new(Fault::Defect, "the writer has stopped");
             stage(piece).and_then(|piece| to_sink.send(piece).map_err(|_| closed()))

@@ -64,6 +64,10 @@ fn malformed_tables() {
     place.fails("big.csv --column x", 4, &["line 2", "1e999"]);
     place.write("ragged.csv", "x,y\n1,2\n3\n");
     place.fails("ragged.csv --column x -o y.csv", 4, &["line 3", "1 cells"]);
+    // Line ends of another age, beyond what is read at once, too.
+    place.write("old.csv", "x\r".to_owned() + &"1\r".repeat(200_000) + "five\r");
+    place.fails("old.csv --column x -o y.csv", 4, &["line 200002", "'five'"]);
+    place.fails("old.csv --column x --dtype i64 -o y.csv", 4, &["line 200002", "'five'"]);
     place.write("empty.csv", "");
     place.fails("empty.csv --column x", 4, &["empty"]);
     for format in ["parquet", "arrow"] {
@@ -90,6 +94,29 @@ fn quotes_that_nothing_closes() {
         assert_eq!(output.status.code(), Some(4), "{stderr}");
         assert!(stderr.contains("line 2 of standard input: a quote opens"), "{stderr}");
     }
+}
+
+#[test]
+fn text_that_is_not_utf8() {
+    let place = place();
+    let text = b"x,city\n1,Paris\n\n2,\"a\nb\"\n3,caf\xe9\n";
+    place.write("latin.csv", text);
+    place.write("head.csv", b"x,caf\xe9\n1,\xe9\n");
+    let says = ["line 6 of", "'city'", "UTF-8", "iconv"];
+    for format in ["parquet", "arrow", "arrows"] {
+        place.fails(&format!("latin.csv --column x -o y.{format}"), 4, &says);
+        let scan = format!("- --column x -o y.{format}");
+        let piped = place.scan(&scan).write_stdin(text).output().unwrap();
+        assert_eq!(piped.status.code(), Some(4));
+        let says = ["header of 'head.csv'", "column 2", "UTF-8"];
+        place.fails(&format!("head.csv --column x -o y.{format}"), 4, &says);
+    }
+    assert_eq!(place.names(), ["head.csv", "latin.csv", "x.csv", "x.npy"]);
+    // Text stays as it is.
+    place.stdout("head.csv --column x -o y.csv");
+    assert_eq!(place.read("y.csv"), b"x,caf\xe9,x_sum\n1,\xe9,1\n");
+    place.stdout("head.csv --column x -o y.tsv");
+    assert_eq!(place.read("y.tsv"), b"x\tcaf\xe9\tx_sum\n1\t\xe9\t1\n");
 }
 
 #[test]
@@ -121,6 +148,33 @@ fn damaged_arrow() {
     }
     place.write("cut.arrows", &whole[..end]);
     assert_eq!(place.last_column("cut.arrows --column precipitation --as s"), ["1.5", "3.5"]);
+}
+
+#[test]
+fn damaged_parquet() {
+    let place = place();
+    place.stdout("x.csv --column precipitation -o x.parquet");
+    let (whole, names) = (place.read("x.parquet"), place.names().len() + 1);
+    let mut contained = 0;
+    for at in (0..whole.len()).step_by(5) {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 0xff;
+        place.write("damaged.parquet", damaged);
+        let scan = "damaged.parquet --column precipitation --by weather --as s -o y.csv";
+        let output = place.scan(scan).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(matches!(output.status.code(), Some(0 | 4 | 5)), "{at}: {stderr}");
+        assert!(!stderr.contains("panicked"), "{at}: {stderr}");
+        contained += usize::from(stderr.contains("it is damaged: what it says"));
+        if output.status.success() {
+            assert_eq!(place.text("y.csv").lines().count(), 3, "{at}");
+            fs::remove_file(place.path("y.csv")).unwrap();
+        } else {
+            assert!(stderr.starts_with("error: "), "{at}: {stderr}");
+        }
+        assert_eq!(place.names().len(), names, "{at}");
+    }
+    assert!(contained > 0, "no damage made the reader panic");
 }
 
 #[test]
@@ -346,6 +400,42 @@ fn a_file_beyond_the_largest_allowed() {
     assert_eq!(output.status.code(), Some(6), "{stderr}");
     assert!(stderr.contains("cannot write 'y.npy': file too large"), "{stderr}");
     assert_eq!(place.names(), before);
+}
+
+/// A scan in a little more memory each time, from too little to start the program to enough.
+#[cfg(target_os = "linux")]
+#[test]
+fn too_little_memory() {
+    let place = place();
+    place.write("wide.csv", format!("k,x\n{},1\n", "k".repeat(16 << 20)));
+    let before = place.names();
+    let (mut kib, mut failed) = (64 << 10, 0);
+    loop {
+        let script = format!(
+            "ulimit -v {kib}; exec \"$0\" scan wide.csv --column x --threads 1 -o y.parquet"
+        );
+        let mut command = Command::new("sh");
+        command.args(["-c", &script, env!("CARGO_BIN_EXE_kogge")]);
+        let output = command.current_dir(place.directory.path()).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        match output.status.code() {
+            Some(0) => break,
+            Some(8) => {
+                failed += 1;
+                assert!(
+                    stderr.starts_with("error: ") && stderr.contains("ulimit -v"),
+                    "{kib}: {stderr}"
+                );
+                assert_eq!(stderr.lines().count(), 2, "{kib}: {stderr}");
+            }
+            code => {
+                assert!(failed == 0 && matches!(code, None | Some(127)), "{kib}: {code:?} {stderr}")
+            }
+        }
+        assert_eq!(place.names(), before, "{kib}");
+        kib += kib / 10;
+    }
+    assert!(failed > 0 && place.names().contains(&"y.parquet".to_owned()));
 }
 
 #[test]

@@ -128,6 +128,42 @@ fn pipes_whose_first_part_is_not_enough() {
     assert!(piped("- --column x", &never).ends_with("abc,,\n"));
 }
 
+#[test]
+fn integers_keep_all_digits() {
+    let place = Place::new();
+    let rows = [
+        "a,12345678901234567890123,1.5,-1,18446744073709551615,2.5,1",
+        "b,-2,9007199254740993,18446744073709551615,,9007199254740992,2",
+    ];
+    let text = format!("k,long,mixed,wide,u,f,x\n{}\n", rows.join("\n"));
+    place.write("x.csv", &text);
+    let typed = text.replace("9007199254740992,2", "9007199254740992.0,2");
+    let with_sum =
+        typed.replace(",x\n", ",x,s\n").replace(",1\n", ",1,1\n").replace(",2\n", ",2,3\n");
+    for format in ["parquet", "arrow", "arrows"] {
+        place.stdout(&format!("x.csv --column x --as s -o y.{format}"));
+        let back = place.stdout(&format!("y.{format} --column s --op max --as m"));
+        let back: String =
+            back.lines().map(|line| format!("{}\n", line.rsplit_once(',').unwrap().0)).collect();
+        assert_eq!(back, with_sum);
+    }
+    // A pipe's first rows tell nothing of it.
+    let late = "x,y\n".to_owned() + &"1,1.5\n".repeat(100_000) + "1,9007199254740993\n";
+    let run = |column: &str| {
+        let scan = format!("- --column {column} -o z.parquet");
+        place.scan(&scan).write_stdin(late.as_str()).output().unwrap()
+    };
+    let output = run("x");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(4), "{stderr}");
+    assert!(
+        stderr.contains("line 100002 of standard input: '9007199254740993' in column 'y'"),
+        "{stderr}"
+    );
+    assert!(!place.names().contains(&"z.parquet".to_owned()));
+    common::succeeded(&run("y"));
+}
+
 /// A batch with its own dictionary for each word.
 fn categories(words: &[&str]) -> RecordBatch {
     let d: DictionaryArray<Int8Type> = words.iter().copied().collect();

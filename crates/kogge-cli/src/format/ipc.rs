@@ -3,18 +3,17 @@
 //! Every length is held against what is there before memory is asked for, and where the decoder
 //! panics all the same, that is the error of a damaged file.
 
+use super::contain::quietly;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_buffer::{Buffer, MutableBuffer};
 use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::reader::{read_dictionary, read_footer_length, read_record_batch};
 use arrow_ipc::{Block, Message, MessageHeader, root_as_footer, root_as_message};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
-use std::cell::Cell;
 use std::collections::HashMap;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
-use std::sync::{Arc, Once};
+use std::sync::Arc;
 
 type Result<T> = std::result::Result<T, ArrowError>;
 
@@ -211,22 +210,9 @@ fn damaged(what: &str) -> ArrowError {
     ArrowError::IpcError(format!("{what}; it is damaged"))
 }
 
-/// Runs the decoder; its panic is the error of a damaged file, and says nothing by itself.
+/// Runs the decoder; its panic is the error of a damaged file.
 fn contained<T>(decode: impl FnOnce() -> Result<T>) -> Result<T> {
-    thread_local!(static SILENT: Cell<bool> = const { Cell::new(false) });
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let before = take_hook();
-        set_hook(Box::new(move |panic| {
-            if !SILENT.get() {
-                before(panic);
-            }
-        }));
-    });
-    SILENT.set(true);
-    let decoded = catch_unwind(AssertUnwindSafe(decode));
-    SILENT.set(false);
-    decoded.unwrap_or_else(|_| Err(damaged("its messages contradict themselves")))
+    quietly(decode).unwrap_or_else(|| Err(damaged("its messages contradict themselves")))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The file formats, and how one is chosen: by its name, by the extension, by the first bytes.
 
 pub mod arrow;
+mod contain;
 pub mod csv;
 mod dictionary;
 mod ipc;

@@ -2,6 +2,7 @@
 
 use super::Format;
 use super::arrow::BatchWriter;
+use super::contain::quietly;
 use super::dictionary::{decode, decoded};
 use crate::error::{Error, Result};
 use crate::input::Input;
@@ -11,7 +12,7 @@ use crate::table::arrow::{ArrowRows, Batches, select, write_error};
 use crate::table::batch::{Head, Table, TableReader, Whole};
 use crate::table::select::Selection;
 use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_schema::{ArrowError, SchemaRef};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
 use parquet::basic::Compression;
@@ -44,8 +45,7 @@ impl ParquetTable {
         let name = input.name.clone();
         let file = input.into_file()?;
         let bytes = file.metadata().ok().map(|metadata| metadata.len());
-        let metadata = ArrowReaderMetadata::load(&file, Default::default())
-            .map_err(|error| read_error(&error, &name))?;
+        let metadata = open(&file).map_err(|error| read_error(&error, &name))?;
         let schema = metadata.schema();
         let decoded = (job.output_format == Format::Arrow).then(|| decoded(schema));
         let schema = decoded.as_ref().unwrap_or(schema).clone();
@@ -62,15 +62,9 @@ impl Table for ParquetTable {
     }
 
     fn rows(&mut self) -> Result<Box<dyn TableReader>> {
-        let fail = |error| read_error(&error, &self.name);
         let file = self.file.try_clone().map_err(|error| Error::read(&self.name, &error))?;
-        let builder =
-            ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone());
-        let batches = builder.with_batch_size(self.batch_rows).build().map_err(fail)?;
-        let batches: Batches = match &self.decoded {
-            Some(schema) => decode(Box::new(batches), schema.clone()),
-            None => Box::new(batches),
-        };
+        let batches = batches(file, &self.metadata, self.batch_rows, self.decoded.clone())
+            .map_err(|error| read_error(&error, &self.name))?;
         let all = self.metadata.metadata().file_metadata().num_rows().max(1) as u64;
         let bytes = self.head.bytes.unwrap_or(0);
         Ok(Box::new(ArrowRows {
@@ -91,6 +85,42 @@ impl Table for ParquetTable {
             }),
         }))
     }
+}
+
+fn open(file: &File) -> Result<ArrowReaderMetadata, ParquetError> {
+    contained(|| ArrowReaderMetadata::load(file, Default::default()))
+}
+
+/// The rows that a file says it has, in a schema with values for dictionaries where one is given.
+fn batches(
+    file: File,
+    metadata: &ArrowReaderMetadata,
+    batch_rows: usize,
+    decoded: Option<SchemaRef>,
+) -> Result<Batches, ParquetError> {
+    let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone());
+    let batches: Batches = Box::new(contained(|| builder.with_batch_size(batch_rows).build())?);
+    let mut batches = match decoded {
+        Some(schema) => decode(batches, schema),
+        None => batches,
+    };
+    let (mut rows, all) = (0, metadata.metadata().file_metadata().num_rows());
+    let mut next = move || -> Result<Option<RecordBatch>, ArrowError> {
+        let batch = contained(|| batches.next().transpose())?;
+        rows += batch.as_ref().map_or(0, RecordBatch::num_rows) as i64;
+        // A page that says it is shorter than it is ends the file too early.
+        if batch.is_none() && rows != all { Err(contradiction().into()) } else { Ok(batch) }
+    };
+    Ok(Box::new(std::iter::from_fn(move || next().transpose())))
+}
+
+/// Runs the reader; its panic is the error of a damaged file.
+fn contained<T, E: From<ParquetError>>(read: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    quietly(read).unwrap_or_else(|| Err(contradiction().into()))
+}
+
+fn contradiction() -> ParquetError {
+    ParquetError::General("it is damaged: what it says of its contents is not so".to_owned())
 }
 
 fn read_error(error: &ParquetError, name: &str) -> Error {
@@ -116,5 +146,73 @@ impl BatchWriter for ArrowWriter<Writer> {
     fn finish(&mut self) -> Result<(), Box<dyn std::error::Error>> {
         Self::finish(self)?;
         Ok(std::io::Write::flush(self.inner_mut())?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::types::{Int8Type, Int32Type};
+    use arrow_array::{
+        ArrayRef, BooleanArray, DictionaryArray, Int64Array, ListArray, StringArray,
+    };
+    use parquet::file::properties::{WriterPropertiesBuilder, WriterVersion};
+    use std::io::Write;
+    use std::sync::Arc;
+
+    fn batch() -> RecordBatch {
+        let words: DictionaryArray<Int8Type> = ["a", "b", "a", "a"].into_iter().collect();
+        let lists = [Some(vec![Some(1), None]), None, Some(vec![]), Some(vec![Some(7)])];
+        let columns: [(&str, ArrayRef); 5] = [
+            ("i", Arc::new(Int64Array::from(vec![Some(1), None, Some(3), Some(4)]))),
+            ("s", Arc::new(StringArray::from(vec!["x", "yy", "", "zzz"]))),
+            ("d", Arc::new(words)),
+            ("b", Arc::new(BooleanArray::from(vec![true, false, true, true]))),
+            ("l", Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>(lists))),
+        ];
+        RecordBatch::try_from_iter(columns).unwrap()
+    }
+
+    fn whole(properties: WriterPropertiesBuilder) -> Vec<u8> {
+        let mut writer =
+            ArrowWriter::try_new(Vec::new(), batch().schema(), Some(properties.build())).unwrap();
+        writer.write(&batch()).unwrap();
+        writer.flush().unwrap();
+        writer.write(&batch()).unwrap();
+        writer.into_inner().unwrap()
+    }
+
+    fn read(bytes: &[u8]) -> Result<Vec<RecordBatch>, ArrowError> {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(bytes).unwrap();
+        let metadata = open(&file)?;
+        batches(file, &metadata, 4, None)?.collect()
+    }
+
+    /// The test binary would end at a panic that isn't contained, or at an allocation too large.
+    #[test]
+    fn no_damaged_byte_ends_the_process() {
+        let plain = WriterProperties::builder().set_dictionary_enabled(false);
+        let version = WriterProperties::builder().set_writer_version(WriterVersion::PARQUET_2_0);
+        let zipped = WriterProperties::builder().set_compression(Compression::SNAPPY);
+        let mut panics = 0;
+        for properties in [plain, version, zipped] {
+            let whole = whole(properties);
+            assert_eq!(read(&whole).unwrap(), [batch(), batch()]);
+            for (place, byte) in
+                (0..whole.len()).flat_map(|place| [(place, 0x01), (place, 0x7f), (place, 0xff)])
+            {
+                let mut bytes = whole.clone();
+                bytes[place] ^= byte;
+                let rows = |batches: &Vec<RecordBatch>| {
+                    batches.iter().map(RecordBatch::num_rows).sum::<usize>()
+                };
+                match read(&bytes) {
+                    Ok(batches) => assert_eq!(rows(&batches), 8, "{place}"),
+                    Err(error) => panics += usize::from(error.to_string().contains("damaged")),
+                }
+            }
+        }
+        assert!(panics > 0, "nothing was contained");
     }
 }

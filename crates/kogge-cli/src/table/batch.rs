@@ -29,18 +29,21 @@ pub enum Rest {
     Arrow(RecordBatch),
 }
 
-/// Lines of text without their ends.
+/// Lines of text without their ends, one for each row.
 #[derive(Default)]
 pub struct Lines {
     text: Vec<u8>,
     ends: Vec<usize>,
+    /// For messages: the number in the file of the line on which each row starts.
+    pub numbers: Vec<u64>,
 }
 
 impl Lines {
-    /// Adds a line.
-    pub fn push(&mut self, line: &[u8]) {
+    /// Adds a line with its number.
+    pub fn push(&mut self, line: &[u8], number: u64) {
         self.text.extend_from_slice(line);
         self.ends.push(self.text.len());
+        self.numbers.push(number);
     }
 
     /// The lines.
@@ -82,6 +85,8 @@ pub enum Whole {
 /// The head of a text table.
 #[derive(Clone)]
 pub struct TextHead {
+    /// The file, in messages.
+    pub file: String,
     /// The header line, byte for byte, without its end.
     pub line: Vec<u8>,
     /// What ends the lines.
@@ -92,6 +97,8 @@ pub struct TextHead {
     pub names: Vec<String>,
     /// What the cells of each column hold; `None` for text.
     pub dtypes: Vec<Option<Dtype>>,
+    /// The columns to be scanned, whose type is that of the scan.
+    pub scanned: Vec<usize>,
 }
 
 impl Whole {

@@ -1,19 +1,15 @@
 //! Between Arrow's arrays and our columns.
 
-use super::batch::{Lines, Source, TextHead};
+use super::batch::Source;
 use super::column::Column;
 use crate::buffer::Buffer;
 use crate::error::{Error, Fault, Result};
-use crate::format::csv::split;
-use crate::text::read_element;
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
-use arrow_array::{
-    Array, ArrayRef, ArrowPrimitiveType, BooleanArray, PrimitiveArray, RecordBatch, StringArray,
-};
+use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, BooleanArray, PrimitiveArray, RecordBatch};
 use arrow_buffer::{BooleanBuffer, NullBuffer, ScalarBuffer};
 use arrow_cast::cast;
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_schema::{DataType, Field, SchemaRef};
 use kogge_erased::Dtype;
 use std::sync::Arc;
 
@@ -159,56 +155,6 @@ pub fn with_columns(
     }
     RecordBatch::try_new(Arc::clone(schema), arrays)
         .map_err(|error| Error::malformed(error.to_string()))
-}
-
-/// The schema of a text table: numbers where all cells are, else text.
-pub fn text_schema(head: &TextHead) -> SchemaRef {
-    let field = |(name, dtype): (&String, &Option<Dtype>)| {
-        let data_type = dtype.and_then(data_type).unwrap_or(DataType::Utf8);
-        Field::new(name, data_type, true)
-    };
-    Arc::new(Schema::new(head.names.iter().zip(&head.dtypes).map(field).collect::<Vec<_>>()))
-}
-
-/// Lines of text as typed columns.
-///
-/// # Errors
-///
-/// If a cell isn't what its column was found to hold.
-pub fn lines_to_batch(lines: &Lines, head: &TextHead, schema: &SchemaRef) -> Result<RecordBatch> {
-    let mut rows = Vec::new();
-    for line in lines.iter() {
-        rows.push(split(line, head.delimiter)?);
-    }
-    let mut arrays: Vec<ArrayRef> = Vec::new();
-    for (at, field) in schema.fields().iter().enumerate() {
-        let cells = rows.iter().map(|row| &row[at]);
-        let dtype = head.dtypes[at].filter(|_| *field.data_type() != DataType::Utf8);
-        arrays.push(match dtype {
-            Some(dtype) => to_array(&parse_cells(cells, dtype, field.name())?, field.data_type())?,
-            None => Arc::new(StringArray::from_iter_values(cells.map(String::from_utf8_lossy))),
-        });
-    }
-    RecordBatch::try_new(Arc::clone(schema), arrays)
-        .map_err(|error| Error::malformed(error.to_string()))
-}
-
-fn parse_cells<'a>(
-    cells: impl Iterator<Item = &'a [u8]>,
-    dtype: Dtype,
-    name: &str,
-) -> Result<Column> {
-    let mut column = Column::new(dtype);
-    for cell in cells {
-        let cell = String::from_utf8_lossy(cell.trim_ascii());
-        if cell.is_empty() {
-            column.push_null();
-        } else if !column.push_with(|element| read_element(dtype, &cell, element)) {
-            return Err(Error::malformed(format!("'{cell}' in column '{name}' is no {dtype}"))
-                .hint("a pipe's types follow its first rows; read from a file instead"));
-        }
-    }
-    Ok(column)
 }
 
 /// A native array as the only column of a batch.

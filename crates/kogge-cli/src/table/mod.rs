@@ -6,6 +6,7 @@ pub mod batch;
 pub mod bridge;
 pub mod column;
 mod keys;
+pub mod lines;
 mod scan;
 pub mod select;
 
@@ -24,9 +25,10 @@ use crate::text::json_element;
 use arrays::{ArrayTable, ColumnWriter};
 use arrow_schema::{DataType, Field, Schema};
 use batch::{Batch, Head, Rest, Source, Table, TableReader, TableWriter, Whole};
-use bridge::{data_type, text_schema};
+use bridge::data_type;
 use column::Column;
 use kogge_erased::{Op, Spec};
+use lines::text_schema;
 use scan::ColumnScan;
 use std::sync::Arc;
 
@@ -158,7 +160,7 @@ impl Results {
         let (schema, text) = match whole {
             Whole::Arrow(schema) => (Arc::clone(schema), None),
             Whole::Text(head) => {
-                let schema = text_schema(head);
+                let schema = text_schema(head)?;
                 (Arc::clone(&schema), Some((head.clone(), schema)))
             }
         };

@@ -16,14 +16,17 @@ pub(super) enum Kind {
     Bool,
     Integer {
         negative: bool,
+        /// Whether one is beyond `i64`.
         large: bool,
+        /// Whether a float has not all digits of one.
+        long: bool,
     },
-    Float,
+    Float {
+        /// Whether a float has not all digits of an integer among them.
+        long: bool,
+    },
     /// Anything else, first on this line.
-    Text {
-        line: u64,
-        cell: String,
-    },
+    Text { line: u64, cell: String },
 }
 
 impl Kind {
@@ -37,24 +40,26 @@ impl Kind {
             (Self::Empty, Some(found)) => found,
             (Self::Bool, Some(Self::Bool)) => Self::Bool,
             (
-                Self::Integer { negative, large },
-                Some(Self::Integer { negative: also_negative, large: also_large }),
-            ) => Self::Integer { negative: negative | also_negative, large: large | also_large },
-            (Self::Integer { .. } | Self::Float, Some(Self::Integer { .. } | Self::Float)) => {
-                Self::Float
-            }
+                Self::Integer { negative: n1, large: g1, long: l1 },
+                Some(Self::Integer { negative: n2, large: g2, long: l2 }),
+            ) => Self::Integer { negative: n1 | n2, large: g1 | g2, long: l1 | l2 },
+            (
+                Self::Integer { long, .. } | Self::Float { long },
+                Some(Self::Integer { long: also, .. } | Self::Float { long: also }),
+            ) => Self::Float { long: long | also },
             _ => Self::Text { line, cell: String::from_utf8_lossy(cell).into_owned() },
         };
     }
 
     fn of(cell: &[u8]) -> Option<Self> {
         let cell = std::str::from_utf8(cell).ok()?;
+        let long = is_long_integer(cell);
         if i64::read(cell).is_some() {
-            Some(Self::Integer { negative: cell.starts_with('-'), large: false })
+            Some(Self::Integer { negative: cell.starts_with('-'), large: false, long })
         } else if u64::read(cell).is_some() {
-            Some(Self::Integer { negative: false, large: true })
+            Some(Self::Integer { negative: false, large: true, long })
         } else if f64::read(cell).is_some() {
-            Some(Self::Float)
+            Some(Self::Float { long })
         } else {
             read_bool(cell).map(|_| Self::Bool)
         }
@@ -65,16 +70,17 @@ impl Kind {
     }
 
     pub(super) fn is_number(&self) -> bool {
-        matches!(self, Self::Integer { .. } | Self::Float)
+        matches!(self, Self::Integer { .. } | Self::Float { .. })
     }
 
-    /// The type for a writer of typed columns; `None` for text.
+    /// The type for a writer of typed columns; `None` for text, and for numbers of which no type
+    /// has all digits.
     pub(super) fn dtype(&self) -> Option<Dtype> {
         match self {
             Self::Bool => Some(Dtype::Bool),
-            Self::Integer { negative: false, large: true } => Some(Dtype::U64),
+            Self::Integer { negative: false, large: true, .. } => Some(Dtype::U64),
             Self::Integer { large: false, .. } => Some(Dtype::I64),
-            Self::Float => Some(Dtype::F64),
+            Self::Float { long: false } => Some(Dtype::F64),
             _ => None,
         }
     }
@@ -83,7 +89,7 @@ impl Kind {
     pub(super) fn number(&self, column: &str, name: &str) -> Result<Dtype> {
         match self {
             Self::Text { line, cell } => Err(not_a_number(cell, *line, column, name, None, false)),
-            Self::Integer { negative: true, large: true } => {
+            Self::Integer { negative: true, large: true, .. } => {
                 let what =
                     format!("column '{column}' of {name} has integers below 0 and beyond 2^63");
                 Err(Error::mismatch(what).hint("no integer type holds both; try --dtype f64"))
@@ -92,6 +98,17 @@ impl Kind {
             known => Ok(known.dtype().unwrap_or(Dtype::F64)),
         }
     }
+}
+
+/// Whether a cell is an integer beyond 64 bits, or one that a float would round.
+pub fn is_long_integer(cell: &str) -> bool {
+    let digits = cell.strip_prefix(['+', '-']).unwrap_or(cell);
+    // A float has every integer of fifteen digits.
+    if digits.len() <= 15 || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        return false;
+    }
+    let whole = i64::read(cell).map(i128::from).or_else(|| u64::read(cell).map(i128::from));
+    whole.is_none_or(|whole| whole as f64 as i128 != whole)
 }
 
 /// What the wanted columns hold, over the records behind the header, until they are enough.
@@ -134,5 +151,34 @@ pub(super) fn not_a_number(
         }
         (true, Some(_)) => error.hint("give --dtype f64, or another type that holds it"),
         _ => error.hint("empty cells are nulls; any other text is refused in a column of numbers"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn knows_what_a_float_would_round() {
+        for cell in [
+            "9007199254740993",
+            "-9007199254740993",
+            "+18446744073709551615",
+            "0000000000000000000000",
+        ] {
+            assert_eq!(is_long_integer(cell), !cell.ends_with("00"), "{cell}");
+        }
+        for cell in ["18446744073709551616", "-9223372036854775809", &"9".repeat(60)] {
+            assert!(is_long_integer(cell), "{cell}");
+        }
+        for cell in [
+            "9007199254740992",
+            "-9223372036854775808",
+            ".1234567890123456",
+            "1e300",
+            "x234567890123456",
+        ] {
+            assert!(!is_long_integer(cell), "{cell}");
+        }
     }
 }

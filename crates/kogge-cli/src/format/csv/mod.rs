@@ -11,6 +11,7 @@ mod rows;
 mod sample;
 mod writer;
 
+pub use kind::is_long_integer;
 pub use writer::CsvWriter;
 
 use super::Format;
@@ -104,7 +105,9 @@ impl CsvTable {
             dtypes[at] = Some(dtype);
             columns.push(Source { name: names[at].clone(), dtype, meaning: None });
         }
-        let text = TextHead { line, newline, delimiter, names, dtypes };
+        let scanned = selection.columns.clone();
+        let text =
+            TextHead { file: name.clone(), line, newline, delimiter, names, dtypes, scanned };
         let head = Head { columns, whole: Whole::Text(text.clone()), bytes };
         let batch_bytes = BATCH_BYTES.min(job.buffer);
         Ok(Self { head, text, selection, name, source: Some(source), batch_bytes, sampled })

@@ -20,9 +20,26 @@ struct Kept<R> {
     most: u64,
     ended: bool,
     stopped: bool,
+    /// The last byte given.
+    last: u8,
+    /// Whether a `\r` was among them that no `\n` follows; most texts have none.
+    alone: bool,
 }
 
 impl<R> Kept<R> {
+    /// Looks for a `\r` alone, many bytes at a time: without one no record has to be searched.
+    fn look(&mut self, new: &[u8]) {
+        let Some(&last) = new.last() else { return };
+        let alone = |pair: (&u8, &u8)| *pair.0 == b'\r' && *pair.1 != b'\n';
+        self.alone |= alone((&self.last, &new[0]));
+        if new.contains(&b'\r') {
+            // No early end: so it goes by vectors.
+            let pairs = new.iter().zip(&new[1..]);
+            self.alone |= pairs.fold(false, |any, pair| any | alone(pair));
+        }
+        self.last = last;
+    }
+
     fn from(&self, start: u64) -> &[u8] {
         &self.kept[(start - self.start) as usize..]
     }
@@ -36,6 +53,7 @@ impl<R: Read> Read for Kept<R> {
         }
         let read = self.source.read(buffer)?;
         self.ended = read == 0;
+        self.look(&buffer[..read]);
         self.kept.extend_from_slice(&buffer[..read]);
         Ok(read)
     }
@@ -53,12 +71,24 @@ pub(super) struct Records<R> {
     most: u64,
     /// The place and the line at which the last record starts.
     start: (u64, u64),
+    /// The lines up to its end that the reader doesn't count: those that `\r` alone ends.
+    uncounted: u64,
+    /// Whether it ends with a `\r`, which a `\n` may follow.
+    split: bool,
 }
 
 impl<R: Read> Records<R> {
     pub(super) fn new(source: R, delimiter: u8, name: &str, cut_off: bool) -> Self {
-        let kept =
-            Kept { source, kept: Vec::new(), start: 0, most: 0, ended: false, stopped: false };
+        let kept = Kept {
+            source,
+            kept: Vec::new(),
+            start: 0,
+            most: 0,
+            ended: false,
+            stopped: false,
+            last: 0,
+            alone: false,
+        };
         let mut csv = ReaderBuilder::new();
         csv.has_headers(false).delimiter(delimiter).buffer_capacity(1 << 16);
         Self {
@@ -69,15 +99,18 @@ impl<R: Read> Records<R> {
             cut_off,
             most: MOST,
             start: (0, 1),
+            uncounted: 0,
+            split: false,
         }
     }
 
     /// Reads the next record; whether there is one. What ends a source that is cut off is none.
     pub(super) fn next(&mut self) -> Result<bool> {
         let place = self.csv.position();
-        self.start = (place.byte(), place.line());
+        self.start = (place.byte(), place.line() + self.uncounted);
         self.csv.get_mut().most = self.start.0 + self.most;
         let read = self.csv.read_byte_record(&mut self.record);
+        self.count_lines();
         let Kept { ended, stopped, .. } = *self.csv.get_ref();
         if ended && self.cut_off {
             return Ok(false);
@@ -92,6 +125,22 @@ impl<R: Read> Records<R> {
             }
             _ => super::csv_error(&error, &self.name),
         })
+    }
+
+    /// Counts the lines up to the last record's end that the reader doesn't.
+    fn count_lines(&mut self) {
+        let kept = self.csv.get_ref();
+        let text = kept.from(self.start.0);
+        // Only here is it known what follows the `\r` that the record before ended with.
+        if self.split && text.first().is_some_and(|&byte| byte != b'\n') {
+            self.start.1 += 1;
+            self.uncounted += 1;
+        }
+        let text = &text[..(self.end() - self.start.0) as usize];
+        self.split = text.ends_with(b"\r");
+        if kept.alone {
+            self.uncounted += returns_alone(text) - u64::from(self.split);
+        }
     }
 
     /// Whether the source has ended, or was stopped, where a record may.
@@ -114,8 +163,8 @@ impl<R: Read> Records<R> {
     pub(super) fn line(&self) -> u64 {
         let text = self.csv.get_ref().from(self.start.0);
         // What is left of the line end before, and empty lines.
-        let before = text.iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
-        self.start.1 + before.filter(|&&byte| byte == b'\n').count() as u64
+        let before = text.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+        self.start.1 + line_ends(&text[..before])
     }
 
     /// The place at which the last record ends.
@@ -170,8 +219,18 @@ fn open_quote(text: &[u8], delimiter: u8) -> Option<u64> {
             _ => At::Cell,
         };
     }
-    let lines = || text[..opened].iter().filter(|&&byte| byte == b'\n').count() as u64;
-    (at == At::Quoted).then(lines)
+    (at == At::Quoted).then(|| line_ends(&text[..opened]))
+}
+
+/// How many lines end in a text: by `\n`, `\r\n`, or `\r` alone.
+fn line_ends(text: &[u8]) -> u64 {
+    text.iter().filter(|&&byte| byte == b'\n').count() as u64 + returns_alone(text)
+}
+
+/// How many `\r` have no `\n` behind them.
+fn returns_alone(text: &[u8]) -> u64 {
+    let alone = |at: usize| text[at] == b'\r' && text.get(at + 1) != Some(&b'\n');
+    (0..text.len()).filter(|&at| alone(at)).count() as u64
 }
 
 #[cfg(test)]
@@ -195,6 +254,7 @@ mod tests {
             ("x,n\n1,\"a\n2,3\n", 2),
             ("x,n\r\n1,\"a\r\n2,3\r\n", 2),
             ("x,n\n1,2\n\n\"a\nb\",\"c\n2,3", 5),
+            ("x,n\r1,2\r\r\"a\rb\",\"c\r2,3", 5),
             ("\u{feff}\"x,n\n1,2\n", 1),
             ("x,n\n\"1,2\n", 2),
         ] {
@@ -227,9 +287,39 @@ mod tests {
 
     #[test]
     fn counts_lines_of_any_end() {
-        for text in ["x,n\n1,2\n\n3\n", "x,n\r\n1,2\r\n\r\n3\r\n"] {
-            let error = read_all(text, false, MOST).unwrap_err();
-            assert!(error.contains("line 4 of it has 1 cells, the header has 2"), "{error}");
+        for end in ["\n", "\r\n", "\r"] {
+            for lines in ["x,n|1,2||3|", "||x,n|3", "x,\"a|b|\"|3", "x,n|1,2|\"a\",2|3|"] {
+                let text = lines.replace('|', end);
+                let line = lines.split('3').next().unwrap().matches('|').count() + 1;
+                finds_the_short_record(&text, line);
+            }
+        }
+        finds_the_short_record("x,n\r1,2\n1,2\r\n1,2\r\r\n3", 6);
+        finds_the_short_record("x,n\r\n1,2\r\n\"1\r\",2\r\n3", 5);
+    }
+
+    /// However many bytes are read at once.
+    fn finds_the_short_record(text: &str, line: usize) {
+        for bytes in [1, 2, 3, 1 << 16] {
+            let mut records = Records::new(Pieces(text.as_bytes(), bytes), b',', "it", false);
+            let error = loop {
+                match records.next() {
+                    Ok(more) => assert!(more, "{text:?}"),
+                    Err(error) => break error.to_string(),
+                }
+                records.forget(1);
+            };
+            let says = format!("line {line} of it has 1 cells, the header has 2");
+            assert!(error.contains(&says), "{text:?} by {bytes}: {error}");
+        }
+    }
+
+    struct Pieces<'a>(&'a [u8], usize);
+
+    impl Read for Pieces<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let most = self.1.min(buffer.len());
+            self.0.read(&mut buffer[..most])
         }
     }
 }

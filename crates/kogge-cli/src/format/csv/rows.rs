@@ -72,6 +72,7 @@ impl TableReader for CsvRows {
             self.columns.iter().map(|(_, source)| Column::new(source.dtype)).collect();
         let mut starts = Vec::new();
         let mut ends = Vec::new();
+        let mut numbers = Vec::new();
         while self.records.next()? {
             if self.key_changes() {
                 starts.push(ends.len());
@@ -79,6 +80,7 @@ impl TableReader for CsvRows {
             self.read_cells(&mut columns)?;
             let end = self.records.end();
             ends.push(end);
+            numbers.push(self.records.line());
             if (end - start) as usize >= self.batch_bytes {
                 break;
             }
@@ -87,9 +89,9 @@ impl TableReader for CsvRows {
         let text = self.records.text();
         let mut lines = Lines::default();
         let mut from = 0;
-        for end in &ends {
+        for (end, number) in ends.iter().zip(numbers) {
             let to = (end - start) as usize;
-            lines.push(trim_newlines(&text[from..to]));
+            lines.push(trim_newlines(&text[from..to]), number);
             from = to;
         }
         self.records.forget(0);

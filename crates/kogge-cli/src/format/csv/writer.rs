@@ -50,12 +50,11 @@ impl CsvWriter {
                 this.newline = head.newline;
                 this.text.extend_from_slice(&head.line);
             }
-            other => {
-                if let Whole::Text(head) = other {
-                    this.foreign = Some(head.delimiter);
-                }
-                this.add_cells(other.names().into_iter().map(str::as_bytes));
+            Whole::Text(head) => {
+                this.foreign = Some(head.delimiter);
+                this.add_line(&head.line)?;
             }
+            whole => this.add_cells(whole.names().into_iter().map(str::as_bytes)),
         }
         for name in names {
             this.text.push(delimiter);
