@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Case, Random, check, plans};
+use common::{Case, Random, check, plans, sweep};
 use kogge_core::ops::{BitAnd, BitXor, Max, Min, Product, Sum};
 use kogge_core::{Accumulate, Direction, Element, Kind, Operator, Order};
 use kogge_cpu::{Level, Request};
@@ -52,6 +52,17 @@ macro_rules! every_integer {
 }
 
 every_integer!(i8, u8, i16, u16, i32, u32, i64, u64);
+
+/// Of every length that others are tried with too.
+#[test]
+#[cfg_attr(miri, ignore = "the same unsafe code as for other operators")]
+fn integers_wrap() {
+    let mut random = Random(3);
+    sweep("i8", &Sum, 7, |_| random.next() as i8);
+    sweep("u16", &Sum, 7, |_| random.next() as u16);
+    sweep("i32", &Sum, 7, |_| random.next() as i32);
+    sweep("u64", &Sum, 7, |_| random.next());
+}
 
 #[test]
 fn the_other_operators() {

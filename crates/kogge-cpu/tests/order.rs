@@ -3,42 +3,10 @@
 
 mod common;
 
-use common::{Case, ONE, Random, lengths, plans};
+use common::{ONE, Random, sweep};
 use kogge_core::ops::{Affine, Compose, LastValid, MatMul, Matrix2, Max, Min, Sum};
-use kogge_core::{Accumulate, Direction, Element, Kind, Operator, Order, bf16, f16, from_fn};
-use kogge_cpu::{Level, Request, scan_into};
-use std::fmt::Debug;
-
-/// All lengths on one thread, and the long ones by many. Those of about a block are tried at one level
-/// each, since all levels make blocks of tiles in the same way.
-fn sweep<T, A, O>(name: &str, operator: &O, init: A, mut make: impl FnMut(usize) -> T)
-where
-    T: Accumulate<A> + Debug,
-    A: Element + Debug,
-    O: Operator<A>,
-{
-    let order = Order::of::<T>();
-    let longest = *lengths(order).last().unwrap();
-    let input: Vec<T> = (0..longest).map(&mut make).collect();
-    for length in lengths(order) {
-        // Every length has one variant; all variants come up at all levels of the order.
-        let variant = Random(length as u64).next() as usize;
-        let kind = [Kind::Inclusive, Kind::Exclusive][variant % 2];
-        let direction = [Direction::Forward, Direction::Forward, Direction::Reverse][variant % 3];
-        let init = [None, Some(init)][variant / 8 % 2];
-        let request = Request { kind, direction, init, ..Request::new(operator) };
-        let case = Case::<T, T, A>::new(name, &input[..length], &request);
-        let mut levels = Level::available();
-        if length > 10 * order.tile() {
-            levels = vec![levels[variant / 16 % levels.len()]];
-        }
-        for level in levels {
-            for &plan in plans(order, length) {
-                case.check(&Request { level, plan: Some(plan), ..request });
-            }
-        }
-    }
-}
+use kogge_core::{bf16, f16, from_fn};
+use kogge_cpu::{Request, scan_into};
 
 #[test]
 fn floats_by_sum() {
@@ -52,16 +20,6 @@ fn half_floats_are_combined_in_f32() {
     let mut random = Random(2);
     sweep("f16", &Sum, 0.1f32, |_| f16::from_f64(random.float()));
     sweep("bf16", &Sum, 0.1f32, |_| bf16::from_f64(random.float()));
-}
-
-#[test]
-#[cfg_attr(miri, ignore = "the same unsafe code as for other operators")]
-fn integers_wrap() {
-    let mut random = Random(3);
-    sweep("i8", &Sum, 7, |_| random.next() as i8);
-    sweep("u16", &Sum, 7, |_| random.next() as u16);
-    sweep("i32", &Sum, 7, |_| random.next() as i32);
-    sweep("u64", &Sum, 7, |_| random.next());
 }
 
 #[test]

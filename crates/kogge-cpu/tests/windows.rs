@@ -240,12 +240,12 @@ fn segments_of_sixteen_bytes() {
     segments(&operator, [1; 4], |random| [0; 4].map(|_: u32| random.next() as u32), None);
 }
 
+/// Sums of `f64` have the code of brackets of eight bytes, which show more.
 #[test]
 #[cfg_attr(miri, ignore = "the same unsafe code as for other operators")]
 fn segments_of_floats() {
     segments(&Sum, 0.1, |random| random.float() as f32, None);
-    segments(&Sum, 0.1, |random| random.float(), None);
-    segments(&Max, 0.1, |random| random.float(), None);
+    segments(&Min, 0.1, |random| random.float(), None);
 }
 
 #[test]
@@ -299,7 +299,6 @@ fn lines_of_every_length() {
 #[cfg_attr(miri, ignore = "the same unsafe code as for other operators")]
 fn lines_of_numbers() {
     lines(&Sum, 0.1, |random| random.float() as f32);
-    lines(&Sum, 0.1, |random| random.float());
     lines(&Sum, 9, |random| random.next() as i32);
     lines(&Sum, 9, |random| random.next() as i64);
     lines(&Sum, 9, |random| random.next() as u8);

@@ -140,6 +140,20 @@ mod tests {
         assert_eq!(calls.load(Ordering::Relaxed), 1);
     }
 
+    /// What each call's task borrows is gone after it, and the next one's guests may linger from before.
+    #[test]
+    fn calls_one_after_another_have_guests_of_their_own() {
+        for n in 0..if cfg!(miri) { 12 } else { 1_000 } {
+            let (borrowed, calls) = (Box::new(n), AtomicUsize::new(0));
+            with(2, &|| {
+                assert_eq!(*borrowed, n);
+                calls.fetch_add(1, Ordering::Relaxed);
+                yield_now();
+            });
+            assert!((1..=3).contains(&calls.into_inner()));
+        }
+    }
+
     #[test]
     fn panics_of_host_and_guest_reach_the_caller() {
         let caller = thread::current().id();

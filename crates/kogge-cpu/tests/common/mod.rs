@@ -2,8 +2,8 @@
 //! call with the scalar reference, bit for bit.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
-use kogge_core::{Accumulate, Direction, Element, Operator, Order, bytemuck, reference};
-use kogge_cpu::{Plan, Request, scan_in_place, scan_into};
+use kogge_core::{Accumulate, Direction, Element, Kind, Operator, Order, bytemuck, reference};
+use kogge_cpu::{Level, Plan, Request, scan_in_place, scan_into};
 use std::fmt::Debug;
 
 /// A small deterministic generator, so that failures repeat.
@@ -228,6 +228,37 @@ where
         same_bits(&name, from.inside(), &self.want_in_place);
         same_bits(&format!("total of {name}"), total.as_slice(), self.total.as_slice());
         from.check(&name);
+    }
+}
+
+/// All lengths on one thread, and the long ones by many. Those of about a block are tried at one level
+/// each, since all levels make blocks of tiles in the same way.
+pub fn sweep<T, A, O>(name: &str, operator: &O, init: A, mut make: impl FnMut(usize) -> T)
+where
+    T: Accumulate<A> + Debug,
+    A: Element + Debug,
+    O: Operator<A>,
+{
+    let order = Order::of::<T>();
+    let longest = *lengths(order).last().unwrap();
+    let input: Vec<T> = (0..longest).map(&mut make).collect();
+    for length in lengths(order) {
+        // Every length has one variant; all variants come up at all levels of the order.
+        let variant = Random(length as u64).next() as usize;
+        let kind = [Kind::Inclusive, Kind::Exclusive][variant % 2];
+        let direction = [Direction::Forward, Direction::Forward, Direction::Reverse][variant % 3];
+        let init = [None, Some(init)][variant / 8 % 2];
+        let request = Request { kind, direction, init, ..Request::new(operator) };
+        let case = Case::<T, T, A>::new(name, &input[..length], &request);
+        let mut levels = Level::available();
+        if length > 10 * order.tile() {
+            levels = vec![levels[variant / 16 % levels.len()]];
+        }
+        for level in levels {
+            for &plan in plans(order, length) {
+                case.check(&Request { level, plan: Some(plan), ..request });
+            }
+        }
     }
 }
 

@@ -75,9 +75,14 @@ impl<A: Element + Accumulate<A> + Debug, O: Operator<A>> Case<'_, A, O> {
                 assert!(bytes(values) == bytes(want), "{how}, {name}: {values:?} for {want:?}");
             };
             let from = self.input.as_ptr();
-            let fold = self.rows::<false, N>(level, from, from.cast_mut(), false).segment;
-            same(&fold.expect("rows")[..self.lines], &folds, "folded");
-            for (offset, stream) in [(0, true), (1, true), (3, false)] {
+            // Interpreted, each width has some of this.
+            if !cfg!(miri) || N == 32 {
+                let fold = self.rows::<false, N>(level, from, from.cast_mut(), false).segment;
+                same(&fold.expect("rows")[..self.lines], &folds, "folded");
+            }
+            let outs = [(0, true), (1, true), (3, false)];
+            let outs = if cfg!(miri) { &outs[N / 16 % 3..][..1] } else { &outs[..] };
+            for &(offset, stream) in outs {
                 let mut room = vec![A::zeroed(); offset + want.len()].into_boxed_slice();
                 let to = room[offset..].as_mut_ptr();
                 let Running { before, segment } = self.rows::<true, N>(level, from, to, stream);
@@ -85,10 +90,12 @@ impl<A: Element + Accumulate<A> + Debug, O: Operator<A>> Case<'_, A, O> {
                 same(&segment.expect("rows")[..self.lines], &folds, "fold");
                 same(&before.expect("rows")[..self.lines], &nexts, "what precedes the next row");
             }
-            let mut values: Box<[A]> = self.input.into();
-            let to = values.as_mut_ptr();
-            self.rows::<true, N>(level, to, to, false);
-            same(&values, &want, "in place");
+            if !cfg!(miri) || N == 64 {
+                let mut values: Box<[A]> = self.input.into();
+                let to = values.as_mut_ptr();
+                self.rows::<true, N>(level, to, to, false);
+                same(&values, &want, "in place");
+            }
         }
     }
 
@@ -124,12 +131,20 @@ fn every_way<A: Element + Accumulate<A> + Debug, O: Operator<A>>(
     make: impl Fn(u64) -> A,
 ) {
     let bits = |i: usize| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
-    let counts = if cfg!(miri) { vec![2, 3] } else { (1..=LANES).collect() };
+    // For Miri places that fill their items, three quarters of them, and, of words, some of them; by vectors of 16
+    // bytes those of 24 aren't items.
+    let counts = match (cfg!(miri), size_of::<A>()) {
+        (false, _) => (1..=LANES).collect(),
+        (true, 4) => vec![2, 3, 5],
+        (true, _) => vec![2, 3],
+    };
     for lines in counts {
         let len = ROWS * Order::of::<A>().row() * lines;
         let input: Box<[A]> = (0..len).map(|i| make(bits(i))).collect();
         let before = std::array::from_fn(|n| make(bits(len + n)));
-        for (kind, before) in [(Kind::Exclusive, None), (Kind::Inclusive, Some(before))] {
+        let ways = [(Kind::Exclusive, None), (Kind::Inclusive, Some(before))];
+        let ways = if cfg!(miri) { &ways[lines % 2..][..1] } else { &ways };
+        for &(kind, before) in ways {
             let case = Case { operator, kind, before, lines, input: &input };
             case.check::<16>();
             case.check::<32>();
