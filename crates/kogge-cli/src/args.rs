@@ -67,8 +67,8 @@ Nulls:
 Types:
   A column of CSV becomes i64, u64, f64 or bool in Parquet and Arrow, if all its cells are that, else
   text, which has to be UTF-8. So that no digit is lost, integers stay text where they are beyond 64
-  bits, or beyond 2^53 among floats. A scanned column has the type that it is scanned in, which is
-  f64 for such integers.
+  bits, or beyond 2^53 among floats, and so do numbers of which one has zeros in front, as codes
+  have (007). A scanned column has the type that it is scanned in: f64 for integers beyond 64 bits.
 
 Keys:
   --by compares the cells of CSV as text, so 1 and 1.0 differ. Floats of Parquet and Arrow are

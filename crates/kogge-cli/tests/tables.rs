@@ -132,10 +132,10 @@ fn pipes_whose_first_part_is_not_enough() {
 fn integers_keep_all_digits() {
     let place = Place::new();
     let rows = [
-        "a,12345678901234567890123,1.5,-1,18446744073709551615,2.5,1",
-        "b,-2,9007199254740993,18446744073709551615,,9007199254740992,2",
+        "a,12345678901234567890123,007,1.5,-1,18446744073709551615,2.5,1",
+        "b,-2,12,9007199254740993,18446744073709551615,,9007199254740992,2",
     ];
-    let text = format!("k,long,mixed,wide,u,f,x\n{}\n", rows.join("\n"));
+    let text = format!("k,long,code,mixed,wide,u,f,x\n{}\n", rows.join("\n"));
     place.write("x.csv", &text);
     let typed = text.replace("9007199254740992,2", "9007199254740992.0,2");
     let with_sum =
@@ -162,6 +162,9 @@ fn integers_keep_all_digits() {
     );
     assert!(!place.names().contains(&"z.parquet".to_owned()));
     common::succeeded(&run("y"));
+    // Of a scanned column the number counts.
+    place.write("code.csv", "code\n007\n08\n");
+    assert_eq!(place.last_column("code.csv"), ["7", "15"]);
 }
 
 /// A batch with its own dictionary for each word.

@@ -4,7 +4,7 @@ use super::batch::{Lines, TextHead};
 use super::bridge::{data_type, to_array};
 use super::column::Column;
 use crate::error::{Error, Result};
-use crate::format::csv::{is_long_integer, split};
+use crate::format::csv::{loses, split};
 use crate::text::read_element;
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
@@ -79,9 +79,9 @@ impl<'a> Cells<'a> {
 
     fn numbers(&self, dtype: Dtype) -> Result<Column> {
         let mut column = Column::new(dtype);
-        let whole = dtype == Dtype::F64 && !self.head.scanned.contains(&self.at);
+        let scanned = self.head.scanned.contains(&self.at);
         let read = |cell: &str, element: &mut [u8]| {
-            !(whole && is_long_integer(cell)) && read_element(dtype, cell, element)
+            (scanned || !loses(cell, dtype)) && read_element(dtype, cell, element)
         };
         for (row, cell) in self.iter().enumerate() {
             let cell = String::from_utf8_lossy(cell.trim_ascii());

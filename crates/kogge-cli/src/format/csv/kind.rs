@@ -18,15 +18,35 @@ pub(super) enum Kind {
         negative: bool,
         /// Whether one is beyond `i64`.
         large: bool,
-        /// Whether a float has not all digits of one.
-        long: bool,
+        lost: Lost,
     },
     Float {
-        /// Whether a float has not all digits of an integer among them.
-        long: bool,
+        lost: Lost,
     },
     /// Anything else, first on this line.
-    Text { line: u64, cell: String },
+    Text {
+        line: u64,
+        cell: String,
+    },
+}
+
+/// What of its cells a column of numbers would lose.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Lost {
+    /// Digits of an integer that a float has not.
+    long: bool,
+    /// Zeros in front of the others, as of a code.
+    padded: bool,
+}
+
+impl Lost {
+    fn of(cell: &str) -> Self {
+        Self { long: is_long_integer(cell), padded: is_padded(cell) }
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self { long: self.long | other.long, padded: self.padded | other.padded }
+    }
 }
 
 impl Kind {
@@ -40,26 +60,26 @@ impl Kind {
             (Self::Empty, Some(found)) => found,
             (Self::Bool, Some(Self::Bool)) => Self::Bool,
             (
-                Self::Integer { negative: n1, large: g1, long: l1 },
-                Some(Self::Integer { negative: n2, large: g2, long: l2 }),
-            ) => Self::Integer { negative: n1 | n2, large: g1 | g2, long: l1 | l2 },
+                Self::Integer { negative: n1, large: g1, lost: l1 },
+                Some(Self::Integer { negative: n2, large: g2, lost: l2 }),
+            ) => Self::Integer { negative: n1 | n2, large: g1 | g2, lost: l1.and(l2) },
             (
-                Self::Integer { long, .. } | Self::Float { long },
-                Some(Self::Integer { long: also, .. } | Self::Float { long: also }),
-            ) => Self::Float { long: long | also },
+                Self::Integer { lost, .. } | Self::Float { lost },
+                Some(Self::Integer { lost: also, .. } | Self::Float { lost: also }),
+            ) => Self::Float { lost: lost.and(also) },
             _ => Self::Text { line, cell: String::from_utf8_lossy(cell).into_owned() },
         };
     }
 
     fn of(cell: &[u8]) -> Option<Self> {
         let cell = std::str::from_utf8(cell).ok()?;
-        let long = is_long_integer(cell);
+        let lost = Lost::of(cell);
         if i64::read(cell).is_some() {
-            Some(Self::Integer { negative: cell.starts_with('-'), large: false, long })
+            Some(Self::Integer { negative: cell.starts_with('-'), large: false, lost })
         } else if u64::read(cell).is_some() {
-            Some(Self::Integer { negative: false, large: true, long })
+            Some(Self::Integer { negative: false, large: true, lost })
         } else if f64::read(cell).is_some() {
-            Some(Self::Float { long })
+            Some(Self::Float { lost })
         } else {
             read_bool(cell).map(|_| Self::Bool)
         }
@@ -77,10 +97,19 @@ impl Kind {
     /// has all digits.
     pub(super) fn dtype(&self) -> Option<Dtype> {
         match self {
+            Self::Integer { lost, .. } | Self::Float { lost } if lost.padded => None,
             Self::Bool => Some(Dtype::Bool),
+            Self::Float { lost } if lost.long => None,
+            number => number.whole(),
+        }
+    }
+
+    /// The integer type that has all of them, or `f64` for floats.
+    fn whole(&self) -> Option<Dtype> {
+        match self {
             Self::Integer { negative: false, large: true, .. } => Some(Dtype::U64),
             Self::Integer { large: false, .. } => Some(Dtype::I64),
-            Self::Float { long: false } => Some(Dtype::F64),
+            Self::Float { .. } => Some(Dtype::F64),
             _ => None,
         }
     }
@@ -95,13 +124,25 @@ impl Kind {
                 Err(Error::mismatch(what).hint("no integer type holds both; try --dtype f64"))
             }
             Self::Empty => Ok(Dtype::F64),
-            known => Ok(known.dtype().unwrap_or(Dtype::F64)),
+            Self::Bool => Ok(Dtype::Bool),
+            known => Ok(known.whole().unwrap_or(Dtype::F64)),
         }
     }
 }
 
+/// Whether a number in a column that isn't scanned would lose something of its cell.
+pub fn loses(cell: &str, dtype: Dtype) -> bool {
+    is_padded(cell) || dtype == Dtype::F64 && is_long_integer(cell)
+}
+
+/// Whether a number has zeros in front that it doesn't need.
+fn is_padded(cell: &str) -> bool {
+    let digits = cell.strip_prefix(['+', '-']).unwrap_or(cell).as_bytes();
+    digits.len() > 1 && digits[0] == b'0' && digits[1].is_ascii_digit()
+}
+
 /// Whether a cell is an integer beyond 64 bits, or one that a float would round.
-pub fn is_long_integer(cell: &str) -> bool {
+fn is_long_integer(cell: &str) -> bool {
     let digits = cell.strip_prefix(['+', '-']).unwrap_or(cell);
     // A float has every integer of fifteen digits.
     if digits.len() <= 15 || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
@@ -157,6 +198,16 @@ pub(super) fn not_a_number(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn knows_zeros_in_front() {
+        for cell in ["007", "-01", "+00", "00.5"] {
+            assert!(is_padded(cell), "{cell}");
+        }
+        for cell in ["0", "-0", "0.5", "10", "0x1", ""] {
+            assert!(!is_padded(cell), "{cell}");
+        }
+    }
 
     #[test]
     fn knows_what_a_float_would_round() {

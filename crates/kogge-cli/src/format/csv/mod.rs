@@ -11,7 +11,7 @@ mod rows;
 mod sample;
 mod writer;
 
-pub use kind::is_long_integer;
+pub use kind::loses;
 pub use writer::CsvWriter;
 
 use super::Format;
