@@ -172,7 +172,7 @@ u64 number() {
 int main() {
     char name[64];
     while (std::scanf("%63s", name) == 1) {
-        alarm(300);
+        alarm(REQUEST_SECONDS);
         Named<Entry>& named = find(entries, name);
         const Entry& e = named.entry;
         u64 exclusive = number();

@@ -145,7 +145,7 @@ int main() {
     char name[64];
     LineRequest q = {};
     for (; read_request(q, name); q = {}) {
-        alarm(300);
+        alarm(REQUEST_SECONDS);
         Named<Entry>& named = find(entries, name);
         const Entry& e = named.entry;
         u64 inits = q.inits == INITS_NONE ? 0 : q.inits == INITS_EACH ? q.lines : 1;

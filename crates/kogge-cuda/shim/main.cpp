@@ -36,7 +36,7 @@ int main() {
     while (std::scanf("%63s %u %u %u %u %llu %u %u %u %u", name, &kind, &q.kernel, &q.grid, &q.seed, &q.length,
                       &q.init_kind, &in_place, &input_offset, &output_offset) == 10) {
         std::getchar();
-        alarm(300);
+        alarm(REQUEST_SECONDS);
         Named<Entry>& named = find(entries, name);
         const Entry& e = named.entry;
         read_all(q.init, e.accumulator);

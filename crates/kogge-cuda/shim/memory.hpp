@@ -9,6 +9,14 @@
 #include <initializer_list>
 
 // Of a way to scan that programs for planted faults leave out: they are compiled for each fault.
+// A program that goes on asking slots, which no deadlock is seen in, ends after so long. What tries faults answers within seconds, or
+// has one.
+#ifdef KOGGE_FEW
+constexpr unsigned REQUEST_SECONDS = 60;
+#else
+constexpr unsigned REQUEST_SECONDS = 300;
+#endif
+
 #ifdef KOGGE_FEW
 #define UNLESS_FEW(...) nullptr
 #else

@@ -99,7 +99,7 @@ void answer(Named<Specimens> (&entries)[N]) {
                       &q.segments, &q.inits, &q.totals, &in_place, &input_offset, &output_offset, &source_offset,
                       &source_bytes) == 13) {
         std::getchar();
-        alarm(300);
+        alarm(REQUEST_SECONDS);
         Named<Specimens>& named = find(entries, name);
         const Specimens& e = named.entry;
         u64 values = q.inits == INITS_EACH ? q.segments : 1, totals = q.totals ? q.segments * e.accumulator : 0;
