@@ -104,7 +104,7 @@ pub struct SegmentPlan {
     pub marked: u32,
     /// How many of those there are.
     pub marks: u64,
-    /// How many of them a thread block marks, by offsets.
+    /// How many of them a thread block marks, by offsets; the kernel is compiled for that number.
     pub block_marks: u32,
     /// Thread blocks that a multiprocessor has room for.
     pub residents: u32,
