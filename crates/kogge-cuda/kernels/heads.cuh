@@ -24,6 +24,7 @@ struct MarkArguments {
     u32* first;          // of each window, 1 + the place in it of its first head, or 0
     Workspace* workspace;
     u64 window_count;
+    u32 block_windows;  // of a block that marks by offsets
     LongRuns long_runs;
 };
 

@@ -4,7 +4,7 @@
 // sets a bit in shared memory for each run between, and writes every word of the mask once: so nothing has to be
 // cleared before, and no two blocks write to one word.
 
-enum : u32 { OFFSET_THREADS = 1024, OFFSET_WARPS = 32 };
+enum : u32 { OFFSET_THREADS = 1024, OFFSET_WARPS = 32, MARKED_POSITIONS = 1 << 19 };
 
 // Runs as offsets give them, in the order of the scan: in reverse the last one comes first, and starts with its last element.
 // An empty run starts where the one behind it does, or behind all elements.
@@ -20,24 +20,25 @@ struct OffsetRuns {
     __device__ __forceinline__ bool start_before(u64 runs, u64 position) const { return runs <= count && start(runs - 1) < position; }
 };
 
-// The words of the mask that a block makes, and of each of their windows 1 + the places of its first and last head in it, or 0.
-template <class Offset, bool REVERSE, u32 WINDOW, u32 WINDOWS>
+// Of each window of a block 1 + the places of its first and last head in it, or 0, and the words of the mask, of which a
+// block has as many as its windows need.
+template <class Offset, bool REVERSE, u32 WINDOW>
 struct OffsetMarks {
     typedef OffsetRuns<Offset, REVERSE> Runs;
-    static constexpr u32 POSITIONS = WINDOWS * WINDOW, QUADS = POSITIONS / 128, BATCH = 4;
+    static constexpr u32 BATCH = 4, WINDOW_QUADS = WINDOW / 128;
+    static constexpr u32 FITTING = MARKED_POSITIONS / WINDOW, MOST = FITTING < OFFSET_THREADS ? FITTING : OFFSET_THREADS;
     static_assert(WINDOW % 128 == 0, "windows of whole quads");
-    static_assert(WINDOWS <= OFFSET_THREADS, "a thread notes a window");
-    union {
-        alignas(16) u32 word[POSITIONS / 32];
-        Quad quad[QUADS];
-    };
-    u32 first[WINDOWS], last[WINDOWS];
+    u32 first[MOST], last[MOST];
     u32 counted[2][2][OFFSET_WARPS];
+    union {
+        alignas(16) u32 word[MOST * WINDOW / 32];
+        Quad quad[MOST * WINDOW_QUADS];
+    };
 
-    // The windows from the position `from` on, of which there are `count` positions.
-    __device__ __forceinline__ void find(const Runs& runs, u64 from, u32 count) {
-        for (u32 i = thread_index(); i < QUADS; i += OFFSET_THREADS) quad[i] = {};
-        if (thread_index() < WINDOWS) first[thread_index()] = last[thread_index()] = 0;
+    // So many windows from the position `from` on, of which there are `count` positions.
+    __device__ __forceinline__ void find(const Runs& runs, u64 from, u32 count, u32 windows) {
+        for (u32 i = thread_index(); i < windows * WINDOW_QUADS; i += OFFSET_THREADS) quad[i] = {};
+        if (thread_index() < windows) first[thread_index()] = last[thread_index()] = 0;
         u64 low, high;
         search(runs, from, from + count, low, high);
         for (u64 run = low + thread_index(); run < high; run += BATCH * OFFSET_THREADS) {
@@ -50,7 +51,7 @@ struct OffsetMarks {
                 next[b] = there && here + 1 < high ? runs.start(here + 1) : ~0ull;
             }
 #pragma unroll
-            for (u32 b = 0; b < BATCH; b++) note(start[b] - from, next[b] - from, count, run == low && b == 0);
+            for (u32 b = 0; b < BATCH; b++) note(start[b] - from, next[b] - from, count, windows, run == low && b == 0);
         }
         sync_block();
     }
@@ -85,29 +86,29 @@ struct OffsetMarks {
     }
     // A run's start among these positions, and that of the run behind it, if it is among them too; whether it is the first of all.
     // Offsets that aren't in order mustn't lead to other memory.
-    __device__ __forceinline__ void note(u64 start, u64 next, u32 count, bool begins) {
+    __device__ __forceinline__ void note(u64 start, u64 next, u32 count, u32 windows, bool begins) {
         if (start >= count) return;
         u32 place = (u32)start, window = place / WINDOW;
         set_shared_bits(word + place / 32, 1u << place % 32);
         if (begins) first[window] = place % WINDOW + 1;
-        u32 behind = next < count ? (u32)next / WINDOW : WINDOWS;
+        u32 behind = next < count ? (u32)next / WINDOW : windows;
         if (window == behind) return;
         last[window] = place % WINDOW + 1;
-        if (behind < WINDOWS) first[behind] = (u32)next % WINDOW + 1;
+        if (behind < windows) first[behind] = (u32)next % WINDOW + 1;
     }
 };
 
 // Heads by offsets. How many there are in each window isn't noted: a run's number is looked up.
-template <class Offset, bool REVERSE, u32 WINDOW, u32 WINDOWS>
+template <class Offset, bool REVERSE, u32 WINDOW>
 KOGGE_DEVICE void mark_offsets(const MarkArguments& arguments) {
-    typedef OffsetMarks<Offset, REVERSE, WINDOW, WINDOWS> Marks;
+    typedef OffsetMarks<Offset, REVERSE, WINDOW> Marks;
     launch_dependents();
     Marks& marks = *(Marks*)shared_memory();
-    u64 index = (u64)block_index() * WINDOWS, from = index * WINDOW, left = arguments.length - from;
-    marks.find(OffsetRuns<Offset, REVERSE>(arguments), from, left < Marks::POSITIONS ? (u32)left : Marks::POSITIONS);
-    u64 windows = arguments.window_count - index;
-    if (windows > WINDOWS) windows = WINDOWS;
-    for (u32 i = thread_index(); i < windows * (WINDOW / 128); i += OFFSET_THREADS)
+    u64 index = (u64)block_index() * arguments.block_windows, from = index * WINDOW, left = arguments.length - from;
+    u64 behind = arguments.window_count - index;
+    u32 windows = behind < arguments.block_windows ? (u32)behind : arguments.block_windows;
+    marks.find(OffsetRuns<Offset, REVERSE>(arguments), from, left < windows * WINDOW ? (u32)left : windows * WINDOW, windows);
+    for (u32 i = thread_index(); i < windows * Marks::WINDOW_QUADS; i += OFFSET_THREADS)
         store_quad(arguments.heads + from / 32 + (u64)i * 4, marks.quad[i]);
     if (thread_index() >= windows) return;
     u32 last = marks.last[thread_index()];

@@ -33,9 +33,9 @@ template <class Source, bool REVERSE, u32 WINDOW>
 void run_mark(const void* a) {
     mark<Source, REVERSE, WINDOW>(*(const MarkArguments*)a);
 }
-template <class Offset, bool REVERSE, u32 WINDOW, u32 WINDOWS>
+template <class Offset, bool REVERSE, u32 WINDOW>
 void run_mark_offsets(const void* a) {
-    mark_offsets<Offset, REVERSE, WINDOW, WINDOWS>(*(const MarkArguments*)a);
+    mark_offsets<Offset, REVERSE, WINDOW>(*(const MarkArguments*)a);
 }
 template <bool REVERSE, u32 WINDOW>
 constexpr Kernel sources[] = {
@@ -45,27 +45,29 @@ constexpr Kernel sources[] = {
     run_mark<ByKey<KeyBf16>, REVERSE, WINDOW>,
 };
 // By offsets, of which there are two types, a thread block has some windows.
-template <u32 WINDOW, u32 WINDOWS>
+template <u32 WINDOW>
 void launch_offsets(const MarkArguments& a, bool wide, bool reverse, u32 seed) {
-    constexpr Kernel kernels[] = {run_mark_offsets<u32, false, WINDOW, WINDOWS>, run_mark_offsets<u32, true, WINDOW, WINDOWS>,
-                                  run_mark_offsets<u64, false, WINDOW, WINDOWS>, run_mark_offsets<u64, true, WINDOW, WINDOWS>};
-    u32 blocks = (u32)((a.window_count + WINDOWS - 1) / WINDOWS);
-    if (blocks > 0) shim::launch(blocks, OFFSET_THREADS, sizeof(OffsetMarks<u32, false, WINDOW, WINDOWS>), seed, kernels[wide * 2 + reverse], &a);
+    constexpr Kernel kernels[] = {run_mark_offsets<u32, false, WINDOW>, run_mark_offsets<u32, true, WINDOW>,
+                                  run_mark_offsets<u64, false, WINDOW>, run_mark_offsets<u64, true, WINDOW>};
+    typedef OffsetMarks<u32, false, WINDOW> Marks;
+    u32 blocks = (u32)((a.window_count + a.block_windows - 1) / a.block_windows);
+    u32 bytes = sizeof(Marks) - sizeof(Marks::quad) + a.block_windows * WINDOW / 8;
+    if (blocks > 0) shim::launch(blocks, OFFSET_THREADS, bytes, seed, kernels[wide * 2 + reverse], &a);
 }
 
 // The mask of heads.
 template <bool REVERSE, u32 WINDOW>
 MarkArguments run_marks(const Request& q, const LongRuns& long_runs) {
     u64 windows = (q.length + WINDOW - 1) / WINDOW;
-    MarkArguments a = {q.from, q.length, q.segments, (u32*)q.heads, q.windows, q.first, (Workspace*)q.workspace, windows, long_runs};
+    // A block's windows are so many that there are few blocks: each has 1,024 fibers, of which ThreadSanitizer has 8,128.
+    u32 most = OffsetMarks<u32, REVERSE, WINDOW>::MOST, block_windows = windows <= 12 ? 3 : most < 64 ? most : 64;
+    MarkArguments a = {q.from,          q.length, q.segments,    (u32*)q.heads, q.windows, q.first, (Workspace*)q.workspace,
+                       windows, block_windows, long_runs};
     std::memset(q.heads, 0xa5, windows * WINDOW / 8);
     std::memset((void*)q.windows, 0xa5, (windows + 1) * sizeof(Window));
     std::memset((void*)q.first, 0xa5, windows * sizeof(u32));
     if (q.source < 2) {
-        bool wide = q.source == 1;
-        // Few blocks: each has 1,024 fibers, of which ThreadSanitizer has 8,128.
-        if (windows <= 12) launch_offsets<WINDOW, 3>(a, wide, REVERSE, q.seed);
-        else launch_offsets<WINDOW, 64>(a, wide, REVERSE, q.seed);
+        launch_offsets<WINDOW>(a, q.source == 1, REVERSE, q.seed);
         return a;
     }
     constexpr u64 WINDOWS = MARK_THREADS / LANES / mark_warps(WINDOW);

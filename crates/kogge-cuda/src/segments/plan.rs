@@ -104,7 +104,7 @@ pub struct SegmentPlan {
     pub marked: u32,
     /// How many of those there are.
     pub marks: u64,
-    /// How many of them a thread block marks, by offsets; the kernel is compiled for that number.
+    /// How many of them a thread block marks, by offsets.
     pub block_marks: u32,
     /// Thread blocks that a multiprocessor has room for.
     pub residents: u32,
@@ -233,8 +233,8 @@ const STRETCH_BYTES: u64 = 16;
 /// Tiles for each multiprocessor up to which exact operators go by windows in one launch.
 const FEW_TILES: u32 = 2;
 /// Positions that a thread block marks by offsets, at most, and its threads: those of kernels/offset_heads.cuh.
-const MARKED_POSITIONS: usize = 1 << 19;
-pub(super) const OFFSET_THREADS: usize = 1024;
+const MARKED_POSITIONS: u32 = 1 << 19;
+pub(super) const OFFSET_THREADS: u32 = 1024;
 /// What a window tells others of its heads (kernels/window_heads.cuh).
 const HEAD_SLOT: u64 = 16;
 /// Warps of a thread block.
@@ -295,7 +295,7 @@ pub fn plan_segments(
         steps: steps as u32,
         marked: marked as u32,
         marks,
-        block_marks: block_marks(marks, marked, device),
+        block_marks: block_marks(marks, marked as u32, device),
         residents: match residents(problem, shared_bytes, device) {
             // What is left of windows takes registers too, and little time.
             most if rounds.is_some() && accumulator_bytes(problem) > 4 => most.min(2),
@@ -392,9 +392,14 @@ fn few_tiles(problem: &Problem, device: Capability) -> bool {
 
 /// Windows of the mask that a thread block marks by offsets: so many that each multiprocessor has two blocks, as far as there is
 /// shared memory for that, and a thread for each.
-fn block_marks(marks: u64, marked: usize, device: Capability) -> u32 {
-    let most = (MARKED_POSITIONS / marked).clamp(1, OFFSET_THREADS);
-    (marks / u64::from(2 * device.multiprocessors)).clamp(1, most as u64) as u32
+fn block_marks(marks: u64, marked: u32, device: Capability) -> u32 {
+    (marks / u64::from(2 * device.multiprocessors)).clamp(1, most_block_marks(marked).into()) as u32
+}
+
+/// As many of them as a block has a place for.
+pub(super) const fn most_block_marks(marked: u32) -> u32 {
+    let fitting = MARKED_POSITIONS / marked;
+    if fitting < OFFSET_THREADS { fitting } else { OFFSET_THREADS }
 }
 
 const fn mask_bytes(marks: u64, marked: u32) -> u64 {

@@ -1,6 +1,6 @@
 //! The texts of the kernels of a scan by segments.
 
-use super::plan::{KeyType, OFFSET_THREADS, SegmentPlan, SegmentSource};
+use super::plan::{KeyType, OFFSET_THREADS, SegmentPlan, SegmentSource, most_block_marks};
 use super::rounds::{ExactSegments, LongSegments};
 use super::stretches::Stretches;
 use crate::kernels;
@@ -17,14 +17,23 @@ pub(super) const SCAN_THREADS: u32 = 256;
 const NOTE_BYTES: u32 = MARK_THREADS / 32 * 20;
 pub(super) const SUM_BYTES: u32 = SUM_THREADS / 32 * (16 + 12 + 40) + 32;
 
-/// Threads and bytes of shared memory of a block that marks. By offsets it keeps its words of the mask, notes of each window,
-/// and what its warps have counted.
+/// Threads of a block that marks and bytes of its shared memory, in which, by offsets, is a place for what is noted of windows, what
+/// its warps have counted, and its words of the mask.
 pub(super) fn mark_block(source: SegmentSource, plan: &SegmentPlan) -> (u32, u32) {
+    marks_block(source, plan, plan.block_marks)
+}
+
+/// As [`mark_block`], of the most windows that a block has.
+pub(super) fn most_mark_block(source: SegmentSource, plan: &SegmentPlan) -> (u32, u32) {
+    marks_block(source, plan, most_block_marks(plan.marked))
+}
+
+fn marks_block(source: SegmentSource, plan: &SegmentPlan, windows: u32) -> (u32, u32) {
     match source.segments() {
         None => (MARK_THREADS, NOTE_BYTES),
         Some(_) => {
-            let notes = plan.block_marks * (plan.marked / 8 + 8);
-            (OFFSET_THREADS as u32, notes.next_multiple_of(16) + 2 * 2 * 32 * 4)
+            let notes = most_block_marks(plan.marked) * 8 + 2 * 2 * 32 * 4;
+            (OFFSET_THREADS, notes.next_multiple_of(16) + windows * plan.marked / 8)
         }
     }
 }
@@ -33,21 +42,17 @@ pub(super) fn mark_block(source: SegmentSource, plan: &SegmentPlan) -> (u32, u32
 pub(super) fn mark(source: SegmentSource, direction: Direction, plan: &SegmentPlan) -> String {
     let of = type_of(source);
     let (reverse, window) = (direction == Direction::Reverse, plan.marked);
-    let (threads, bytes) = mark_block(source, plan);
+    let (threads, bytes) = most_mark_block(source, plan);
+    let arguments = format!("{of}, {reverse}, {window}");
     match source.segments() {
         None => {
-            let kernel = format!("mark<{of}, {reverse}, {window}>");
+            let kernel = format!("mark<{arguments}>");
             entry(&kernels::HEADS, threads, ("MarkShared", bytes), &kernel)
         }
         Some(_) => {
-            let arguments = format!("{of}, {reverse}, {window}, {}", plan.block_marks);
             let shared = format!("OffsetMarks<{arguments}>");
-            entry(
-                &kernels::OFFSET_HEADS,
-                threads,
-                (&shared, bytes),
-                &format!("mark_offsets<{arguments}>"),
-            )
+            let kernel = format!("mark_offsets<{arguments}>");
+            entry(&kernels::OFFSET_HEADS, threads, (&shared, bytes), &kernel)
         }
     }
 }
@@ -232,7 +237,35 @@ where
 
 #[cfg(test)]
 mod tests {
-    use crate::kernels;
+    use super::*;
+    use crate::Tuning;
+    use crate::plan::Capability;
+    use crate::segments::plan::{Brackets, plan_segments};
+    use kogge_core::{Kind, Problem};
+
+    const H100: Capability =
+        Capability { compute: (9, 0), multiprocessors: 132, shared_bytes: 232_448 };
+
+    #[test]
+    fn one_kernel_marks_sequences_of_all_lengths() {
+        let source = SegmentSource::Offsets { segments: 1 << 10, bits: 64 };
+        let plan_of = |len| {
+            let (kind, direction) = (Kind::Inclusive, Direction::Forward);
+            let [element_bytes, output_bytes, accumulator_bytes] = [4; 3];
+            #[rustfmt::skip]
+            let problem = Problem {
+                len, element_bytes, output_bytes, accumulator_bytes, kind, direction, in_place: false,
+            };
+            let tuning = Tuning::default();
+            plan_segments(&problem, source, Brackets::Fixed, H100, &tuning).unwrap()
+        };
+        let [short, long] = [1 << 27, 1 << 28].map(plan_of);
+        assert_ne!(short.block_marks, long.block_marks);
+        assert!(mark_block(source, &short).1 < mark_block(source, &long).1);
+        assert_eq!(most_mark_block(source, &short), mark_block(source, &long));
+        let text = |plan| mark(source, Direction::Forward, plan);
+        assert_eq!(text(&short), text(&long));
+    }
 
     /// The shim runs one launch after another, and on a device it would seldom be seen.
     #[test]

@@ -1,7 +1,9 @@
 //! One way to scan segments: a plan and its kernels, and the launches that carry it out.
 
 use super::choice::HeadsLeft;
-use super::source::{MARK_THREADS, SCAN_THREADS, SUM_BYTES, SUM_THREADS, mark_block};
+use super::source::{
+    MARK_THREADS, SCAN_THREADS, SUM_BYTES, SUM_THREADS, mark_block, most_mark_block,
+};
 use super::{ExactSegments, SegmentPlan, SegmentSource, source};
 use crate::inits::InitArguments;
 use crate::launch::{Grid, Module};
@@ -77,7 +79,7 @@ where
                 false => Some(Find {
                     mark: device.module(
                         source::mark(source, direction, &plan),
-                        mark_block(source, &plan).1,
+                        most_mark_block(source, &plan).1,
                     )?,
                     sum: device.module(source::sum(), SUM_BYTES)?,
                 }),
@@ -262,6 +264,7 @@ where
             first: heads + scratch.first,
             workspace: workspace.address(),
             window_count: self.plan.marks,
+            block_windows: self.plan.block_marks.into(),
             long,
         })
     }
@@ -393,6 +396,7 @@ struct MarkArguments {
     first: u64,
     workspace: u64,
     window_count: u64,
+    block_windows: u64,
     long: LongRuns,
 }
 
