@@ -47,8 +47,8 @@ void run<Absent>(const Request&) {
 #define ENTRY(name, O, I, U, A, SOURCE, PACKED, RING) \
     {#name, \
      {sizeof(I), sizeof(U), sizeof(A), Slot<Tail<O::Element>>::PARTS * 16, \
-      {run<IF_HAS(name, Specimen<O, I, U, A, SOURCE, false, false, PACKED, RING>)>, UNLESS_FEW(run<IF_HAS(name, Specimen<O, I, U, A, SOURCE, true, false, PACKED, RING>)>), \
-       UNLESS_FEW(run<IF_HAS(name, Specimen<O, I, U, A, SOURCE, false, true, PACKED, RING>)>), run<IF_HAS(name, Specimen<O, I, U, A, SOURCE, true, true, PACKED, RING>)>}}},
+      {run<IF_HAS_WAY(name, 0, Specimen<O, I, U, A, SOURCE, false, false, PACKED, RING>)>, run<IF_HAS_WAY(name, 1, Specimen<O, I, U, A, SOURCE, true, false, PACKED, RING>)>, \
+       run<IF_HAS_WAY(name, 2, Specimen<O, I, U, A, SOURCE, false, true, PACKED, RING>)>, run<IF_HAS_WAY(name, 3, Specimen<O, I, U, A, SOURCE, true, true, PACKED, RING>)>}}},
 // name, operator, input, output, accumulator, what tells where runs start, packed, stages
 #ifdef KOGGE_FEW
 // Those in which faults are planted: quick to compile, and small for a race detector.

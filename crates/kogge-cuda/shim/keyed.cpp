@@ -32,10 +32,10 @@ void run<Absent>(const Request&) {
 #define ENTRY(name, O, I, U, A, SOURCE, STEPS, PACKED) \
     {#name, \
      {sizeof(I), sizeof(U), sizeof(A), Slot<O::Element>::PARTS * 16, \
-      {run<IF_HAS(name, Specimen<O, I, U, A, SOURCE, false, false, STEPS, PACKED>)>, \
-       UNLESS_FEW(run<IF_HAS(name, Specimen<O, I, U, A, SOURCE, true, false, STEPS, PACKED>)>), \
-       UNLESS_FEW(run<IF_HAS(name, Specimen<O, I, U, A, SOURCE, false, true, STEPS, PACKED>)>), \
-       run<IF_HAS(name, Specimen<O, I, U, A, SOURCE, true, true, STEPS, PACKED>)>}}},
+      {run<IF_HAS_WAY(name, 0, Specimen<O, I, U, A, SOURCE, false, false, STEPS, PACKED>)>, \
+       run<IF_HAS_WAY(name, 1, Specimen<O, I, U, A, SOURCE, true, false, STEPS, PACKED>)>, \
+       run<IF_HAS_WAY(name, 2, Specimen<O, I, U, A, SOURCE, false, true, STEPS, PACKED>)>, \
+       run<IF_HAS_WAY(name, 3, Specimen<O, I, U, A, SOURCE, true, true, STEPS, PACKED>)>}}},
 // name, operator, input, output, accumulator, what tells where runs start, steps, packed
 #ifdef KOGGE_FEW
 // Those in which faults are planted: quick to compile, and small for a race detector.

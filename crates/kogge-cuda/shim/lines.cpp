@@ -116,10 +116,10 @@ struct Entry {
 #define ENTRY(name, O, I, U, A, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED)                                                \
     {#name,                                                                                                                   \
      {sizeof(A),                                                                                                              \
-      {run_lines<IF_HAS(name, Specimen<O, I, U, A, false, false, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>)>,            \
-       UNLESS_FEW(run_lines<IF_HAS(name, Specimen<O, I, U, A, true, false, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>)>), \
-       UNLESS_FEW(run_lines<IF_HAS(name, Specimen<O, I, U, A, false, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>)>), \
-       run_lines<IF_HAS(name, Specimen<O, I, U, A, true, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>)>},             \
+      {run_lines<IF_HAS_WAY(name, 0, Specimen<O, I, U, A, false, false, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>)>,            \
+       run_lines<IF_HAS_WAY(name, 1, Specimen<O, I, U, A, true, false, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>)>, \
+       run_lines<IF_HAS_WAY(name, 2, Specimen<O, I, U, A, false, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>)>, \
+       run_lines<IF_HAS_WAY(name, 3, Specimen<O, I, U, A, true, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>)>},             \
       Slot<O::Element>::PARTS * 16}},
 Named<Entry> entries[] = {LINE_SPECIMENS(ENTRY)};
 

@@ -20,10 +20,10 @@ struct Entry {
 #define ENTRY(name, O, I, U, A, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED)                                          \
     {#name,                                                                                                             \
      {sizeof(I), sizeof(U), sizeof(A),                                                                                  \
-      {run<IF_HAS(name, Specimen<O, I, U, A, false, false, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>)>,            \
-       UNLESS_FEW(run<IF_HAS(name, Specimen<O, I, U, A, true, false, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>)>), \
-       UNLESS_FEW(run<IF_HAS(name, Specimen<O, I, U, A, false, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>)>), \
-       run<IF_HAS(name, Specimen<O, I, U, A, true, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>)>},             \
+      {run<IF_HAS_WAY(name, 0, Specimen<O, I, U, A, false, false, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>)>,            \
+       run<IF_HAS_WAY(name, 1, Specimen<O, I, U, A, true, false, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>)>, \
+       run<IF_HAS_WAY(name, 2, Specimen<O, I, U, A, false, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>)>, \
+       run<IF_HAS_WAY(name, 3, Specimen<O, I, U, A, true, true, BULK, STAGES, GROUPS, REDUCERS, AHEAD, PACKED>)>},             \
       Slot<O::Element>::PARTS * 16, Order<I>::SEGMENT, Order<I>::TILE}},
 Named<Entry> entries[] = {SPECIMENS(ENTRY)};
 

@@ -53,10 +53,10 @@ void run<Absent>(const Request&) {
 #define ENTRY(name, O, I, U, A, STEPS, OFFSETS, PACKED, RING) \
     {#name, \
      {sizeof(I), sizeof(U), sizeof(A), Slot<O::Element>::PARTS * 16, \
-      {run<IF_HAS(name, Specimen<O, I, U, A, false, false, STEPS, OFFSETS, PACKED, RING>)>, \
-       UNLESS_FEW(run<IF_HAS(name, Specimen<O, I, U, A, true, false, STEPS, OFFSETS, PACKED, RING>)>), \
-       UNLESS_FEW(run<IF_HAS(name, Specimen<O, I, U, A, false, true, STEPS, OFFSETS, PACKED, RING>)>), \
-       run<IF_HAS(name, Specimen<O, I, U, A, true, true, STEPS, OFFSETS, PACKED, RING>)>}}},
+      {run<IF_HAS_WAY(name, 0, Specimen<O, I, U, A, false, false, STEPS, OFFSETS, PACKED, RING>)>, \
+       run<IF_HAS_WAY(name, 1, Specimen<O, I, U, A, true, false, STEPS, OFFSETS, PACKED, RING>)>, \
+       run<IF_HAS_WAY(name, 2, Specimen<O, I, U, A, false, true, STEPS, OFFSETS, PACKED, RING>)>, \
+       run<IF_HAS_WAY(name, 3, Specimen<O, I, U, A, true, true, STEPS, OFFSETS, PACKED, RING>)>}}},
 // name, operator, input, output, accumulator, steps, bytes of an offset, packed
 #ifdef KOGGE_FEW
 // Those in which faults are planted: quick to compile, and small for a race detector.

@@ -66,8 +66,8 @@ void run<Absent>(const Request&) {
 #define ENTRY(name, O, I, U, A, RING) \
     {#name, \
      {sizeof(I), sizeof(U), sizeof(A), Slot<O::Element>::PARTS * 16, \
-      {run<IF_HAS(name, Specimen<O, I, U, A, false, false, RING>)>, UNLESS_FEW(run<IF_HAS(name, Specimen<O, I, U, A, true, false, RING>)>), \
-       UNLESS_FEW(run<IF_HAS(name, Specimen<O, I, U, A, false, true, RING>)>), run<IF_HAS(name, Specimen<O, I, U, A, true, true, RING>)>}}},
+      {run<IF_HAS_WAY(name, 0, Specimen<O, I, U, A, false, false, RING>)>, run<IF_HAS_WAY(name, 1, Specimen<O, I, U, A, true, false, RING>)>, \
+       run<IF_HAS_WAY(name, 2, Specimen<O, I, U, A, false, true, RING>)>, run<IF_HAS_WAY(name, 3, Specimen<O, I, U, A, true, true, RING>)>}}},
 // name, operator, input, output, accumulator, stages
 #ifdef KOGGE_FEW
 // Those in which faults are planted: quick to compile, and small for a race detector.

@@ -170,7 +170,7 @@ impl<O> Case<'_, O> {
         A: Element,
         O: Operator<A>,
     {
-        let (kind, direction) = shim.way(random);
+        let (kind, direction) = shim.any_way(random);
         let in_place = size_of::<T>() == size_of::<U>() && random.below(3) == 0;
         let init_kind = random.below(4);
         let columns = kernel.columns::<T>(self.columns);

@@ -11,9 +11,14 @@ pub enum Depth {
     Sample,
 }
 
+/// Whether all is wanted, however long it takes.
+pub fn thorough() -> bool {
+    std::env::var("KOGGE_THOROUGH").is_ok_and(|value| value == "1")
+}
+
 impl Depth {
     fn whole(self) -> bool {
-        self == Self::Whole || std::env::var("KOGGE_THOROUGH").is_ok_and(|value| value == "1")
+        self == Self::Whole || thorough()
     }
 
     /// All lengths around every boundary; of a sample, one of three: before, at, or after it.

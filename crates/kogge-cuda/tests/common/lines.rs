@@ -133,7 +133,7 @@ where
 {
     let order = Order::of::<T>();
     let (len, lines) = (layout.len, layout.lines());
-    let (kind, direction) = shim.way(random);
+    let (kind, direction) = shim.way(random, name);
     let init_kind = random.below(4);
     let same = layout.axes.iter().all(|axis| axis.input == axis.output);
     let in_place = size_of::<T>() == size_of::<U>() && same && random.below(2) == 0;

@@ -82,7 +82,7 @@ impl<O, A> Case<'_, O, A> {
         let lengths: Vec<usize> =
             lengths.iter().copied().filter(|&len| len > 0 || source.of_offsets()).collect();
         // A single NaN is what ends a run of keys; elsewhere keys of neighbours differ anyway.
-        let (kind, direction) = shim.way(random);
+        let (kind, direction) = shim.way(random, self.name);
         let inits = random.below(if numbered == Numbered::Neither { 3 } else { 4 });
         let totals = random.below(3) > 0 && numbered == Numbered::Drawn;
         let in_place = size_of::<T>() == size_of::<U>() && random.below(3) == 0;

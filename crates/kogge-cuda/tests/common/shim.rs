@@ -2,6 +2,7 @@
 //!
 //! Needs a C++20 compiler (`CXX`, else g++) and an x86-64.
 
+use super::depth::thorough;
 use super::{Random, expected};
 use kogge_core::ops::{Affine, Compose, MatMul, Matrix2, Max, Sum};
 use kogge_core::{Accumulate, Direction, Element, Kind, Operator, Order, bytemuck, operator};
@@ -155,6 +156,7 @@ impl Build {
     fn flags(self, main: &str) -> &'static [&'static str] {
         match self {
             Self::Every if main == "columns.cpp" => &["-O1"],
+            Self::Every if thorough() => &["-Og", "-DKOGGE_ALL_WAYS"],
             Self::Every => &["-Og"],
             Self::Few => &["-O0", "-DKOGGE_FEW"],
             Self::Sanitized => &["-O0", "-DKOGGE_FEW", "-g1"],
@@ -244,15 +246,25 @@ impl Shim {
         self.only.as_deref().is_none_or(|only| only == specimen)
     }
 
-    /// A kind and a direction that the program has.
-    pub fn way(&self, random: &mut Random) -> (Kind, Direction) {
+    /// A kind and a direction in which the program has this specimen: `has_way` of shim/memory.hpp.
+    pub fn way(&self, random: &mut Random, specimen: &str) -> (Kind, Direction) {
+        let all = !self.few && (thorough() || specimen.starts_with("brackets"));
+        if all {
+            return self.any_way(random);
+        }
+        let alike = self.few || specimen.len().is_multiple_of(2);
         let kind = [Kind::Inclusive, Kind::Exclusive][random.below(2)];
-        let direction = match kind {
-            Kind::Inclusive if self.few => Direction::Forward,
-            Kind::Exclusive if self.few => Direction::Reverse,
-            _ => [Direction::Forward, Direction::Reverse][random.below(2)],
-        };
-        (kind, direction)
+        let forward = (kind == Kind::Inclusive) == alike;
+        (kind, if forward { Direction::Forward } else { Direction::Reverse })
+    }
+
+    /// The same of a program whose specimens take every kind and direction.
+    pub fn any_way(&self, random: &mut Random) -> (Kind, Direction) {
+        if self.few {
+            return self.way(random, "");
+        }
+        let kind = [Kind::Inclusive, Kind::Exclusive][random.below(2)];
+        (kind, [Direction::Forward, Direction::Reverse][random.below(2)])
     }
 
     fn spawn(program: &Path, few: bool, only: Option<&str>) -> Self {
@@ -325,7 +337,7 @@ impl<O, A> Case<'_, O, A> {
         A: Element,
         O: Operator<A>,
     {
-        let (kind, direction) = shim.way(random);
+        let (kind, direction) = shim.way(random, self.name);
         let init_kind = random.below(3);
         let in_place = size_of::<T>() == size_of::<U>() && random.below(3) == 0;
         let mut offset = |align: usize| {
