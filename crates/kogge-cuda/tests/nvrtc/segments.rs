@@ -24,8 +24,12 @@ const SOURCES: [SegmentSource; 6] = [
 const MOST_STACK: u32 = 176;
 const MOST_STACK_EXACT: u32 = 448;
 
-/// Compiles an operator's kernels for every device; registers must let the planned thread blocks fit, and
-/// little may spill.
+/// Whether the gate compiles the kernels for the device of this number: Hopper's always, those for the others in turn.
+fn in_the_gate(turn: usize, d: usize) -> bool {
+    d == 1 || (turn / 2 + d).is_multiple_of(2) || flag("KOGGE_FULL_MATRIX")
+}
+
+/// Compiles an operator's kernels; registers must let the planned thread blocks fit, and little may spill.
 fn compiles<T, A, O>(operator: O, turn: usize)
 where
     T: DeviceElement + Accumulate<A>,
@@ -35,7 +39,7 @@ where
     if skipped() {
         return;
     }
-    for (d, device) in DEVICES.into_iter().enumerate() {
+    for (d, device) in DEVICES.into_iter().enumerate().filter(|&(d, _)| in_the_gate(turn, d)) {
         compiles_for::<T, A, O>(&operator, device, turn + d, Brackets::Numbered);
         // In stretches for every other device, unless all are wanted.
         let stretched = (turn + d).is_multiple_of(2) || flag("KOGGE_FULL_MATRIX");
@@ -56,7 +60,7 @@ where
     if skipped() {
         return;
     }
-    for (d, device) in DEVICES.into_iter().enumerate() {
+    for (d, device) in DEVICES.into_iter().enumerate().filter(|&(d, _)| in_the_gate(turn, d)) {
         compiles_for::<T, A, O>(&operator, device, turn + d, Brackets::Any);
     }
 }
