@@ -75,8 +75,8 @@ impl fmt::Display for Resources {
     }
 }
 
-/// Whether the gate compiles this shape for this device: each for sm_90, and of the other architectures
-/// one each, which one depends on the element.
+/// Whether the gate compiles this one of some shapes for this device: each for sm_90, and one of them for each other
+/// architecture, which one depends on the element.
 pub fn in_the_gate<T>(shape: usize, shapes: usize, device: usize) -> bool {
     let turn = shape + device + size_of::<T>().ilog2() as usize;
     DEVICES[device].compute == (9, 0) || turn.is_multiple_of(shapes) || flag("KOGGE_FULL_MATRIX")

@@ -1,6 +1,6 @@
 //! The kernels of scans by segments, for elements of every size.
 
-use crate::bounds::{DEVICES, Resources, flag, skipped};
+use crate::bounds::{DEVICES, Resources, flag, in_the_gate, skipped};
 use crate::compiler::compile;
 use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use kogge_core::ops::{Affine, Compose, MatMul, Matrix2, Max, Sum};
@@ -24,11 +24,6 @@ const SOURCES: [SegmentSource; 6] = [
 const MOST_STACK: u32 = 176;
 const MOST_STACK_EXACT: u32 = 448;
 
-/// Whether the gate compiles the kernels for the device of this number: Hopper's always, those for the others in turn.
-fn in_the_gate(turn: usize, d: usize) -> bool {
-    d == 1 || (turn / 2 + d).is_multiple_of(2) || flag("KOGGE_FULL_MATRIX")
-}
-
 /// Compiles an operator's kernels; registers must let the planned thread blocks fit, and little may spill.
 fn compiles<T, A, O>(operator: O, turn: usize)
 where
@@ -39,7 +34,10 @@ where
     if skipped() {
         return;
     }
-    for (d, device) in DEVICES.into_iter().enumerate().filter(|&(d, _)| in_the_gate(turn, d)) {
+    for (d, device) in DEVICES.into_iter().enumerate() {
+        if !in_the_gate::<T>(turn / 2, 2, d) {
+            continue;
+        }
         compiles_for::<T, A, O>(&operator, device, turn + d, Brackets::Numbered);
         // In stretches for every other device, unless all are wanted.
         let stretched = (turn + d).is_multiple_of(2) || flag("KOGGE_FULL_MATRIX");
@@ -60,7 +58,10 @@ where
     if skipped() {
         return;
     }
-    for (d, device) in DEVICES.into_iter().enumerate().filter(|&(d, _)| in_the_gate(turn, d)) {
+    for (d, device) in DEVICES.into_iter().enumerate() {
+        if !in_the_gate::<T>(turn / 2, 2, d) {
+            continue;
+        }
         compiles_for::<T, A, O>(&operator, device, turn + d, Brackets::Any);
     }
 }
