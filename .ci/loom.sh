@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every interleaving of the hand-over between threads, tried by loom. The flag goes to the crate under
-# test alone, so what it depends on isn't compiled anew.
+# test alone: what it depends on is compiled anew only where other tests want more features of it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
