@@ -59,9 +59,9 @@ void launch_offsets(const MarkArguments& a, bool wide, bool reverse, u32 seed) {
 template <bool REVERSE, u32 WINDOW>
 MarkArguments run_marks(const Request& q, const LongRuns& long_runs) {
     u64 windows = (q.length + WINDOW - 1) / WINDOW;
-    // A block's windows are so many that there are few blocks: each has 1,024 fibers, of which ThreadSanitizer has 8,128.
-    u32 most = OffsetMarks<u32, REVERSE, WINDOW>::MOST, block_windows = windows <= 12 ? 3 : most < 64 ? most : 64;
-    MarkArguments a = {q.from,          q.length, q.segments,    (u32*)q.heads, q.windows, q.first, (Workspace*)q.workspace,
+    // So many windows to a block that there are few blocks: each has 1,024 fibers, of which ThreadSanitizer has 8,128.
+    u32 block_windows = windows <= 12 ? 3 : MARKED_POSITIONS / MOST_MARKED;
+    MarkArguments a = {q.from,  q.length, q.segments,    (u32*)q.heads, q.windows, q.first, (Workspace*)q.workspace,
                        windows, block_windows, long_runs};
     std::memset(q.heads, 0xa5, windows * WINDOW / 8);
     std::memset((void*)q.windows, 0xa5, (windows + 1) * sizeof(Window));

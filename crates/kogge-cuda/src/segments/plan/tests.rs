@@ -1,6 +1,7 @@
 //! Plans of segments over a grid of problems and devices.
 
 use super::*;
+use crate::segments::source;
 use kogge_core::{Direction, Kind};
 
 const H100: Capability =
@@ -255,4 +256,18 @@ fn long_segments_go_in_rounds_beside_windows_if_they_are_long_on_average() {
     assert!(plan(1 << 10, 4).to_string().ends_with("in rounds, 6 stages"));
     assert!(plan(1, 16).rounds.is_some());
     assert_eq!(plan(1, 32).rounds, None, "more than registers hold");
+}
+
+#[test]
+fn one_kernel_marks_sequences_of_all_lengths() {
+    let of = SegmentSource::Offsets { segments: 1 << 10, bits: 64 };
+    let [short, long] = [1 << 27, 1 << 28].map(|len| {
+        let problem = problem(len, 4, 4, 4);
+        plan_segments(&problem, of, Brackets::Fixed, H100, &Tuning::default()).unwrap()
+    });
+    let block = |plan: &SegmentPlan| source::mark_block(of, plan, plan.block_marks);
+    assert!(short.block_marks < long.block_marks && block(&short).1 < block(&long).1);
+    assert_eq!(long.block_marks, most_block_marks(short.marked));
+    let text = |plan| source::mark(of, Direction::Forward, plan);
+    assert_eq!(text(&short), text(&long));
 }
