@@ -43,6 +43,8 @@ struct ExactTiles {
         return span_of<typename S::Output, S::REVERSE>(arguments.output, arguments.length, tile * TILE, TILE).bytes;
     }
     __device__ __forceinline__ const u8* mask(u64 tile) const { return (const u8*)(arguments.heads + tile * (TILE / 32)); }
+    // Whether a tile has heads, if that is noted of tiles: of those that haven't there may be no mask.
+    __device__ __forceinline__ bool has_heads(u64 tile) const { return tile >= count || arguments.first == nullptr || arguments.first[tile]; }
 
     struct Prefixes {
         LookAhead<Tailed<S>> look_ahead;
@@ -57,6 +59,13 @@ struct ExactTiles {
 template <class S>
 using ExactRounds = Rounds<Tailed<S>, ExactTiles<S>>;
 
+// The bits of a tile without heads.
+template <class S>
+KOGGE_DEVICE void clear_bits(u32* mask, u32 lane) {
+    for (u32 i = lane; i < Bits<S>::WORDS / 4; i += LANES) ((Quad*)mask)[i] = {};
+    if constexpr (S::BULK) bulk_fence();
+}
+
 // The loader of rounds, which brings a tile's bits with it, unless they are made here.
 template <class S>
 KOGGE_DEVICE void run_exact_loader(ExactRing<S>& ring, ExactRounds<S>& rounds, u32 lane) {
@@ -65,12 +74,15 @@ KOGGE_DEVICE void run_exact_loader(ExactRing<S>& ring, ExactRounds<S>& rounds, u
     struct Bytes {
         u32 mask, tile;
     };
+    u32 round = 0, with_heads = 0;  // of that round and those after it, a bit each
     load_rounds<Tailed<S>>(
         ring, rounds, lane,
         [&](u32 s, const Landing& at) {
             u32 quads = (at.count + 127) / 128;
-            Bytes bytes;
-            bytes.mask = begin_load<S>((u8*)ring.mask[s], rounds.tiles.mask(at.tile), quads * 16, &ring.full[s], lane);
+            Bytes bytes = {0, 0};
+            if (round % LANES == 0) with_heads = lanes_where(rounds.tiles.has_heads(rounds.given(round + lane)));
+            if (with_heads >> round++ % LANES & 1) bytes.mask = begin_load<S>((u8*)ring.mask[s], rounds.tiles.mask(at.tile), quads * 16, &ring.full[s], lane);
+            else clear_bits<S>(ring.mask[s], lane);
             bytes.tile = begin_load<S>(ring.stage[s], at.input, at.count * sizeof(Input), &ring.full[s], lane);
             return bytes;
         },

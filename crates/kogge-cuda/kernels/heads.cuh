@@ -6,14 +6,15 @@
 // then knows one kind of input and one direction.
 //
 // Positions are shared out in windows. Of each the mask's maker notes the first and the last head and how many
-// there are; `sum_windows` makes of it what precedes each window, and lists the tiles of long runs (run_list.cuh).
+// there are; `sum_windows` makes of it what precedes each window, and lists long runs and stretches (run_list.cuh), which by offsets
+// the first step can do (offset_lists.cuh).
 
 struct alignas(16) Window {
     u64 last;   // 1 + the position of the last head, or 0
     u64 heads;  // how many
 };
 
-enum : u32 { MARK_THREADS = 256, SUM_THREADS = 1024, MOST_MARKED = 8192 };
+enum : u32 { MARK_THREADS = 256, SUM_THREADS = LISTING_THREADS, MOST_MARKED = 8192 };
 
 struct MarkArguments {
     const void* source;  // keys, flags, or one more offset than there are segments
@@ -25,6 +26,7 @@ struct MarkArguments {
     Workspace* workspace;
     u64 window_count;
     u32 block_windows;  // of a block that marks by offsets
+    u32 unread;  // then, if not 0: no mask is read of a window that has no heads, nor have those before, so many with itself
     LongRuns long_runs;
 };
 
@@ -247,11 +249,9 @@ KOGGE_DEVICE u64 segment_of(const Offset* offsets, u64 segments, u64 element) {
 }
 
 struct SumShared {
+    ListingShared listing;
     Window warp[SUM_THREADS / LANES];
-    Listed listed[SUM_THREADS / LANES];  // tiles of long runs, and stretches
-    ListedRun longest[SUM_THREADS / LANES];  // a long run that may have more tiles than lanes can put in the list
-    Window before;                       // what the blocks before have,
-    Listed listed_before;                // and how many tiles and stretches
+    Window before;  // what the blocks before have
 };
 
 KOGGE_DEVICE Window join_windows(const Window& left, const Window& right) {
@@ -345,9 +345,9 @@ KOGGE_DEVICE Stretch stretch_of(const MarkArguments& arguments, const SummedWind
     return {from, runs.are_long(window.last - 1, end) ? window.last - 1 : end};
 }
 
-// Puts the tiles of the long runs that end in this block's windows in their list, behind those of the blocks before, and
-// the stretches of its windows, if there are to be some, in theirs.
-KOGGE_DEVICE void list_runs(const MarkArguments& arguments, SumShared& shared, const SummedWindow& window, u64 epoch, u32 warp, u32 lane) {
+// Puts the tiles of the long runs that end in this block's windows in their list, and the stretches of its windows, if
+// there are to be some, in theirs.
+KOGGE_DEVICE void list_runs(const MarkArguments& arguments, SumShared& shared, const SummedWindow& window) {
     const LongRuns& runs = arguments.long_runs;
     u64 count = arguments.window_count, end = 0;
     // The run that enters a window ends with the first head there; that which goes on to the end, behind them all.
@@ -356,51 +356,12 @@ KOGGE_DEVICE void list_runs(const MarkArguments& arguments, SumShared& shared, c
     if (window.place == count) end = arguments.length;
     u64 start = window.before.last > 0 ? window.before.last - 1 : end;
     u32 tiles = runs.are_long(start, end) ? runs.tiles_of(start, end) : 0;
-    Stretch stretch = {0, 0};
-    if (runs.stretches) stretch = stretch_of(arguments, window);
-    // More than half a tile is long for a stretch.
-    u32 longer = stretch.to - stretch.from > runs.tile / 2, shorter = stretch.from < stretch.to && !longer;
-    Listed through = {tiles, longer, shorter};
-#pragma unroll
-    for (u32 stride = 1; stride < LANES; stride *= 2) {
-        Listed left = value_of_lane_below(through, stride);
-        if (lane >= stride) through = join_listed(left, through);
-    }
-    // The warp's windows have no more tiles than lanes and one: only the first of these runs can have more.
-    u32 many = lanes_where(tiles > LANES + 1);
-    if (lane == LANES - 1) shared.listed[warp] = through;
-    sync_block();
-    Listed all = {0, 0, 0}, at = {through.tiles - tiles, through.longer - longer, through.shorter - shorter};
-    for (u32 w = 0; w < SUM_THREADS / LANES; w++) {
-        if (w == warp) at = join_listed(all, at);
-        all = join_listed(all, shared.listed[w]);
-    }
-    // The slots lie behind those of windows.
-    Workspace* slots = (Workspace*)Slot<Window>::at(arguments.workspace, block_count()) - 1;
-    if (warp == 0) {
-        if (lane == 0) Slot<Listed>::publish(slots, block_index(), all, epoch);
-        Listed earlier = {0, 0, 0};
-        for (u64 block = lane; block < block_index(); block += LANES) earlier = join_listed(earlier, Slot<Listed>::await(slots, block, epoch));
-        sync_warp();
-#pragma unroll
-        for (u32 stride = 1; stride < LANES; stride *= 2) earlier = join_listed(earlier, value_of_partner(earlier, stride));
-        if (lane == 0) shared.listed_before = earlier;
-    }
-    sync_block();
-    at = join_listed(shared.listed_before, at);
     u64 number = tiles > 0 && runs.numbered ? number_of_run(arguments, window.before.heads - 1, start) : 0;
-    ListedRun run = {at.tiles, start, end, number, tiles};
-    if (longer) runs.stretches->stretch(at.longer) = stretch;
-    if (shorter) runs.stretches->stretch(count - 1 - at.shorter) = stretch;
-    if (window.place == count) {
-        runs.list->count = run.at + tiles < runs.most ? run.at + tiles : runs.most;
-        if (runs.stretches) *runs.stretches = {{at.longer + at.shorter, at.longer, (u32)count}, 0};
-    }
-    // The lanes put one run after another in the list, the whole block what takes them too long.
-    for (u32 rest = lanes_where(tiles > 0) & ~many; rest; rest &= rest - 1) value_of_lane(run, lowest_bit(rest)).put(runs, lane, LANES);
-    if (many == 0 ? lane == 0 : many >> lane & 1) shared.longest[warp] = many ? run : ListedRun{0, 0, 0, 0, 0};
+    ToList own = {start, end, number, tiles, {0, 0}};
+    if (runs.stretches) own.stretch = stretch_of(arguments, window);
+    Listing listing(runs, shared.listing, own);
     sync_block();
-    for (u32 w = 0; w < SUM_THREADS / LANES; w++) shared.longest[w].put(runs, thread_index(), SUM_THREADS);
+    listing.put(count);
 }
 
 // What precedes each window in its place, and after the last place what there is in all; a thread a
@@ -437,7 +398,7 @@ KOGGE_DEVICE void sum_windows(const MarkArguments& arguments) {
     if (arguments.long_runs.list) {
         SummedWindow window = {place, before, own.last};
         if (!arguments.long_runs.stretches) tell_covers(arguments, window, lane);
-        list_runs(arguments, shared, window, epoch, warp, lane);
+        list_runs(arguments, shared, window);
     }
     if (block_index() + 1 < block_count() || thread_index() != SUM_THREADS - 1) return;
     // Every block has read the epoch: this one has seen their slots.

@@ -20,81 +20,107 @@ struct OffsetRuns {
     __device__ __forceinline__ bool start_before(u64 runs, u64 position) const { return runs <= count && start(runs - 1) < position; }
 };
 
-// Of each window of a block 1 + the places of its first and last head in it, or 0, and the words of the mask, of which a
-// block has as many as its windows need.
+// A thread block's windows.
+template <u32 WINDOW>
+struct OffsetWindows {
+    u64 index, from;     // the first of them, and its first position
+    u32 windows, count;  // how many, and how many positions there are of them
+
+    __device__ __forceinline__ OffsetWindows(const MarkArguments& arguments) : index((u64)block_index() * arguments.block_windows), from(index * WINDOW) {
+        u64 behind = arguments.window_count - index, left = arguments.length - from;
+        windows = behind < arguments.block_windows ? (u32)behind : arguments.block_windows;
+        count = left < windows * WINDOW ? (u32)left : windows * WINDOW;
+    }
+    __device__ __forceinline__ u64 position(u32 window) const { return from + window * WINDOW; }
+};
+
+// Of each window of a block 1 + the places of its first and last head in it, or 0, and the position where the last run ends that
+// starts in it; and the words of the mask, of which a block has as many as its windows need.
 template <class Offset, bool REVERSE, u32 WINDOW>
 struct OffsetMarks {
     typedef OffsetRuns<Offset, REVERSE> Runs;
-    static constexpr u32 BATCH = 4, WINDOW_QUADS = WINDOW / 128;
+    static constexpr u32 BATCH = 2, WINDOW_QUADS = WINDOW / 128;
     static constexpr u32 FITTING = MARKED_POSITIONS / WINDOW, MOST = FITTING < OFFSET_THREADS ? FITTING : OFFSET_THREADS;
     static_assert(WINDOW % 128 == 0, "windows of whole quads");
+    u64 end[MOST];
     u32 first[MOST], last[MOST];
-    u32 counted[2][2][OFFSET_WARPS];
+    u32 read[OFFSET_WARPS];  // a bit a window: whether its mask is read
+    u32 counted[2][OFFSET_WARPS];
     union {
         alignas(16) u32 word[MOST * WINDOW / 32];
         Quad quad[MOST * WINDOW_QUADS];
     };
 
-    // So many windows from the position `from` on, of which there are `count` positions.
-    __device__ __forceinline__ void find(const Runs& runs, u64 from, u32 count, u32 windows) {
+    __device__ __forceinline__ void find(const Runs& runs, const OffsetWindows<WINDOW>& own) {
+        u64 from = own.from;
+        u32 count = own.count, windows = own.windows;
         for (u32 i = thread_index(); i < windows * WINDOW_QUADS; i += OFFSET_THREADS) quad[i] = {};
         if (thread_index() < windows) first[thread_index()] = last[thread_index()] = 0;
-        u64 low, high;
-        search(runs, from, from + count, low, high);
-        for (u64 run = low + thread_index(); run < high; run += BATCH * OFFSET_THREADS) {
-            u64 start[BATCH], next[BATCH];
+        u64 first_run = runs_before(runs, from), behind = from + count, start[BATCH], next[BATCH];
+        // In order, so if the last of a batch starts behind, all that follow do.
+        for (u64 run = first_run + thread_index(); run < runs.count; run += BATCH * OFFSET_THREADS) {
 #pragma unroll
             for (u32 b = 0; b < BATCH; b++) {
                 u64 here = run + b * OFFSET_THREADS;
-                bool there = here < high;
-                start[b] = there ? runs.start(here) : ~0ull;
-                next[b] = there && here + 1 < high ? runs.start(here + 1) : ~0ull;
+                start[b] = here < runs.count ? runs.start(here) : ~0ull;
+                next[b] = here < runs.count ? runs.start(here + 1) : ~0ull;
             }
 #pragma unroll
-            for (u32 b = 0; b < BATCH; b++) note(start[b] - from, next[b] - from, count, windows, run == low && b == 0);
+            for (u32 b = 0; b < BATCH; b++) note(own, start[b] - from, next[b], run == first_run && b == 0);
+            if (start[BATCH - 1] >= behind) break;
         }
         sync_block();
     }
-
-  private:
-    // How many runs start before each of two positions. In every step the block tells 1,024 parts of what is left apart.
-    __device__ __forceinline__ void search(const Runs& runs, u64 from, u64 behind, u64& low, u64& high) {
-        constexpr u32 BITS = 10;
-        static_assert(OFFSET_THREADS == 1u << BITS, "a thread a part");
-        u32 shift = 0;
-        while (runs.count >> shift > OFFSET_THREADS) shift += BITS;
-        low = high = 0;
-        for (u32 step = 0;; step ^= 1, shift -= BITS) {
-            u64 parts = (u64)(thread_index() + 1) << shift;
-            u32 before = lanes_where(runs.start_before(low + parts, from)), through = lanes_where(runs.start_before(high + parts, behind));
-            u32 warp = thread_index() / LANES, lane = thread_index() % LANES;
-            if (lane == 0) {
-                counted[step][0][warp] = count_bits(before);
-                counted[step][1][warp] = count_bits(through);
-            }
-            sync_block();
-            u32 lows = counted[step][0][lane], highs = counted[step][1][lane];
-#pragma unroll
-            for (u32 stride = 1; stride < LANES; stride *= 2) {
-                lows += shuffle_xor(lows, stride);
-                highs += shuffle_xor(highs, stride);
-            }
-            low += (u64)lows << shift;
-            high += (u64)highs << shift;
-            if (shift == 0) return;
+    // Writes the mask, as far as it is read.
+    __device__ __forceinline__ void write(const MarkArguments& arguments, const OffsetWindows<WINDOW>& own) {
+        u32 reads = lanes_where(is_read(thread_index(), own.windows, arguments.unread));
+        if (thread_index() % LANES == 0) read[thread_index() / LANES] = reads;
+        sync_block();
+        u32* mask = arguments.heads + own.from / 32;
+        for (u32 i = thread_index(), quads = own.windows * WINDOW_QUADS; i < quads; i += OFFSET_THREADS) {
+            u32 window = i / WINDOW_QUADS;
+            if (read[window / LANES] >> window % LANES & 1) store_quad(mask + (u64)i * 4, quad[i]);
         }
     }
-    // A run's start among these positions, and that of the run behind it, if it is among them too; whether it is the first of all.
+
+  private:
+    __device__ __forceinline__ bool is_read(u32 window, u32 windows, u32 unread) const {
+        if (window >= windows) return false;
+        u32 lone = 0;
+        while (lone < unread && lone <= window && first[window - lone] == 0) lone++;
+        return unread == 0 || lone < unread;
+    }
+    // How many runs start before a position. In every step the block tells 1,024 parts of what is left apart.
+    __device__ __forceinline__ u64 runs_before(const Runs& runs, u64 position) {
+        constexpr u32 BITS = 10;
+        static_assert(OFFSET_THREADS == 1u << BITS, "a thread a part");
+        u32 warp = thread_index() / LANES, lane = thread_index() % LANES, shift = 0;
+        while (runs.count >> shift > OFFSET_THREADS) shift += BITS;
+        u64 before = 0;
+        for (u32 step = 0;; step ^= 1, shift -= BITS) {
+            u32 parts = lanes_where(runs.start_before(before + ((u64)(thread_index() + 1) << shift), position));
+            if (lane == 0) counted[step][warp] = count_bits(parts);
+            sync_block();
+            u32 all = counted[step][lane];
+#pragma unroll
+            for (u32 stride = 1; stride < LANES; stride *= 2) all += shuffle_xor(all, stride);
+            before += (u64)all << shift;
+            if (shift == 0) return before;
+        }
+    }
+    // A run's start among these positions, and the position where it ends; whether it is the first of all.
     // Offsets that aren't in order mustn't lead to other memory.
-    __device__ __forceinline__ void note(u64 start, u64 next, u32 count, u32 windows, bool begins) {
-        if (start >= count) return;
+    __device__ __forceinline__ void note(const OffsetWindows<WINDOW>& own, u64 start, u64 next, bool begins) {
+        if (start >= own.count) return;
         u32 place = (u32)start, window = place / WINDOW;
         set_shared_bits(word + place / 32, 1u << place % 32);
         if (begins) first[window] = place % WINDOW + 1;
-        u32 behind = next < count ? (u32)next / WINDOW : windows;
-        if (window == behind) return;
+        u64 behind = next - own.from;
+        u32 other = behind < own.count ? (u32)behind / WINDOW : own.windows;
+        if (window == other) return;
         last[window] = place % WINDOW + 1;
-        if (behind < windows) first[behind] = (u32)next % WINDOW + 1;
+        end[window] = next;
+        if (other < own.windows) first[other] = (u32)behind % WINDOW + 1;
     }
 };
 
@@ -104,14 +130,12 @@ KOGGE_DEVICE void mark_offsets(const MarkArguments& arguments) {
     typedef OffsetMarks<Offset, REVERSE, WINDOW> Marks;
     launch_dependents();
     Marks& marks = *(Marks*)shared_memory();
-    u64 index = (u64)block_index() * arguments.block_windows, from = index * WINDOW, left = arguments.length - from;
-    u64 behind = arguments.window_count - index;
-    u32 windows = behind < arguments.block_windows ? (u32)behind : arguments.block_windows;
-    marks.find(OffsetRuns<Offset, REVERSE>(arguments), from, left < windows * WINDOW ? (u32)left : windows * WINDOW, windows);
-    for (u32 i = thread_index(); i < windows * Marks::WINDOW_QUADS; i += OFFSET_THREADS)
-        store_quad(arguments.heads + from / 32 + (u64)i * 4, marks.quad[i]);
-    if (thread_index() >= windows) return;
-    u32 last = marks.last[thread_index()];
-    arguments.windows[index + thread_index()] = {last ? from + thread_index() * WINDOW + last : 0, 0};
-    arguments.first[index + thread_index()] = marks.first[thread_index()];
+    OffsetWindows<WINDOW> own(arguments);
+    marks.find(OffsetRuns<Offset, REVERSE>(arguments), own);
+    marks.write(arguments, own);
+    u32 window = thread_index();
+    if (window >= own.windows) return;
+    u32 last = marks.last[window];
+    arguments.windows[own.index + window] = {last ? own.position(window) + last : 0, 0};
+    arguments.first[own.index + window] = marks.first[window];
 }

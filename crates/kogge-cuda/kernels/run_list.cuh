@@ -50,12 +50,20 @@ struct alignas(16) StretchList {
     __device__ __forceinline__ Stretch& stretch(u64 index) const { return ((Stretch*)(this + 1))[index]; }
 };
 
+// The places of both lists that are taken while they are made, and how many blocks have done so. All 0 between calls.
+struct alignas(16) PlacesTaken {
+    u64 tiles;
+    u64 stretches;  // the longer ones, and the others in the upper half
+    u32 blocks, unused;
+};
+
 // Which runs are long, and where that is told. The host writes this struct byte for byte: see src/segments/mod.rs.
 struct LongRuns {
     RunList* list;  // null if all runs go by windows
     Cover* covers;  // by window of the mask that a window of the scan begins with
     u32* cut;       // a bit each: whether the window has a cover
     StretchList* stretches;  // null if what isn't long goes by windows, which these two are for
+    PlacesTaken* taken;
     u64 most;       // tiles for which the list has room
     u32 window;     // positions of a window of the scan, or one if there are stretches,
     u32 marked;     // and of the mask
@@ -87,8 +95,10 @@ struct LongRuns {
 struct Listed {
     u32 tiles, longer, shorter;
 };
+// Of offsets that aren't in order there may be more tiles: then so many that nothing behind has room in the list.
 KOGGE_DEVICE Listed join_listed(const Listed& left, const Listed& right) {
-    return {left.tiles + right.tiles, left.longer + right.longer, left.shorter + right.shorter};
+    u32 tiles = left.tiles + right.tiles;
+    return {tiles < left.tiles ? ~0u : tiles, left.longer + right.longer, left.shorter + right.shorter};
 }
 
 // A run whose tiles are put in the list by more than one thread.

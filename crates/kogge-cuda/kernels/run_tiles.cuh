@@ -291,8 +291,9 @@ KOGGE_DEVICE void run_scanner(Ring<S>& ring, Rounds<S, RunTiles<S>>& rounds, u32
 
 template <class S>
 KOGGE_DEVICE void long_run_scan(const SegmentedArguments<S>& arguments) {
-    launch_dependents();
+    // In this order: stretches, which the next launch takes, wait for what this one has waited for and not for it.
     await_launches();
+    launch_dependents();
     // How many tiles there are, the host doesn't know.
     if (block_index() < arguments.list->count) round_scan<S>(RunTiles<S>(arguments));
 }

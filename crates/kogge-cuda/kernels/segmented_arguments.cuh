@@ -9,6 +9,7 @@ struct SegmentedArguments {
     Workspace* workspace;
     const u32* heads;       // the mask that heads.cuh makes
     const Window* windows;  // what precedes each of its windows, and after the last all there is
+    const u32* first;       // of each, 1 + the place of its first head, or 0; null if they aren't tiles of an exact operator
     const u32* cut;         // a bit for each of them, and what long runs leave of those that have it
     const Cover* covers;
     const RunList* list;    // of the tiles that go in rounds

@@ -373,7 +373,9 @@ KOGGE_DEVICE void stretch_scan(const SegmentedArguments<S>& arguments) {
         barrier_init_fence();
     }
     sync_block();
-    await_launches();
+    // The launch before takes long runs, and has let this one begin when lists and mask were there. That it has ended, those
+    // that follow want to know.
     if (are_whole(arguments)) StretchWarp<S, true>(ring, arguments, warp, lane).scan_all();
     else StretchWarp<S, false>(ring, arguments, warp, lane).scan_all();
+    await_launches();
 }

@@ -71,6 +71,14 @@ KOGGE_DEVICE u32 draw_number_of(u32* next, u32 count) {
     }
     return number;
 }
+// kernels/tally.cuh
+KOGGE_DEVICE u64 add_to(u64* sum, u64 value) { return __atomic_fetch_add(sum, value, __ATOMIC_RELAXED); }
+KOGGE_DEVICE u64 take_sum(u64* sum) { return __atomic_exchange_n(sum, 0, __ATOMIC_RELAXED); }
+KOGGE_DEVICE bool comes_last(u32* count, u32 calls) {
+    bool last = __atomic_add_fetch(count, 1, __ATOMIC_ACQ_REL) == calls;
+    if (last) __atomic_store_n(count, 0, __ATOMIC_RELAXED);
+    return last;
+}
 // kernels/shared_bits.cuh
 KOGGE_DEVICE void set_shared_bits(u32* word, u32 bits) { __atomic_fetch_or(word, bits, __ATOMIC_RELAXED); }
 

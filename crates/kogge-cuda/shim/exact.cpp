@@ -27,8 +27,15 @@ struct Specimen {
 template <class S>
 void run(const Request& q) {
     constexpr u32 TILE = Order<typename S::Input>::TILE;
-    if constexpr (!finds_heads<S>()) run_marks<S::REVERSE, TILE / ((TILE + MOST_MARKED - 1) / MOST_MARKED)>(q, LongRuns{});
     SegmentedArguments<S> a = {};
+    if constexpr (!finds_heads<S>()) {
+        if (by_offsets(q)) {
+            run_offsets<S::REVERSE, TILE>(q, LongRuns{}, 1);
+            a.first = q.first;
+        } else {
+            run_marks<S::REVERSE, TILE / ((TILE + MOST_MARKED - 1) / MOST_MARKED)>(q, LongRuns{});
+        }
+    }
     a.input = q.input, a.output = q.output, a.length = q.length, a.workspace = (Workspace*)q.workspace;
     a.heads = (const u32*)q.heads, a.source = q.from;
     a.inits.kind = q.inits, a.inits.memory = q.init;

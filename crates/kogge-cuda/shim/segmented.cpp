@@ -30,7 +30,7 @@ void run(const Request& q) {
     typedef typename S::Input Input;
     u64 marks = (q.length + W::MARKED - 1) / W::MARKED, tiles = q.length / Order<Input>::TILE + q.length / W::WINDOW + 1;
     Memory list(sizeof(RunList) + tiles * sizeof(RunTile), 0), covers((marks + 1) * sizeof(Cover), 0), cut((marks / 32 + 1) * 4, 0);
-    LongRuns long_runs = {(RunList*)list.at, (Cover*)covers.at, (u32*)cut.at, nullptr, tiles, W::WINDOW, W::MARKED, Order<Input>::TILE,
+    LongRuns long_runs = {(RunList*)list.at, (Cover*)covers.at, (u32*)cut.at, nullptr, q.taken, tiles, W::WINDOW, W::MARKED, Order<Input>::TILE,
                           W::SEGMENT, S::OFFSET_BYTES, S::REVERSE, q.inits == INITS_EACH || q.totals, q.totals};
     run_heads<S::REVERSE, W::MARKED>(q, S::LONG_IN_ROUNDS ? long_runs : LongRuns{});
     SegmentedArguments<S> a = window_arguments<S>(q);

@@ -13,8 +13,10 @@
 
 #include "../kernels/inits.cuh"
 #include "../kernels/run_list.cuh"
+#include "../kernels/listing.cuh"
 #include "../kernels/heads.cuh"
 #include "../kernels/offset_heads.cuh"
+#include "../kernels/offset_lists.cuh"
 #include "../kernels/segmented_arguments.cuh"
 
 #include <unistd.h>
@@ -26,16 +28,21 @@ struct Request {
     u8 *output, *total, *workspace, *heads;
     Window* windows;
     u32* first;
+    PlacesTaken* taken;
 };
+
+inline bool by_offsets(const Request& q) { return q.source < 2; }
 
 typedef void (*Kernel)(const void*);
 template <class Source, bool REVERSE, u32 WINDOW>
 void run_mark(const void* a) {
     mark<Source, REVERSE, WINDOW>(*(const MarkArguments*)a);
 }
-template <class Offset, bool REVERSE, u32 WINDOW>
+// Heads by offsets, and with `LISTS` the lists of long runs and stretches too.
+template <class Offset, bool REVERSE, u32 WINDOW, bool LISTS>
 void run_mark_offsets(const void* a) {
-    mark_offsets<Offset, REVERSE, WINDOW>(*(const MarkArguments*)a);
+    if constexpr (LISTS) list_offsets<Offset, REVERSE, WINDOW>(*(const MarkArguments*)a);
+    else mark_offsets<Offset, REVERSE, WINDOW>(*(const MarkArguments*)a);
 }
 template <bool REVERSE, u32 WINDOW>
 constexpr Kernel sources[] = {
@@ -45,33 +52,39 @@ constexpr Kernel sources[] = {
     run_mark<ByKey<KeyBf16>, REVERSE, WINDOW>,
 };
 // By offsets, of which there are two types, a thread block has some windows.
-template <u32 WINDOW>
-void launch_offsets(const MarkArguments& a, bool wide, bool reverse, u32 seed) {
-    constexpr Kernel kernels[] = {run_mark_offsets<u32, false, WINDOW>, run_mark_offsets<u32, true, WINDOW>,
-                                  run_mark_offsets<u64, false, WINDOW>, run_mark_offsets<u64, true, WINDOW>};
+template <bool REVERSE, u32 WINDOW, bool LISTS>
+void launch_offsets(const MarkArguments& a, bool wide, u32 seed) {
+    constexpr Kernel kernels[] = {run_mark_offsets<u32, REVERSE, WINDOW, LISTS>, run_mark_offsets<u64, REVERSE, WINDOW, LISTS>};
     typedef OffsetMarks<u32, false, WINDOW> Marks;
-    u32 blocks = (u32)((a.window_count + a.block_windows - 1) / a.block_windows);
-    u32 bytes = sizeof(Marks) - sizeof(Marks::quad) + a.block_windows * WINDOW / 8;
-    if (blocks > 0) shim::launch(blocks, OFFSET_THREADS, bytes, seed, kernels[wide * 2 + reverse], &a);
+    u32 blocks = (u32)(a.window_count ? (a.window_count + a.block_windows - 1) / a.block_windows : 1);
+    u32 bytes = (LISTS ? sizeof(ListingShared) : 0) + sizeof(Marks) - sizeof(Marks::quad) + a.block_windows * WINDOW / 8;
+    shim::launch(blocks, OFFSET_THREADS, bytes, seed, kernels[wide], &a);
 }
 
-// The mask of heads.
-template <bool REVERSE, u32 WINDOW>
-MarkArguments run_marks(const Request& q, const LongRuns& long_runs) {
+template <u32 WINDOW>
+MarkArguments mark_arguments(const Request& q, const LongRuns& long_runs, u32 unread) {
     u64 windows = (q.length + WINDOW - 1) / WINDOW;
     // So many windows to a block that there are few blocks: each has 1,024 fibers, of which ThreadSanitizer has 8,128.
-    u32 block_windows = windows <= 12 ? 3 : MARKED_POSITIONS / MOST_MARKED;
-    MarkArguments a = {q.from,  q.length, q.segments,    (u32*)q.heads, q.windows, q.first, (Workspace*)q.workspace,
-                       windows, block_windows, long_runs};
+    u32 block_windows = windows <= 12 ? 3 : MARKED_POSITIONS / (WINDOW > MOST_MARKED ? WINDOW : MOST_MARKED);
     std::memset(q.heads, 0xa5, windows * WINDOW / 8);
     std::memset((void*)q.windows, 0xa5, (windows + 1) * sizeof(Window));
     std::memset((void*)q.first, 0xa5, windows * sizeof(u32));
-    if (q.source < 2) {
-        launch_offsets<WINDOW>(a, q.source == 1, REVERSE, q.seed);
-        return a;
-    }
+    return {q.from, q.length, q.segments, (u32*)q.heads, q.windows, q.first, (Workspace*)q.workspace, windows, block_windows, unread, long_runs};
+}
+// The mask of heads by offsets, of which nothing is read in windows without heads behind so many of them.
+template <bool REVERSE, u32 WINDOW, bool LISTS = false>
+MarkArguments run_offsets(const Request& q, const LongRuns& long_runs, u32 unread) {
+    MarkArguments a = mark_arguments<WINDOW>(q, long_runs, unread);
+    launch_offsets<REVERSE, WINDOW, LISTS>(a, q.source == 1, q.seed);
+    return a;
+}
+// The mask of heads.
+template <bool REVERSE, u32 WINDOW>
+MarkArguments run_marks(const Request& q, const LongRuns& long_runs) {
+    if (by_offsets(q)) return run_offsets<REVERSE, WINDOW>(q, long_runs, 0);
+    MarkArguments a = mark_arguments<WINDOW>(q, long_runs, 0);
     constexpr u64 WINDOWS = MARK_THREADS / LANES / mark_warps(WINDOW);
-    u64 blocks = (windows + WINDOWS - 1) / WINDOWS;
+    u64 blocks = (a.window_count + WINDOWS - 1) / WINDOWS;
     if (blocks > 0) shim::launch((u32)blocks, MARK_THREADS, sizeof(MarkShared), q.seed, sources<REVERSE, WINDOW>[q.source], &a);
     return a;
 }
@@ -108,14 +121,15 @@ void answer(Named<Specimens> (&entries)[N]) {
         Memory init(values * e.accumulator, 0), source(source_bytes, source_offset), total(totals, 0);
         Memory input(q.length * e.input, input_offset), output(q.length * e.output, output_offset);
         // Room for windows of any size.
-        Memory heads(q.length / 8 + 2048, 0), windows((q.length / 256 + 3) * sizeof(Window), 0), first((q.length / 256 + 3) * 4, 0);
+        Memory heads(q.length / 8 + 4096, 0), windows((q.length / 256 + 3) * sizeof(Window), 0), first((q.length / 256 + 3) * 4, 0);
         read_all(init.at, init.size);
         read_all(source.at, source.size);
         read_all(input.at, input.size);
-        Memory& workspace = named.shared(sizeof(Workspace) + SLOTS * e.slot);
+        Memory& workspace = named.shared(sizeof(Workspace) + SLOTS * e.slot + sizeof(PlacesTaken));
         q.input = input.at, q.from = source.at, q.init = init.at, q.total = total.at;
         q.output = in_place ? input.at : output.at;
         q.workspace = workspace.at, q.heads = heads.at, q.windows = (Window*)windows.at, q.first = (u32*)first.at;
+        q.taken = (PlacesTaken*)(workspace.at + workspace.size) - 1;
         e.run[q.kind](q);
         for (const Memory* m : {&init, &source, &input, &output, &total, &heads, &windows, &first, &workspace}) m->check();
         std::fwrite(q.output, 1, q.length * e.output, stdout);

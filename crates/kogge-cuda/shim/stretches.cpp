@@ -45,9 +45,10 @@ void run(const Request& q) {
     constexpr u32 TILE = Order<Input>::TILE;
     u64 marks = (q.length + S::MARKED - 1) / S::MARKED, tiles = 2 * (q.length / TILE) + 1;
     Memory list(sizeof(RunList) + tiles * sizeof(RunTile), 0), stretches(sizeof(StretchList) + marks * sizeof(Stretch), 0);
-    LongRuns long_runs = {(RunList*)list.at, nullptr, nullptr, (StretchList*)stretches.at, tiles, 1, S::MARKED, TILE, TILE,
+    LongRuns long_runs = {(RunList*)list.at, nullptr, nullptr, (StretchList*)stretches.at, q.taken, tiles, 1, S::MARKED, TILE, TILE,
                           S::OFFSET_BYTES, S::REVERSE, false, false};
-    run_heads<S::REVERSE, S::MARKED>(q, long_runs);
+    if (by_offsets(q)) run_offsets<S::REVERSE, S::MARKED, true>(q, long_runs, TILE / S::MARKED);
+    else run_heads<S::REVERSE, S::MARKED>(q, long_runs);
     typedef Stretched<S> T;
     SegmentedArguments<T> in_stretches = arguments_of<T>(q, long_runs);
     shim::launch(1 + q.seed % 3, StretchShape<T>::THREADS, sizeof(StretchRing<T>), q.seed + 2,

@@ -76,9 +76,12 @@ files! {
     // Segments.
     LAUNCHES: "launches.cuh";
     RUN_LIST: "run_list.cuh";
-    HEADS: "heads.cuh" [ORDER VALUE SLOT LAUNCHES RUN_LIST];
+    TALLY: "tally.cuh";
+    LISTING: "listing.cuh" [ORDER VALUE TALLY RUN_LIST];
+    HEADS: "heads.cuh" [ORDER VALUE SLOT LAUNCHES RUN_LIST LISTING];
     SHARED_BITS: "shared_bits.cuh";
-    OFFSET_HEADS: "offset_heads.cuh" [LAUNCHES HEADS SHARED_BITS];
+    OFFSET_HEADS: "offset_heads.cuh" [ORDER LAUNCHES HEADS SHARED_BITS];
+    OFFSET_LISTS: "offset_lists.cuh" [LAUNCHES RUN_LIST LISTING HEADS OFFSET_HEADS];
     SEGMENTED_ARGUMENTS: "segmented_arguments.cuh" [SLOT INITS RUN_LIST HEADS];
     CELLS: "cells.cuh" [ORDER VALUE CHUNK MEMORY ROW SEGMENT RUN_LIST HEADS];
     SEGMENTED_WINDOW: "segmented_window.cuh" [

@@ -16,13 +16,16 @@ use std::sync::Arc;
 pub struct Workspace {
     stream: Arc<CudaStream>,
     memory: Option<DeviceMemory>,
-    /// Memory that a scan writes before it reads it.
+    /// Memory that a scan writes before it reads it, behind `PlacesTaken` of kernels/run_list.cuh.
     scratch: Option<DeviceMemory>,
     /// What host data travel through, once some have.
     pub(crate) staging: Option<Staging>,
     /// What is on its way to the host of the runs of a scan. After the memory that it is copied from, whose freeing waits.
     pub(crate) runs: Option<RunSample>,
 }
+
+/// Bytes of `PlacesTaken`, and as many more that what follows begins with a line of the cache.
+const PLACES_TAKEN: u64 = 128;
 
 impl Workspace {
     pub(crate) fn on(stream: Arc<CudaStream>) -> Self {
@@ -59,17 +62,28 @@ impl Workspace {
     }
 
     /// Allocates, unless there are so many bytes already, memory that isn't zeroed: what is left in it by
-    /// one scan means nothing to the next.
+    /// one scan means nothing to the next. Before it lie places that are, and that every scan leaves so.
     pub(crate) fn reserve_scratch(&mut self, bytes: u64) -> Result<(), Error> {
-        if self.scratch.as_ref().map_or(0, DeviceMemory::bytes) < bytes {
-            self.scratch = None;
-            self.scratch = Some(DeviceMemory::new(self.stream.context(), bytes)?);
+        let bytes = bytes + PLACES_TAKEN;
+        if self.scratch.as_ref().map_or(0, DeviceMemory::bytes) >= bytes {
+            return Ok(());
         }
+        self.scratch = None;
+        let memory = DeviceMemory::new(self.stream.context(), bytes)?;
+        let (address, places) = (memory.address(), PLACES_TAKEN as usize);
+        // SAFETY: so many bytes and more were allocated above.
+        unsafe { result::memset_d8_async(address, 0, places, self.stream.cu_stream()) }?;
+        self.scratch = Some(memory);
         Ok(())
     }
 
     /// The address of that memory, for the stream's own use.
     pub(crate) fn scratch(&self) -> sys::CUdeviceptr {
+        self.scratch.as_ref().map_or(0, |memory| memory.address() + PLACES_TAKEN)
+    }
+
+    /// The address of the places before it.
+    pub(crate) fn places_taken(&self) -> sys::CUdeviceptr {
         self.scratch.as_ref().map_or(0, DeviceMemory::address)
     }
 

@@ -12,8 +12,8 @@
 //! By offsets, and by flags or keys where runs were long that a call before saw (`choice`), `scan` takes no windows of a long sequence without
 //! initial values or totals of each segment, but stretches: segments of at most a tile that follow one another, a warp each
 //! (kernels/stretch_scan.cuh). Nobody waits for anybody. A launch before it takes longer ones tile by tile, in the rounds of
-//! the flat scan (kernels/run_tiles.cuh). Which segments are long, `sum` finds out; it lists tiles and stretches
-//! (kernels/run_list.cuh).
+//! the flat scan (kernels/run_tiles.cuh). Which segments are long, offsets tell `mark`, and flags and keys `sum`; it lists tiles
+//! and stretches (kernels/run_list.cuh). So by offsets there is no `sum`.
 //!
 //! With initial values or totals of each, long ones go in rounds where offsets say that segments are long on average, and
 //! windows leave them alone and tell each other nothing.
@@ -23,7 +23,7 @@
 //! initial value or a total of its own, which takes numbers that only `sum` knows, or tiles by flags or keys are few.
 //!
 //! On sm_90 and newer each launch but the first may begin before the one before it has ended, and waits for it then
-//! (kernels/launches.cuh).
+//! (kernels/launches.cuh); that of stretches, which long ones don't concern, not even that.
 
 mod choice;
 mod plan;

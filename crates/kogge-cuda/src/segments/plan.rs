@@ -106,6 +106,9 @@ pub struct SegmentPlan {
     pub marks: u64,
     /// How many of them a thread block marks, by offsets.
     pub block_marks: u32,
+    /// By offsets, if not 0: of a window nothing is read of the bits that say where segments start, if neither it nor those
+    /// before it have one, so many with itself.
+    pub unread_marks: u32,
     /// Thread blocks that a multiprocessor has room for.
     pub residents: u32,
     /// Bytes of shared memory a block.
@@ -131,6 +134,11 @@ impl SegmentPlan {
     /// Where the slots lie in the workspace by which windows of one launch tell each other of heads.
     pub(crate) const fn head_slots(&self) -> u64 {
         self.workspace_bytes - self.windows * HEAD_SLOT
+    }
+
+    /// Whether the launch that marks where segments start lists them too: by offsets, if they go in stretches.
+    pub(crate) const fn lists_offsets(&self, source: SegmentSource) -> bool {
+        self.stretches.is_some() && source.segments().is_some()
     }
 
     /// Where the parts of the scratch memory lie.
@@ -273,8 +281,11 @@ pub fn plan_segments(
     let window = WARPS * steps * order.row();
     let Ways { exact, stretches, rounds, one_launch } =
         Ways::new(problem, source, brackets, window, device, tuning);
+    let by_offsets = source.segments().is_some();
     let marked = match stretches {
         Some(_) => Stretches::marked(order),
+        // Which tiles have heads is noted then.
+        None if exact.is_some() && by_offsets => order.tile(),
         None => window / window.div_ceil(MOST_MARKED),
     };
     // One more than are full: what lies before the end may wait for it.
@@ -296,6 +307,13 @@ pub fn plan_segments(
         marked: marked as u32,
         marks,
         block_marks: block_marks(marks, marked as u32, device),
+        unread_marks: match (exact, rounds) {
+            _ if !by_offsets => 0,
+            (Some(_), _) => 1,
+            // The run that enters it is longer than that.
+            (None, Some(long)) if stretches.is_some() => long.shorter.div_ceil(marked as u32),
+            (None, _) => 0,
+        },
         residents: match residents(problem, shared_bytes, device) {
             // What is left of windows takes registers too, and little time.
             most if rounds.is_some() && accumulator_bytes(problem) > 4 => most.min(2),

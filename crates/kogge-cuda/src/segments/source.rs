@@ -15,7 +15,9 @@ pub(super) const SUM_THREADS: u32 = 1024;
 pub(super) const SCAN_THREADS: u32 = 256;
 /// Shared memory of the first two: notes of each warp.
 const NOTE_BYTES: u32 = MARK_THREADS / 32 * 20;
-pub(super) const SUM_BYTES: u32 = SUM_THREADS / 32 * (16 + 12 + 40) + 32;
+pub(super) const SUM_BYTES: u32 = LISTING_BYTES + (SUM_THREADS / 32 + 1) * 16;
+/// What the warps of a block tell each other of what they list: `ListingShared` of kernels/listing.cuh.
+const LISTING_BYTES: u32 = SUM_THREADS / 32 * (12 + 40) + 16;
 
 /// Threads of a block that marks, by offsets so many windows, and bytes of its shared memory. By offsets there is room for notes of the
 /// most windows that a block has, then what its warps have counted, and the words of its own windows.
@@ -23,13 +25,14 @@ pub(super) fn mark_block(source: SegmentSource, plan: &SegmentPlan, windows: u32
     match source.segments() {
         None => (MARK_THREADS, NOTE_BYTES),
         Some(_) => {
-            let notes = most_block_marks(plan.marked) * 8 + 2 * 2 * 32 * 4;
+            let lists = if plan.lists_offsets(source) { LISTING_BYTES } else { 0 };
+            let notes = lists + most_block_marks(plan.marked) * 16 + (1 + 2) * 32 * 4;
             (OFFSET_THREADS, notes.next_multiple_of(16) + windows * plan.marked / 8)
         }
     }
 }
 
-/// The text of the kernel that marks where segments start.
+/// The text of the kernel that marks where segments start; by offsets it lists them too, if they go in stretches.
 pub(super) fn mark(source: SegmentSource, direction: Direction, plan: &SegmentPlan) -> String {
     let of = type_of(source);
     let (reverse, window) = (direction == Direction::Reverse, plan.marked);
@@ -38,24 +41,27 @@ pub(super) fn mark(source: SegmentSource, direction: Direction, plan: &SegmentPl
     match source.segments() {
         None => {
             let kernel = format!("mark<{arguments}>");
-            entry(&kernels::HEADS, threads, ("MarkShared", bytes), &kernel)
+            entry(&kernels::HEADS, (threads, 1), ("MarkShared", bytes), &kernel)
         }
         Some(_) => {
-            let shared = format!("OffsetMarks<{arguments}>");
-            let kernel = format!("mark_offsets<{arguments}>");
-            entry(&kernels::OFFSET_HEADS, threads, (&shared, bytes), &kernel)
+            let (file, shared, kernel) = match plan.lists_offsets(source) {
+                true => (&kernels::OFFSET_LISTS, "OffsetListsShared", "list_offsets"),
+                false => (&kernels::OFFSET_HEADS, "OffsetMarks", "mark_offsets"),
+            };
+            let of = |name: &str| format!("{name}<{arguments}>");
+            entry(file, (threads, 2), (&of(shared), bytes), &of(kernel))
         }
     }
 }
 
 /// The text of the kernel that makes of every window's heads what precedes the window.
 pub(super) fn sum() -> String {
-    entry(&kernels::HEADS, SUM_THREADS, ("SumShared", SUM_BYTES), "sum_windows")
+    entry(&kernels::HEADS, (SUM_THREADS, 1), ("SumShared", SUM_BYTES), "sum_windows")
 }
 
 fn entry(
     file: &'static kernels::File,
-    threads: u32,
+    (threads, residents): (u32, u32),
     (shared, bytes): (&str, u32),
     kernel: &str,
 ) -> String {
@@ -63,7 +69,7 @@ fn entry(
         "{text}
 typedef {shared} Shared;
 static_assert(sizeof(Shared) <= {bytes}, \"room for the kernel\");
-extern \"C\" __global__ void __launch_bounds__({threads})
+extern \"C\" __global__ void __launch_bounds__({threads}, {residents})
 {ENTRY}(const __grid_constant__ MarkArguments arguments) {{
     {kernel}(arguments);
 }}
@@ -236,7 +242,6 @@ mod tests {
         for (file, kernel) in [
             (&kernels::HEADS, "sum_windows"),
             (&kernels::SEGMENTED_SCAN, "segmented_scan"),
-            (&kernels::STRETCH_SCAN, "stretch_scan"),
             (&kernels::RUN_TILES, "long_run_scan"),
             (&kernels::EXACT_ROUNDS, "exact_run_scan"),
         ] {
@@ -247,5 +252,22 @@ mod tests {
             let (before, _) = body.split_at(waits);
             assert!(!before.contains("arguments") && !before.contains("\n}"), "{kernel}: {before}");
         }
+    }
+
+    /// So it can read what the launches before that of long runs wrote, and those after it what that one wrote.
+    #[test]
+    fn stretches_begin_when_long_runs_no_longer_wait_and_end_after_them() {
+        let body = |file, kernel: &str| {
+            let text = kernels::text_of(&[file]);
+            let at = text.find(&format!("KOGGE_DEVICE void {kernel}(")).expect("the kernel");
+            let lines = text[at..].lines().skip(1).take_while(|line| *line != "}");
+            let code: Vec<&str> =
+                lines.map(str::trim).filter(|line| !line.starts_with("//")).collect();
+            code.join("\n")
+        };
+        let long = body(&kernels::RUN_TILES, "long_run_scan");
+        assert!(long.starts_with("await_launches();\nlaunch_dependents();\n"), "{long}");
+        let stretches = body(&kernels::STRETCH_SCAN, "stretch_scan");
+        assert!(stretches.ends_with("await_launches();"), "{stretches}");
     }
 }

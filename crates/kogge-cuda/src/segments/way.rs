@@ -31,11 +31,11 @@ pub(super) struct Way<T, U, A> {
     types: PhantomData<fn(T, A) -> U>,
 }
 
-/// What marks where segments start, and what makes of it what precedes each window.
+/// What marks where segments start, and what makes of it what precedes each window, where that is of use.
 #[derive(Clone, Debug)]
 struct Find {
     mark: Arc<Module>,
-    sum: Arc<Module>,
+    sum: Option<Arc<Module>>,
 }
 
 impl<T, U, A> Way<T, U, A>
@@ -80,7 +80,10 @@ where
                         source::mark(source, direction, &plan),
                         mark_block(source, &plan, most_block_marks(plan.marked)).1,
                     )?,
-                    sum: device.module(source::sum(), SUM_BYTES)?,
+                    sum: match source.segments() {
+                        Some(_) if plan.exact.is_some() || plan.stretches.is_some() => None,
+                        _ => Some(device.module(source::sum(), SUM_BYTES)?),
+                    },
                 }),
             },
             scan: device.module(scan, scan_bytes)?,
@@ -130,6 +133,7 @@ where
             workspace: mark.workspace,
             heads: mark.heads,
             windows: mark.windows,
+            first: if self.notes_tiles() { mark.first } else { 0 },
             cut: mark.long.cut,
             covers: mark.long.covers,
             list: mark.long.list,
@@ -215,6 +219,12 @@ where
         HeadsLeft { address, window: window.into(), windows: self.len / u64::from(window) }
     }
 
+    /// Whether the launch before an exact operator's notes which tiles have heads.
+    fn notes_tiles(&self) -> bool {
+        let SegmentPlan { exact, unread_marks, .. } = self.plan;
+        exact.is_some() && unread_marks > 0
+    }
+
     fn unnumbered() -> Error {
         let what = "initial values or totals of each segment, or their number: say so when the scan is prepared";
         Error::Unsupported(what.into())
@@ -244,6 +254,7 @@ where
             covers: heads + scratch.covers,
             cut: heads + scratch.cut,
             stretches: self.plan.stretches.map_or(0, |_| heads + scratch.stretches),
+            taken: workspace.places_taken(),
             most: long.tiles,
             window: self.plan.stretches.map_or(self.plan.window, |_| 1),
             marked: self.plan.marked,
@@ -264,6 +275,7 @@ where
             workspace: workspace.address(),
             window_count: self.plan.marks,
             block_windows: self.plan.block_marks,
+            unread: self.plan.unread_marks,
             long,
         })
     }
@@ -355,8 +367,9 @@ where
         // after the one before on the stream.
         unsafe {
             self.mark(find, workspace, &mut mark)?;
+            let Some(sum) = &find.sum else { return Ok(()) };
             let grid = Grid { dependent: self.dependent, ..grid(sums, SUM_THREADS, SUM_BYTES) };
-            find.sum.launch(grid, workspace.stream(), &mut mark)
+            sum.launch(grid, workspace.stream(), &mut mark)
         }
     }
 }
@@ -396,6 +409,7 @@ struct MarkArguments {
     workspace: u64,
     window_count: u64,
     block_windows: u32,
+    unread: u32,
     long: LongRuns,
 }
 
@@ -407,6 +421,7 @@ struct LongRuns {
     covers: u64,
     cut: u64,
     stretches: u64,
+    taken: u64,
     most: u64,
     window: u32,
     marked: u32,
@@ -428,6 +443,7 @@ struct ScanArguments {
     workspace: u64,
     heads: u64,
     windows: u64,
+    first: u64,
     cut: u64,
     covers: u64,
     list: u64,

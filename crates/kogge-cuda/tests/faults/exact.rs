@@ -56,7 +56,7 @@ fn trials(build: Build, shim: &mut Shim) -> Result<(), String> {
 
 #[test]
 fn every_planted_fault_is_caught() {
-    EXACT.catches_all(19);
+    EXACT.catches_all(21);
 }
 
 #[test]

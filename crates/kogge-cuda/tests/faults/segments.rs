@@ -48,6 +48,10 @@ fn trials(build: Build, shim: &mut Shim) -> Result<(), String> {
             let input: Vec<i64> = (0..lengths.iter().sum()).map(|_| random.next() as i64).collect();
             case.check_numbered::<i64, i64>(shim, &mut random, &lengths, &input, Numbered::Inits)?;
         }
+        // More than a block that marks by offsets looks at in one turn.
+        let lengths: Vec<usize> = (0..5000).map(|_| random.below(2)).collect();
+        let input: Vec<i64> = (0..lengths.iter().sum()).map(|_| random.next() as i64).collect();
+        whole.check::<i64, i64>(shim, &mut random, &lengths, &input)?;
     }
     Ok(())
 }

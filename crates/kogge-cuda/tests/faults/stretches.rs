@@ -40,7 +40,7 @@ fn trials(build: Build, shim: &mut Shim) -> Result<(), String> {
 
 #[test]
 fn every_planted_fault_is_caught() {
-    STRETCHES.catches_all(15);
+    STRETCHES.catches_all(22);
 }
 
 #[test]

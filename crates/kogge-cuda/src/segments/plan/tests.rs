@@ -71,7 +71,7 @@ fn four_bytes_have_several_windows_to_a_multiprocessor() {
     let keys = SegmentSource::Keys(KeyType::Bits32);
     let plan = plan_segments(&problem, keys, Brackets::Numbered, H100, &Tuning::default()).unwrap();
     assert_eq!((plan.windows, plan.window, plan.residents), (32_769, 8192, RESIDENTS));
-    assert_eq!((plan.steps, plan.marked, plan.marks), (8, 8192, 32_768));
+    assert_eq!((plan.steps, plan.marked, plan.marks, plan.unread_marks), (8, 8192, 32_768, 0));
     assert_eq!(plan.scratch_bytes, (1 << 25) + 32_769 * 16 + 32_768 * 4);
     assert_eq!(plan.lead_bytes, 32_768 * 4096);
     assert!(plan.to_string().starts_with("32769 windows of 8192 elements"), "{plan}");
@@ -140,6 +140,14 @@ fn exact_operators_take_the_tiles_of_the_sequence() {
     );
     assert_eq!((sums.rounds, sums.lead_bytes), (None, 0), "no window is looked at");
     assert_eq!(sums.to_string(), "32768 tiles with a bit an element, in rounds, 6 stages");
+    for (element, tile) in [(1, 32_768), (2, 16_384), (4, 8192), (8, 4096)] {
+        let plan = plan(1 << 28, element, element.max(4));
+        assert_eq!(
+            (plan.marked, plan.unread_marks),
+            (tile, 1),
+            "tiles with heads are noted: {plan}"
+        );
+    }
     assert_eq!(plan(1 << 28, 8, 8).exact.unwrap().ring.lookers, 1);
     assert!(plan(5, 1, 4).exact.is_some(), "however short");
     for (element, accumulator) in [(3, 3), (12, 12), (16, 16), (4, 16)] {
@@ -194,6 +202,8 @@ fn segments_without_numbers_go_in_stretches() {
     let (stretches, long) = (sums.stretches.unwrap(), sums.rounds.unwrap());
     assert_eq!((stretches.blocks, stretches.residents, stretches.stages), (2 * 132, 2, 3));
     assert_eq!((sums.marked, sums.marks, sums.lead_bytes), (2048, 1 << 17, 0));
+    // What enters four windows without a head is longer than 8,192.
+    assert_eq!(sums.unread_marks, 4);
     assert_eq!((long.shorter, long.tiles), (8192, (1 << 16) + 1));
     let scratch = sums.scratch();
     assert_eq!(scratch.stretches, scratch.list + 16 + long.tiles * 32);
