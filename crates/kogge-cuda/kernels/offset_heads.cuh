@@ -73,7 +73,7 @@ struct OffsetMarks {
     }
     // Writes the mask, as far as it is read.
     __device__ __forceinline__ void write(const MarkArguments& arguments, const OffsetWindows<WINDOW>& own) {
-        u32 reads = lanes_where(is_read(thread_index(), own.windows, arguments.unread));
+        u32 reads = lanes_where(is_read(thread_index(), own, arguments.unread));
         if (thread_index() % LANES == 0) read[thread_index() / LANES] = reads;
         sync_block();
         u32* mask = arguments.heads + own.from / 32;
@@ -84,8 +84,10 @@ struct OffsetMarks {
     }
 
   private:
-    __device__ __forceinline__ bool is_read(u32 window, u32 windows, u32 unread) const {
-        if (window >= windows) return false;
+    // A run that is at its end in the last window, which may not be whole, is no longer than those before it.
+    __device__ __forceinline__ bool is_read(u32 window, const OffsetWindows<WINDOW>& own, u32 unread) const {
+        if (window >= own.windows) return false;
+        if (unread > 1 && own.count < (window + 1) * WINDOW) return true;
         u32 lone = 0;
         while (lone < unread && lone <= window && first[window - lone] == 0) lone++;
         return unread == 0 || lone < unread;

@@ -65,7 +65,7 @@ template <u32 WINDOW>
 MarkArguments mark_arguments(const Request& q, const LongRuns& long_runs, u32 unread) {
     u64 windows = (q.length + WINDOW - 1) / WINDOW;
     // So many windows to a block that there are few blocks: each has 1,024 fibers, of which ThreadSanitizer has 8,128.
-    u32 block_windows = windows <= 12 ? 3 : MARKED_POSITIONS / (WINDOW > MOST_MARKED ? WINDOW : MOST_MARKED);
+    u32 block_windows = windows <= 12 ? 3 + q.seed % 6 : MARKED_POSITIONS / (WINDOW > MOST_MARKED ? WINDOW : MOST_MARKED);
     std::memset(q.heads, 0xa5, windows * WINDOW / 8);
     std::memset((void*)q.windows, 0xa5, (windows + 1) * sizeof(Window));
     std::memset((void*)q.first, 0xa5, windows * sizeof(u32));

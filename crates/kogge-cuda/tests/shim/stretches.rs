@@ -135,6 +135,14 @@ fn segments_about_a_tile() {
             check(&mut random, &[before, length, 1, length]);
         }
     }
+    // That leave no head in windows of the mask up to the last, which isn't whole: then they aren't long.
+    let window = tile / 4;
+    for before in 1..4 {
+        for rest in [1, 2, window / 2, window - 1, window - 1] {
+            check(&mut random, &[before * window - 1, 3 * window + 1 + rest]);
+            check(&mut random, &[before * window, 3 * window + rest, 2]);
+        }
+    }
 }
 
 /// Chunks that are cells, and here and there one that isn't.
