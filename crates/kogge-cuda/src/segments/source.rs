@@ -41,7 +41,7 @@ pub(super) fn mark(source: SegmentSource, direction: Direction, plan: &SegmentPl
     match source.segments() {
         None => {
             let kernel = format!("mark<{arguments}>");
-            entry(&kernels::HEADS, (threads, 1), ("MarkShared", bytes), &kernel)
+            entry(&kernels::HEADS, &threads.to_string(), ("MarkShared", bytes), &kernel)
         }
         Some(_) => {
             let (file, shared, kernel) = match plan.lists_offsets(source) {
@@ -49,19 +49,19 @@ pub(super) fn mark(source: SegmentSource, direction: Direction, plan: &SegmentPl
                 false => (&kernels::OFFSET_HEADS, "OffsetMarks", "mark_offsets"),
             };
             let of = |name: &str| format!("{name}<{arguments}>");
-            entry(file, (threads, 2), (&of(shared), bytes), &of(kernel))
+            entry(file, &format!("{threads}, 2"), (&of(shared), bytes), &of(kernel))
         }
     }
 }
 
 /// The text of the kernel that makes of every window's heads what precedes the window.
 pub(super) fn sum() -> String {
-    entry(&kernels::HEADS, (SUM_THREADS, 1), ("SumShared", SUM_BYTES), "sum_windows")
+    entry(&kernels::HEADS, &SUM_THREADS.to_string(), ("SumShared", SUM_BYTES), "sum_windows")
 }
 
 fn entry(
     file: &'static kernels::File,
-    (threads, residents): (u32, u32),
+    bounds: &str,
     (shared, bytes): (&str, u32),
     kernel: &str,
 ) -> String {
@@ -69,7 +69,7 @@ fn entry(
         "{text}
 typedef {shared} Shared;
 static_assert(sizeof(Shared) <= {bytes}, \"room for the kernel\");
-extern \"C\" __global__ void __launch_bounds__({threads}, {residents})
+extern \"C\" __global__ void __launch_bounds__({bounds})
 {ENTRY}(const __grid_constant__ MarkArguments arguments) {{
     {kernel}(arguments);
 }}
