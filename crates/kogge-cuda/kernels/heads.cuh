@@ -26,7 +26,7 @@ struct MarkArguments {
     Workspace* workspace;
     u64 window_count;
     u32 block_windows;  // of a block that marks by offsets
-    u32 unread;  // then, if not 0: no mask is read of a window that has no heads, nor have those before, so many with itself
+    u32 unread;  // then, if not 0: no mask is read of a whole window that has no heads, nor have those before, so many with itself
     LongRuns long_runs;
 };
 

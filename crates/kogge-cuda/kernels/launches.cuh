@@ -10,6 +10,10 @@ KOGGE_DEVICE void launch_dependents() {
 }
 // Waits until the launches before have ended and can be read. A launch that may begin early must call it, or those after
 // it wouldn't wait for them.
+//
+// Stretches do so at their end, and before read what was written by the launch two before, for which the one between them has
+// waited before it let them begin. What PTX says of the wait promises that to the launch that waits; that it holds for the next
+// is relied on: the first has ended, and nothing since has brought those lines into a cache.
 KOGGE_DEVICE void await_launches() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");

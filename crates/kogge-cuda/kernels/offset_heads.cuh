@@ -1,8 +1,8 @@
 // Where runs start, given by offsets: as heads.cuh does by flags and keys, window by window.
 //
-// A thread block has some windows. All of it looks for the first run that starts there, and for the first that starts behind,
-// sets a bit in shared memory for each run between, and writes every word of the mask once: so nothing has to be
-// cleared before, and no two blocks write to one word.
+// A thread block has some windows. All of it looks for the first run that starts there, sets a bit in shared memory for each up to
+// the first that starts behind, and writes every word of the mask that is read, once: so nothing has to be cleared before, and no
+// two blocks write to one word.
 
 enum : u32 { OFFSET_THREADS = 1024, OFFSET_WARPS = 32, MARKED_POSITIONS = 1 << 19 };
 
@@ -51,6 +51,7 @@ struct OffsetMarks {
         Quad quad[MOST * WINDOW_QUADS];
     };
 
+    // Finds what starts in the block's windows.
     __device__ __forceinline__ void find(const Runs& runs, const OffsetWindows<WINDOW>& own) {
         u64 from = own.from;
         u32 count = own.count, windows = own.windows;
@@ -84,13 +85,13 @@ struct OffsetMarks {
     }
 
   private:
-    // A run that is at its end in the last window, which may not be whole, is no longer than those before it.
+    // The last window may be cut short: a run that ends there may be short enough for a stretch, however many have no head.
     __device__ __forceinline__ bool is_read(u32 window, const OffsetWindows<WINDOW>& own, u32 unread) const {
         if (window >= own.windows) return false;
-        if (unread > 1 && own.count < (window + 1) * WINDOW) return true;
+        if (unread == 0 || own.count < (window + 1) * WINDOW) return true;
         u32 lone = 0;
         while (lone < unread && lone <= window && first[window - lone] == 0) lone++;
-        return unread == 0 || lone < unread;
+        return lone < unread;
     }
     // How many runs start before a position. In every step the block tells 1,024 parts of what is left apart.
     __device__ __forceinline__ u64 runs_before(const Runs& runs, u64 position) {

@@ -4,7 +4,8 @@
 // A run is long if it is longer than a segment and its end is in another window than its start: else windows would have
 // to wait for each other, for its values or its total. At most one such run ends in a window and at most one leaves it, so what is left of a window is
 // an interval. Which runs are long follows from the windows' first and last heads, and the launch that sums windows
-// tells both kernels that scan.
+// tells both kernels that scan. Beside stretches (below) a run is long by its length alone, and by offsets the launch that
+// marks heads tells (offset_lists.cuh).
 
 // A tile of a long run.
 struct alignas(16) RunTile {

@@ -106,7 +106,7 @@ pub struct SegmentPlan {
     pub marks: u64,
     /// How many of them a thread block marks, by offsets.
     pub block_marks: u32,
-    /// By offsets, if not 0: of a window nothing is read of the bits that say where segments start, if neither it nor those
+    /// By offsets, if not 0: of a whole window nothing is read of the bits that say where segments start, if neither it nor those
     /// before it have one, so many with itself.
     pub unread_marks: u32,
     /// Thread blocks that a multiprocessor has room for.

@@ -166,7 +166,7 @@ where
             if let Some(find) = &self.find {
                 self.find(find, workspace, mark)?;
             }
-            // First, so that those of the others begin while its last tiles are under way.
+            // First, so that those of the others have their places when its last tiles are under way; stretches begin then.
             if let (Some(rounds), Some(long)) = (&self.rounds, self.plan.rounds) {
                 let grid = self.rounds_grid(long.grid, long.ring.threads(), long.shared_bytes);
                 rounds.launch(grid, workspace.stream(), &mut scan)?;

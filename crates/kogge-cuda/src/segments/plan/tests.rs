@@ -202,7 +202,7 @@ fn segments_without_numbers_go_in_stretches() {
     let (stretches, long) = (sums.stretches.unwrap(), sums.rounds.unwrap());
     assert_eq!((stretches.blocks, stretches.residents, stretches.stages), (2 * 132, 2, 3));
     assert_eq!((sums.marked, sums.marks, sums.lead_bytes), (2048, 1 << 17, 0));
-    // What enters four windows without a head is longer than 8,192.
+    // What goes over four whole windows without a head is longer than 8,192.
     assert_eq!(sums.unread_marks, 4);
     assert_eq!((long.shorter, long.tiles), (8192, (1 << 16) + 1));
     let scratch = sums.scratch();
