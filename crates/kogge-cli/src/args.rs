@@ -112,12 +112,12 @@ pub struct ScanArgs {
 
     /// The type to scan in and to write; also what a raw input holds [default: the input's, with
     /// sums and products of small integers in 64 bits, as numpy does]
-    #[arg(long, help_heading = "Scan")]
+    #[arg(long, value_enum, help_heading = "Scan")]
     pub dtype: Option<Dtype>,
 
-    /// The type to accumulate in: f64 for f32, f16 or bf16 [default: f32 for f16 and bf16, else the
-    /// type itself]
-    #[arg(long, value_name = "DTYPE", help_heading = "Scan")]
+    /// The type to accumulate in: f64 for f32, f16 or bf16; integers wrap to the same bits in any
+    /// type as wide as theirs [default: f32 for f16 and bf16, else the type itself]
+    #[arg(long, value_enum, value_name = "DTYPE", help_heading = "Scan")]
     pub accumulate: Option<Dtype>,
 
     /// The axis of an array to scan along, from 0, or from -1 for the last [default: all elements
@@ -150,7 +150,7 @@ pub struct ScanArgs {
     pub input_format: Option<Format>,
 
     /// What a raw input holds, if that is not what to scan in
-    #[arg(long, value_name = "DTYPE", help_heading = "Files")]
+    #[arg(long, value_enum, value_name = "DTYPE", help_heading = "Files")]
     pub input_dtype: Option<Dtype>,
 
     /// How many threads scan, at most 1024; one more reads and one writes [default: one for every

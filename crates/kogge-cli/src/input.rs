@@ -109,7 +109,7 @@ impl Input {
 ///
 /// If the stream cannot be read, or its copy not be written.
 pub fn spool(mut stream: impl Read, name: &str) -> Result<(File, u64)> {
-    let spool = format!("the temporary copy of {name}");
+    let spool = copy_name(name);
     let mut copy = tempfile::tempfile().map_err(|error| Error::write(&spool, &error))?;
     let mut piece = vec![0; 1 << 20];
     let mut len = 0;
@@ -125,6 +125,11 @@ pub fn spool(mut stream: impl Read, name: &str) -> Result<(File, u64)> {
     }
     copy.seek(SeekFrom::Start(0)).map_err(|error| Error::read(&spool, &error))?;
     Ok((copy, len))
+}
+
+/// What messages call a temporary copy.
+pub fn copy_name(name: &str) -> String {
+    format!("the temporary copy of {name} in {}", quoted(&std::env::temp_dir()))
 }
 
 fn plain_reason(error: &io::Error) -> &'static str {

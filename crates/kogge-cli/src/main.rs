@@ -20,6 +20,7 @@ mod format;
 mod input;
 mod job;
 mod lab;
+mod manual;
 mod memory;
 mod output;
 mod pipeline;
@@ -88,24 +89,9 @@ fn run(command: &Command) -> Result<ExitCode> {
             clap_complete::generate(*shell, &mut Cli::command(), "kogge", &mut script);
             print(&script)
         }
-        Command::Man => print(&manual()),
+        Command::Man => print(&manual::manual()),
     };
     done.map(|()| ExitCode::SUCCESS)
-}
-
-/// The manual page: the command, then each of its subcommands.
-fn manual() -> Vec<u8> {
-    let mut page = Vec::new();
-    let mut command = Cli::command();
-    command.build();
-    let render = |command: &clap::Command, page: &mut Vec<u8>| {
-        clap_mangen::Man::new(command.clone()).render(page).expect("a vector takes every write");
-    };
-    render(&command, &mut page);
-    for subcommand in command.get_subcommands().filter(|command| command.get_name() != "help") {
-        render(subcommand, &mut page);
-    }
-    page
 }
 
 fn print(bytes: &[u8]) -> Result<()> {

@@ -83,6 +83,8 @@ impl Output {
         }
         let target = behind_links(path).map_err(fail)?;
         let place = match fs::metadata(&target) {
+            // Whatever it is called, as by /dev/stdout.
+            Ok(existing) if is_stdout(&existing) => Place::Stdout,
             Ok(existing) if existing.is_dir() => {
                 return Err(Error::new(Fault::Write, format!("{name} is a directory")));
             }
@@ -99,7 +101,11 @@ impl Output {
 
     /// Whether a person looks at it.
     pub fn is_terminal(&self) -> bool {
-        matches!(self.place, Place::Stdout) && io::stdout().is_terminal()
+        match &self.place {
+            Place::Stdout => io::stdout().is_terminal(),
+            Place::Device(file) => file.is_terminal(),
+            Place::Beside { .. } => false,
+        }
     }
 
     /// Whether it is standard output.
@@ -131,7 +137,7 @@ impl Output {
 
     /// What messages call a [spool](Self::spool).
     pub fn spool_name(&self) -> String {
-        format!("the temporary copy of {}", self.name)
+        crate::input::copy_name(&self.name)
     }
 
     /// An unnamed temporary file, for formats that must go back; [`copy_from`](Self::copy_from)
@@ -220,6 +226,24 @@ fn unbuffered_stdout() -> impl Write + Send {
 #[cfg(not(unix))]
 fn unbuffered_stdout() -> impl Write + Send {
     io::stdout()
+}
+
+/// Whether a file is what standard output goes to. The device that takes everything is no place
+/// where things could meet.
+#[cfg(unix)]
+fn is_stdout(file: &fs::Metadata) -> bool {
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::{FileTypeExt, MetadataExt};
+    let stdout = io::stdout().as_fd().try_clone_to_owned().map(File::from);
+    let same = stdout
+        .and_then(|stdout| stdout.metadata())
+        .is_ok_and(|stdout| (stdout.dev(), stdout.ino()) == (file.dev(), file.ino()));
+    same && (io::stdout().is_terminal() || !file.file_type().is_char_device())
+}
+
+#[cfg(not(unix))]
+fn is_stdout(_: &fs::Metadata) -> bool {
+    false
 }
 
 #[cfg(unix)]

@@ -2,11 +2,21 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
-use std::sync::Once;
+use std::sync::{Once, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Work that is over sooner shows nothing.
 const PATIENCE: Duration = Duration::from_millis(500);
+
+/// The bar that is shown.
+static SHOWN: OnceLock<ProgressBar> = OnceLock::new();
+
+/// Takes the bar off the terminal, before the process ends or something else is said there.
+pub fn clear() {
+    if let Some(bar) = SHOWN.get() {
+        bar.finish_and_clear();
+    }
+}
 
 /// How far the reading of the input has come, in bytes.
 pub struct Progress {
@@ -36,7 +46,10 @@ impl Progress {
     /// Moves on by some bytes.
     pub fn advance(&self, bytes: u64) {
         if self.wanted && self.started.elapsed() > PATIENCE {
-            self.shown.call_once(|| self.bar.set_draw_target(ProgressDrawTarget::stderr()));
+            self.shown.call_once(|| {
+                self.bar.set_draw_target(ProgressDrawTarget::stderr());
+                let _ = SHOWN.set(self.bar.clone());
+            });
         }
         self.bar.inc(bytes);
     }

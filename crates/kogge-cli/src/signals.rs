@@ -19,6 +19,7 @@ pub fn clean_up() {
 fn end(says: &str, code: i32) -> ! {
     use std::io::Write;
     crate::output::remove_partial();
+    crate::progress::clear();
     // The terminal may be what has gone.
     let _ = writeln!(std::io::stderr(), "{says}");
     std::process::exit(code)

@@ -245,6 +245,62 @@ fn every_axis_in_either_order() {
     }
 }
 
+/// Without an axis the elements are one line in C order, as numpy has it, wherever they lie.
+#[test]
+fn one_line_in_c_order_from_either_order() {
+    let place = Place::new();
+    let shape = [5, 30, 7];
+    let x = floats(shape.iter().product());
+    let at = |i: usize| (i % 5 * 30 + i / 5 % 30) * 7 + i / 150;
+    let stored: Vec<f32> = (0..x.len()).map(|i| x[at(i)]).collect();
+    place.write("x.npy", npy("<f4", true, &shape, cast_slice(&stored)));
+    for (flags, reverse) in [("", false), ("--reverse", true)] {
+        let expected = line(&x, &Sum, Kind::Inclusive, None::<f32>, reverse);
+        for buffer in ["", "1000", "100", "1"] {
+            let arguments = format!("-o y.npy {flags} --json");
+            let mut scan = place.scan(&format!("x.npy {arguments}"));
+            let output = scan.env("KOGGE_BUFFER", buffer).output().unwrap();
+            common::succeeded(&output);
+            let summary = String::from_utf8(output.stdout).unwrap();
+            assert!(summary.contains("\"shape\":[1050]"), "{summary}");
+            let y: Vec<f32> = elements(&place.read("y.npy"), "<f4");
+            assert!(bits(&y) == bits(&expected), "{flags} '{buffer}'");
+            let mut piped = place.scan(&format!("- {arguments}"));
+            piped.env("KOGGE_BUFFER", buffer).write_stdin(place.read("x.npy")).assert().success();
+            let y: Vec<f32> = elements(&place.read("y.npy"), "<f4");
+            assert!(bits(&y) == bits(&expected), "piped {flags} '{buffer}'");
+        }
+    }
+    let places: Vec<i64> = {
+        place.scan("x.npy -o y.npy --op argmax").assert().success();
+        elements(&place.read("y.npy"), "<i8")
+    };
+    let mut most = 0;
+    let expected = x.iter().enumerate().map(|(i, value)| {
+        most = if *value > x[most] { i } else { most };
+        most as i64
+    });
+    assert!(places.into_iter().eq(expected));
+}
+
+/// A few rows of more lines than states fit in memory: neighbouring lines, whole, at a time.
+#[test]
+fn few_rows_of_very_many_lines() {
+    let place = Place::new();
+    let shape = [3, 100_000];
+    let x = floats(shape.iter().product());
+    place.write("x.npy", npy("<f4", false, &shape, cast_slice(&x)));
+    for (flags, reverse) in [("", false), ("--reverse", true)] {
+        // Bands of 33,333 lines.
+        let mut scan = place.scan(&format!("x.npy -o y.npy --axis 0 {flags}"));
+        scan.env("KOGGE_BUFFER", "100000").assert().success();
+        let y: Vec<f32> = elements(&place.read("y.npy"), "<f4");
+        let expected =
+            axis_scan(&shape, 0, &x, |x| line(x, &Sum, Kind::Inclusive, None::<f32>, reverse));
+        assert!(bits(&y) == bits(&expected), "{flags}");
+    }
+}
+
 /// Several rows of more lines than are stepped together.
 #[test]
 fn lines_side_by_side_go_in_groups() {

@@ -136,6 +136,11 @@ fn damaged_arrow() {
         errors += usize::from(output.status.code() == Some(4));
     }
     assert!(errors > 0, "no damage was found");
+    for len in 6..whole.len().min(200) {
+        place.write("short.arrow", &whole[..len]);
+        let said = if len < 10 { "ends before its footer" } else { "error: 'short.arrow'" };
+        place.fails("short.arrow --column precipitation --as s", 4, &[said]);
+    }
     place.stdout("x.csv --column precipitation -o x.arrows");
     let whole = place.read("x.arrows");
     let end = whole.len() - 8;
@@ -187,6 +192,10 @@ fn malformed_arrays() {
     place.fails("head.npy -o y.npy", 4, &["truncated"]);
     place.write("long.npy", [whole.as_slice(), &[0]].concat());
     place.fails("long.npy -o y.npy", 4, &["goes on"]);
+    // The longest there can be is no sign of a pipe whose length is unknown.
+    let longest = npy("|u1", false, &[i64::MAX as usize / 8], &[1, 2, 3]);
+    let output = place.scan("- -o y.npy").write_stdin(longest).output().unwrap();
+    assert_eq!(output.status.code(), Some(4), "{}", String::from_utf8_lossy(&output.stderr));
     let huge = npy("<f4", false, &[1 << 40, 1 << 40], &[]);
     place.write("huge.npy", huge);
     place.fails("huge.npy -o y.npy", 4, &["2^63"]);
@@ -230,10 +239,18 @@ fn requests_that_do_not_fit() {
     place.write("complex.npy", npy("<c8", false, &[1], &[0; 8]));
     place.fails("complex.npy", 5, &["<c8"]);
     place.write("matrix.npy", npy("<f4", true, &[2, 2], &[0; 16]));
-    place.fails("matrix.npy -o y.npy", 5, &["Fortran", "--axis"]);
     place.fails("matrix.npy --axis 0 -o y.parquet", 5, &["[2, 2]"]);
     place.write("words.csv", "a,b\nx,y\n");
     place.fails("words.csv", 5, &["no column of numbers"]);
+    place.write("one.csv", "a\n1\n\n2x\n");
+    place.fails("one.csv", 4, &["line 4 of 'one.csv'", "'2x' in column 'a'"]);
+    place.fails("one.csv --op max", 4, &["line 4 of 'one.csv'"]);
+    place.write("slip.csv", "k,a,t\nx,1,2\ny,2,now\nz,3,4\n");
+    place.fails("slip.csv --by a", 4, &["line 3 of 'slip.csv'", "'now' in column 't'"]);
+    place.write("slips.csv", "a,t\n1,2\no,now\n");
+    place.fails("slips.csv", 5, &["no column of numbers"]);
+    place.write("truths.csv", "k,t\nx,true\ny,false\n");
+    place.fails("truths.csv --op sum --dtype bool", 5, &["sum", "bool"]);
     place.write("twice.csv", "x,x\n1,2\n");
     place.fails("twice.csv --column x", 5, &["several columns 'x'"]);
 }
@@ -250,6 +267,40 @@ fn outputs_that_cannot_be_written() {
     fs::set_permissions(&target, permissions).unwrap();
     place.fails("x.npy -o read-only.npy", 6, &["read-only"]);
     assert_eq!(place.text("read-only.npy"), "kept");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_place_for_copies_that_is_not_there() {
+    let place = place();
+    for arguments in ["- --reverse -o y.npy", "x.npy --reverse --format npy"] {
+        let mut scan = place.scan(arguments);
+        let output = scan.env("TMPDIR", "/nowhere").write_stdin(place.read("x.npy")).output();
+        let output = output.unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(6), "{said}");
+        assert!(said.contains("in '/nowhere'"), "{said}");
+    }
+}
+
+/// Under whatever name: a summary would stand among the data.
+#[cfg(target_os = "linux")]
+#[test]
+fn standard_output_by_its_name() {
+    let place = place();
+    place.fails("x.npy -o /dev/stdout --format csv --json", 2, &["-o FILE"]);
+    assert_eq!(place.stdout("x.npy -o /dev/stdout --format csv"), place.stdout("x.npy"));
+    let file = fs::File::create(place.path("y.csv")).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kogge"));
+    command.current_dir(place.directory.path());
+    command.args(["scan", "x.npy", "-o", "/dev/stdout", "--format", "csv"]);
+    assert!(command.stdout(file).status().unwrap().success());
+    assert_eq!(place.text("y.csv"), place.stdout("x.npy"));
+    let nowhere = fs::File::options().write(true).open("/dev/null").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kogge"));
+    command.current_dir(place.directory.path());
+    command.args(["scan", "x.npy", "-o", "/dev/null", "--format", "csv", "--json"]);
+    assert!(command.stdout(nowhere).status().unwrap().success());
 }
 
 #[test]

@@ -34,6 +34,22 @@ impl<A: Element> Prefix<A> {
         Self { blocks: init, ladder: Ladder::new(), tiles: 0 }
     }
 
+    /// Starts anew.
+    ///
+    /// ```
+    /// use kogge_core::{Prefix, ops::Sum};
+    ///
+    /// let mut prefix = Prefix::new(None);
+    /// prefix.push(&Sum, 1);
+    /// prefix.restart(Some(100));
+    /// assert_eq!((prefix.before(&Sum), prefix.tiles()), (Some(100), 0));
+    /// ```
+    pub fn restart(&mut self, init: Option<A>) {
+        self.blocks = init;
+        self.ladder.clear();
+        self.tiles = 0;
+    }
+
     /// Tiles taken in.
     ///
     /// ```

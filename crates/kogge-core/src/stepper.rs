@@ -59,6 +59,24 @@ impl<A: Element> Stepper<A> {
         }
     }
 
+    /// Starts anew, without the cost of a new state: what is left in it is never read.
+    ///
+    /// ```
+    /// use kogge_core::{Kind, Order, Stepper, ops::Sum};
+    ///
+    /// let mut stepper = Stepper::new(Order::of::<i32>(), None);
+    /// stepper.step(&Sum, Kind::Inclusive, 1);
+    /// stepper.restart(Some(100));
+    /// assert_eq!(stepper.step(&Sum, Kind::Inclusive, 1), 101);
+    /// ```
+    pub fn restart(&mut self, init: Option<A>) {
+        self.place = 0;
+        self.prefix.restart(init);
+        (self.segments, self.rows, self.chunk) = (None, None, None);
+        self.chunks.clear();
+        self.start_segment(init);
+    }
+
     /// The order of combination.
     ///
     /// ```
@@ -230,6 +248,30 @@ mod tests {
                 assert_eq!(stepper.step(&show, kind, x), whole.values[i], "{kind:?} at {i}");
             }
             assert_eq!(stepper.total(&show), Some(whole.total));
+        }
+    }
+
+    /// Whatever has been taken in before.
+    #[test]
+    fn a_restarted_one_is_a_new_one() {
+        let show = from_fn(0u64, |x: u64, y: u64| x.wrapping_mul(3).wrapping_add(y));
+        let order = Order::of_size(64);
+        let elements: Vec<u64> = (1..=order.tile() as u64 + 7).collect();
+        let mut stepper = Stepper::new(order, Some(5));
+        let lengths = [1, order.chunk(), order.row() + 1, order.segment() + 3, order.tile()];
+        for (n, init) in lengths.into_iter().zip([None, Some(9)].into_iter().cycle()) {
+            elements[..n].iter().for_each(|&x| {
+                stepper.step(&show, Kind::Inclusive, x);
+            });
+            stepper.restart(init);
+            assert_eq!((stepper.total(&show), stepper.to_boundary()), (init, 0));
+            let whole = reference::scan(&elements, &show, order, Kind::Exclusive, init);
+            for (i, &x) in elements.iter().enumerate() {
+                let value = stepper.step(&show, Kind::Exclusive, x);
+                assert_eq!(value, whole.values[i], "at {i} after {n}");
+            }
+            assert_eq!(stepper.total(&show), Some(whole.total));
+            stepper.restart(None);
         }
     }
 

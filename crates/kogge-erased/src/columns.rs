@@ -146,6 +146,11 @@ impl<R: Recipe> ColumnsScan for Columns<R> {
     }
 
     fn restart(&mut self) {
-        self.state = Self::start(self.init, self.width);
+        match &mut self.state {
+            State::Totals(before) => *before = None,
+            State::Steppers(steppers) => {
+                steppers.iter_mut().for_each(|stepper| stepper.restart(self.init));
+            }
+        }
     }
 }

@@ -101,6 +101,27 @@ impl Dtype {
     }
 }
 
+#[cfg(feature = "clap")]
+impl clap::ValueEnum for Dtype {
+    fn value_variants<'a>() -> &'a [Self] {
+        const ALL: [Dtype; NAMES.len()] = {
+            let mut all = [Bool; NAMES.len()];
+            let mut at = 0;
+            while at < all.len() {
+                all[at] = NAMES[at].0;
+                at += 1;
+            }
+            all
+        };
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        let (_, [name, long, _]) = NAMES.into_iter().find(|(dtype, _)| dtype == self)?;
+        Some(clap::builder::PossibleValue::new(name).alias(long))
+    }
+}
+
 impl fmt::Display for Dtype {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())

@@ -1,5 +1,6 @@
 //! Scans of arrays: `.npy` and raw files, along an axis, in constant memory.
 
+mod c_order;
 mod open;
 mod read;
 mod stage;
@@ -8,7 +9,7 @@ mod walk;
 mod write;
 
 pub use open::open;
-pub use read::{ArrayReader, ArraySource};
+pub use read::ArrayReader;
 pub use walk::Window;
 
 use crate::error::{Error, Result};
@@ -29,12 +30,15 @@ const SLAB_BYTES: usize = 32 << 20;
 /// Bytes of the states of a band of lines.
 const BAND_BYTES: usize = 128 << 20;
 
+/// Bytes of a run of neighbours that is worth a seek.
+const RUN_BYTES: usize = 64 << 10;
+
 /// Pieces on their way at a time: one at each stage, one between.
 const PIECES: usize = 4;
 
 /// Scans an array into an array, or into lines of text.
 pub fn scan(job: &Job, mut reader: ArrayReader) -> Result<()> {
-    if reader.is_endless() && job.args.reverse {
+    if reader.endless && job.args.reverse {
         // The end of a pipe must be known before its windows are.
         reader = reader.into_positioned()?;
     }
@@ -47,10 +51,14 @@ pub fn scan(job: &Job, mut reader: ArrayReader) -> Result<()> {
     let limits = limits(&spec, reader.header.dtype.size(), job.buffer);
     let way = layout.way(limits);
     let sequential = layout.is_sequential(way, spec.reversed());
+    let mut c_order = None;
+    if job.args.axis.is_none() {
+        (reader, c_order) = reader.in_c_order(spec.reversed(), SLAB_BYTES.min(4 * job.buffer))?;
+    }
     if reader.is_stream() && !sequential {
         reader = reader.into_positioned()?;
     }
-    let endless = reader.is_endless();
+    let endless = reader.endless;
     let flat = shape.len() == 1;
     let fortran_order = reader.header.fortran_order && !flat;
     let mut header = Header::new(spec.types().output, shape, fortran_order);
@@ -64,7 +72,7 @@ pub fn scan(job: &Job, mut reader: ArrayReader) -> Result<()> {
     }
     let mut stage = Stage::new(&spec, way, layout, &reader);
     let file_size = reader.header.dtype.size() as u64;
-    let mut windows = layout.windows(way, limits, spec.reversed());
+    let mut windows = c_order.unwrap_or_else(|| layout.windows(way, limits, spec.reversed()));
     let mut read = 0;
     // Each end of the pool belongs to its thread, so that neither waits for one that has failed.
     let source = {
@@ -134,12 +142,6 @@ pub fn check_axis(header: &Header, axis: Option<i64>) -> Result<()> {
 fn layout(header: &Header, axis: Option<i64>) -> Result<(Layout, Vec<u64>)> {
     let shape = &header.shape;
     let Some(axis) = axis else {
-        if header.fortran_order && shape.iter().filter(|&&axis| axis > 1).count() > 1 {
-            return Err(Error::mismatch(
-                "this array is stored in Fortran order, which has no flat C order on disk",
-            )
-            .hint("name the axis to scan along with --axis"));
-        }
         let n = header.elements();
         return Ok((Layout { outer: 1, n, inner: 1 }, vec![n]));
     };
@@ -170,5 +172,6 @@ fn limits(spec: &Spec, file_size: usize, buffer: usize) -> Limits {
         piece: piece as u64,
         slab: (SLAB_BYTES.min(4 * buffer) / widest) as u64,
         band: (BAND_BYTES / spec.state_size()).max(1) as u64,
+        run: (RUN_BYTES.min(buffer) / widest).max(1) as u64,
     }
 }

@@ -31,11 +31,11 @@ fn open_npy(input: Input, name: String, len: Option<u64>) -> Result<ArrayReader>
     let Some(len) = len else {
         let mut stream = input.into_reader();
         let (header, offset) = Header::read(&mut stream, &name)?;
-        return Ok(ArrayReader { name, header, offset, source: ArraySource::Stream(stream) });
+        return Ok(ArrayReader::new(name, header, offset, ArraySource::Stream(stream)));
     };
     let mut file = input.into_file()?;
     let (header, offset) = Header::read(&mut file, &name)?;
-    let reader = ArrayReader { name, header, offset, source: ArraySource::File(file) };
+    let reader = ArrayReader::new(name, header, offset, ArraySource::File(file));
     let found = len - offset;
     if found < reader.header.bytes() {
         return Err(reader.truncated(found));
@@ -47,13 +47,10 @@ fn open_npy(input: Input, name: String, len: Option<u64>) -> Result<ArrayReader>
 }
 
 fn open_raw(input: Input, name: String, len: Option<u64>, dtype: Dtype) -> Result<ArrayReader> {
-    let (bytes, source) = match len {
-        Some(len) => (len, ArraySource::File(input.into_file()?)),
-        None => {
-            let endless = ArrayReader::ENDLESS * dtype.size() as u64;
-            (endless, ArraySource::Stream(input.into_reader()))
-        }
+    let Some(bytes) = len else {
+        return Ok(ArrayReader::endless(name, dtype, input.into_reader()));
     };
     let header = raw::header(dtype, bytes, &name)?;
-    Ok(ArrayReader { name, header, offset: 0, source })
+    let source = ArraySource::File(input.into_file()?);
+    Ok(ArrayReader::new(name, header, 0, source))
 }

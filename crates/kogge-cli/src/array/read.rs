@@ -1,10 +1,12 @@
 //! Windows of an array, read from a file or a pipe.
 
+use super::c_order::COrder;
 use super::walk::Window;
 use crate::buffer::Buffer;
 use crate::error::{Error, Result};
 use crate::format::npy::Header;
 use crate::format::raw;
+use kogge_erased::Dtype;
 use std::cmp::Ordering;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
@@ -13,13 +15,24 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom};
 pub struct ArrayReader {
     /// The file, in messages.
     pub name: String,
-    /// What the file holds. Of a pipe of raw elements the length is unknown, and taken for
-    /// [`ArrayReader::ENDLESS`].
+    /// What the file holds.
     pub header: Header,
+    /// Whether the length is unknown until the pipe ends: one of raw elements, whose header has the
+    /// longest there can be.
+    pub endless: bool,
     /// Where the elements start.
     pub offset: u64,
     /// The bytes.
     pub source: ArraySource,
+    /// How to read all elements as one line, where that isn't the order of the file.
+    c_order: Option<Box<Gather>>,
+}
+
+/// The elements of a file in C order.
+struct Gather {
+    order: COrder,
+    /// Room for elements as they lie in the file.
+    packed: Vec<u8>,
 }
 
 /// Where the bytes of an array come from.
@@ -31,12 +44,49 @@ pub enum ArraySource {
 }
 
 impl ArrayReader {
-    /// The length of an array that ends where its pipe does.
-    pub const ENDLESS: u64 = i64::MAX as u64 / 8;
+    /// The elements that begin at `offset`.
+    pub fn new(name: String, header: Header, offset: u64, source: ArraySource) -> Self {
+        Self { name, header, endless: false, offset, source, c_order: None }
+    }
 
-    /// Whether the length is unknown until the pipe ends.
-    pub fn is_endless(&self) -> bool {
-        self.header.shape == [Self::ENDLESS]
+    /// The elements of a pipe, which ends when it does.
+    pub fn endless(name: String, dtype: Dtype, pipe: Box<dyn Read + Send>) -> Self {
+        let header = Header::new(dtype, vec![i64::MAX as u64 / 8], false);
+        Self { endless: true, ..Self::new(name, header, 0, ArraySource::Stream(pipe)) }
+    }
+
+    /// A second reader of the same file; none of a pipe.
+    ///
+    /// # Errors
+    ///
+    /// If the system has no second handle.
+    pub fn again(&self) -> Result<Option<Self>> {
+        let ArraySource::File(file) = &self.source else { return Ok(None) };
+        let file = file.try_clone().map_err(|error| Error::read(&self.name, &error))?;
+        let (name, header) = (self.name.clone(), self.header.clone());
+        Ok(Some(Self::new(name, header, self.offset, ArraySource::File(file))))
+    }
+
+    /// Reads all elements as one line in C order, whatever the order of the file, some `bytes` at a
+    /// time; gives the windows to ask for if the file has another order.
+    ///
+    /// # Errors
+    ///
+    /// If a pipe, which has to be copied for that, cannot be.
+    pub fn in_c_order(
+        mut self,
+        reversed: bool,
+        bytes: usize,
+    ) -> Result<(Self, Option<Box<dyn Iterator<Item = Window> + Send>>)> {
+        let long = self.header.shape.iter().filter(|&&axis| axis > 1).count();
+        if !self.header.fortran_order || long < 2 {
+            return Ok((self, None));
+        }
+        self = self.into_positioned()?;
+        let order = COrder::new(&self.header, bytes);
+        let windows = order.windows(reversed);
+        self.c_order = Some(Box::new(Gather { order, packed: Vec::new() }));
+        Ok((self, Some(windows)))
     }
 
     /// Whether windows must come in file order.
@@ -52,7 +102,7 @@ impl ArrayReader {
         };
         self.source = ArraySource::File(file);
         self.offset = 0;
-        if self.is_endless() {
+        if std::mem::take(&mut self.endless) {
             self.header = raw::header(self.header.dtype, bytes, &self.name)?;
         }
         match bytes.cmp(&self.header.bytes()) {
@@ -67,6 +117,13 @@ impl ArrayReader {
         let size = self.header.dtype.size();
         let row = window.width as usize * size;
         buffer.resize(window.rows as usize * row);
+        if let (Some(gather), ArraySource::File(file)) = (&mut self.c_order, &self.source) {
+            let Gather { order, packed } = gather.as_mut();
+            order
+                .read(file, self.offset, window, buffer.bytes_mut(), packed)
+                .map_err(|error| Error::read(&self.name, &error))?;
+            return Ok(window.len());
+        }
         let (runs, run) =
             if window.stride == window.width { (1, buffer.len()) } else { (window.rows, row) };
         let mut read = 0;
@@ -82,7 +139,7 @@ impl ArrayReader {
                 break;
             }
         }
-        if read < buffer.len() && !self.is_endless() {
+        if read < buffer.len() && !self.endless {
             return Err(self.truncated(window.start * size as u64 + read as u64));
         }
         if read % size != 0 {

@@ -57,11 +57,12 @@ impl<'a> Stage<'a> {
             Way::Lines => self.scan_line(&mut piece)?,
             Way::Slabs => {
                 let Layout { n, inner, .. } = self.layout;
-                let slab = n * inner;
-                let shape = [piece.window.len() / slab, n, inner].map(|axis| axis as usize);
-                self.through_spare(&mut piece, |stage, input, output| {
-                    Ok(stage.line.scan_slabs(shape, input, output)?)
-                })?;
+                let slabs = piece.window.len() / (n * inner);
+                self.scan_whole(&mut piece, [slabs, n, inner])?;
+            }
+            Way::Bands(_) => {
+                let Window { rows, width, .. } = piece.window;
+                self.scan_whole(&mut piece, [1, rows, width])?;
             }
             Way::Columns(_) => {
                 let window = piece.window;
@@ -108,6 +109,14 @@ impl<'a> Stage<'a> {
         }
         self.through_spare(piece, |stage, input, output| {
             Ok(stage.line.scan_into(index, &[], input, output)?)
+        })
+    }
+
+    /// Scans a piece with whole lines in it.
+    fn scan_whole(&mut self, piece: &mut Piece, shape: [u64; 3]) -> Result<()> {
+        let shape = shape.map(|axis| axis as usize);
+        self.through_spare(piece, |stage, input, output| {
+            Ok(stage.line.scan_slabs(shape, input, output)?)
         })
     }
 

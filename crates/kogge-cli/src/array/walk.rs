@@ -1,15 +1,15 @@
 //! In which pieces an array is read, scanned and written.
 //!
 //! In memory every array is `outer × n × inner` elements, with lines of length `n` along the axis
-//! and `inner` elements from one element of a line to the next. Three ways lead through it:
+//! and `inner` elements from one element of a line to the next. Four ways lead through it:
 //!
 //! * **lines**, where the axis is the contiguous one: one line after the other, each in pieces;
 //! * **slabs**, where `n × inner` elements fit in a piece: whole slabs, in file order;
-//! * **columns**, where they don't: a band of neighbouring lines, row after row.
+//! * **columns**, where they don't, but the states of `inner` lines fit in memory: row after row;
+//! * **bands**, where neither fits: neighbouring lines, whole if they are short, else row after row.
 //!
-//! All of them take constant memory. Only slabs and lines in forward order, and bands as wide as the
-//! array, follow the file from start to end; the others need an input and an output that can be
-//! positioned.
+//! All of them take constant memory. Only slabs, and lines and columns in forward order, follow the
+//! file from start to end; the others need an input and an output that can be positioned.
 
 use std::iter;
 
@@ -33,6 +33,8 @@ pub enum Way {
     Slabs,
     /// Bands of this many lines, row after row.
     Columns(u64),
+    /// Bands of this many whole lines.
+    Bands(u64),
 }
 
 /// `rows` runs of `width` elements, `stride` elements apart.
@@ -71,8 +73,10 @@ pub struct Limits {
     pub piece: u64,
     /// Elements of the largest slab that is scanned whole.
     pub slab: u64,
-    /// Lines of a band.
+    /// Lines of a band whose states are kept.
     pub band: u64,
+    /// Lines of a band of whole lines, at least: neighbours in the file that are worth a seek.
+    pub run: u64,
 }
 
 impl Layout {
@@ -87,6 +91,8 @@ impl Layout {
             Way::Lines
         } else if self.n.saturating_mul(self.inner) <= limits.slab {
             Way::Slabs
+        } else if self.inner > limits.band && limits.slab / self.n >= limits.run {
+            Way::Bands(limits.slab / self.n)
         } else {
             Way::Columns(self.inner.min(limits.band).max(1))
         }
@@ -98,6 +104,7 @@ impl Layout {
             Way::Slabs => true,
             Way::Lines => !reversed,
             Way::Columns(band) => !reversed && band == self.inner,
+            Way::Bands(_) => false,
         }
     }
 
@@ -134,6 +141,16 @@ impl Layout {
                     fresh: true,
                 }))
             }
+            Way::Bands(band) => Box::new((0..self.outer).flat_map(move |slab| {
+                spans(self.inner, band, false).map(move |columns| Window {
+                    start: slab * self.n * self.inner + columns.start,
+                    width: columns.len,
+                    rows: self.n,
+                    stride: self.inner,
+                    index: 0,
+                    fresh: true,
+                })
+            })),
             Way::Columns(band) => Box::new((0..self.outer).flat_map(move |slab| {
                 spans(self.inner, band, false).flat_map(move |columns| {
                     let rows = (limits.piece / columns.len).max(1);
@@ -151,14 +168,16 @@ impl Layout {
     }
 }
 
-struct Span {
-    start: u64,
-    len: u64,
-    first: bool,
+/// Some places of an axis in a row.
+pub(super) struct Span {
+    pub(super) start: u64,
+    pub(super) len: u64,
+    /// Whether they are gone through first.
+    pub(super) first: bool,
 }
 
 /// `0..n` cut into spans of `most`, from either end; the last one may be shorter.
-fn spans(n: u64, most: u64, reversed: bool) -> impl Iterator<Item = Span> + Send {
+pub(super) fn spans(n: u64, most: u64, reversed: bool) -> impl Iterator<Item = Span> + Send {
     (0..n.div_ceil(most)).map(move |i| {
         let done = i * most;
         let len = most.min(n - done);
@@ -173,13 +192,20 @@ mod tests {
 
     #[test]
     fn every_element_once_and_lines_in_order() {
-        let limits = [(1, 1, 1), (5, 12, 2), (7, 0, 3), (64, 64, 64), (3, 100, 4)];
+        let limits = [
+            (1, 1, 1, 1),
+            (5, 12, 2, 9),
+            (5, 12, 2, 1),
+            (7, 0, 3, 1),
+            (64, 64, 64, 64),
+            (3, 10, 4, 2),
+        ];
         for (outer, n, inner) in [(1, 13, 1), (4, 9, 1), (3, 5, 4), (1, 7, 6), (2, 1, 5), (2, 0, 3)]
         {
-            for (piece, slab, band) in limits {
+            for (piece, slab, band, run) in limits {
                 for reversed in [false, true] {
                     let layout = Layout { outer, n, inner };
-                    check(layout, Limits { piece, slab, band }, reversed);
+                    check(layout, Limits { piece, slab, band, run }, reversed);
                 }
             }
         }
@@ -188,7 +214,7 @@ mod tests {
     fn check(layout: Layout, limits: Limits, reversed: bool) {
         let way = layout.way(limits);
         let mut seen = vec![false; layout.len() as usize];
-        // The next index of every line; slabs are scanned whole.
+        // The next index of every line; of slabs and bands lines are scanned whole.
         let mut next = vec![None; (layout.outer * layout.inner) as usize];
         let mut end = 0;
         for window in layout.windows(way, limits, reversed) {
@@ -199,7 +225,8 @@ mod tests {
                 );
                 end += window.len();
             }
-            let rows: Vec<u64> = if reversed && way != Way::Slabs {
+            let whole = matches!(way, Way::Slabs | Way::Bands(_));
+            let rows: Vec<u64> = if reversed && !whole {
                 (0..window.rows).rev().collect()
             } else {
                 (0..window.rows).collect()
@@ -209,7 +236,7 @@ mod tests {
                     let column = if reversed { window.width - 1 - column } else { column };
                     let flat = window.start + row * window.stride + column;
                     assert!(!std::mem::replace(&mut seen[flat as usize], true));
-                    if way == Way::Slabs {
+                    if whole {
                         continue;
                     }
                     let along = flat / layout.inner % layout.n;

@@ -104,7 +104,7 @@ impl ArrayWriter {
                 writer.flush().map_err(fail)
             }
             Sink::File { mut file, .. } => rewrite(&mut file, again).map_err(fail),
-            Sink::Spool { file, offset, text: Some(order) } => order.copy(file, offset, output),
+            Sink::Spool { file, offset, text: Some(order) } => order.copy(&file, offset, output),
             Sink::Spool { mut file, .. } => {
                 rewrite(&mut file, again).map_err(fail)?;
                 output.copy_from(file)

@@ -115,7 +115,9 @@ impl Decoder {
 /// What is decoded so far, the places of the messages with rows, and the bytes of the file.
 fn open_footer<R: Read + Seek>(source: &mut R) -> Result<(Decoder, Vec<Block>, u64)> {
     let len = source.seek(SeekFrom::End(0))?;
-    source.seek(SeekFrom::End(-10))?;
+    // The length of the footer, and the last of the marks.
+    let last = len.checked_sub(10).ok_or_else(|| damaged("it ends before its footer"))?;
+    source.seek(SeekFrom::Start(last))?;
     let mut tail = [0; 10];
     source.read_exact(&mut tail)?;
     let footer = read_footer_length(tail)?;

@@ -181,16 +181,17 @@ fn parse_descr(descr: &str) -> Option<(Dtype, bool)> {
 }
 
 const NO_SHAPE: &str = "no 'shape'";
+const BAD_SHAPE: &str = "a 'shape' that is not a tuple of whole numbers, 0 or more,";
 
 /// The axes, or what is wrong with them.
 fn parse_shape(shape: &str) -> Result<Vec<u64>, &'static str> {
     let axes = shape.strip_prefix('(').and_then(|shape| shape.strip_suffix(')'));
-    let axes = axes.ok_or(NO_SHAPE)?.split(',').map(str::trim).filter(|axis| !axis.is_empty());
+    let axes = axes.ok_or(BAD_SHAPE)?.split(',').map(str::trim).filter(|axis| !axis.is_empty());
     // Python 2 wrote long integers with an L.
     let axes = axes.map(|axis| axis.trim_end_matches('L').parse());
     axes.collect::<Result<_, ParseIntError>>().map_err(|error| match error.kind() {
         IntErrorKind::PosOverflow => "a number too large, 2^64 or more,",
-        _ => NO_SHAPE,
+        _ => BAD_SHAPE,
     })
 }
 
@@ -250,7 +251,12 @@ mod tests {
         assert_eq!(code(&header("'<f4'", "(18446744073709551615, 0, 4)")), 4);
         let large = read(&header("'<f4'", "(2, 18446744073709551616)")).unwrap_err();
         assert!(large.to_string().contains("too large"), "{large}");
-        assert!(read(&header("'<f4'", "(x,)")).unwrap_err().to_string().contains("no 'shape'"));
+        for shape in ["(x,)", "(-1,)", "(1e3,)", "3"] {
+            let error = read(&header("'<f4'", shape)).unwrap_err().to_string();
+            assert!(error.contains("a 'shape' that is not a tuple"), "{error}");
+        }
+        let without = with_dictionary("{'descr': '<f4', 'fortran_order': False, }");
+        assert!(read(&without).unwrap_err().to_string().contains("no 'shape'"));
         assert_eq!(code(&header("'<c8'", "(3,)")), 5);
         assert_eq!(code(&header("[('a', '<f4'), ('b', '<i4')]", "(3,)")), 5);
         assert_eq!(code(&header("'|O'", "(3,)")), 5);

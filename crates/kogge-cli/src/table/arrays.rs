@@ -4,7 +4,7 @@
 use super::batch::{Batch, Head, Rest, Source, Table, TableReader, TableWriter, Whole};
 use super::bridge::{data_type, one_column};
 use super::column::Column;
-use crate::array::{ArrayReader, ArraySource, Window};
+use crate::array::{ArrayReader, Window};
 use crate::buffer::Buffer;
 use crate::convert::swap_bytes;
 use crate::error::{Error, Fault, Result};
@@ -54,7 +54,7 @@ impl ArrayTable {
         let head = Head {
             columns: vec![Source { name: NAME.to_owned(), dtype, meaning: None }],
             whole: Whole::Arrow(Arc::clone(&schema)),
-            bytes: (!reader.is_endless()).then(|| reader.header.bytes()),
+            bytes: (!reader.endless).then(|| reader.header.bytes()),
         };
         let piece = (job.buffer.min(1 << 20) / dtype.size()).max(1) as u64;
         Ok(Self { head, schema, reader: Some(reader), piece })
@@ -69,15 +69,7 @@ impl Table for ArrayTable {
     fn rows(&mut self) -> Result<Box<dyn TableReader>> {
         let again = || Error::new(Fault::Defect, "a pipe was read twice");
         let reader = self.reader.take().ok_or_else(again)?;
-        if let ArraySource::File(file) = &reader.source {
-            let file = file.try_clone().map_err(|error| Error::read(&reader.name, &error))?;
-            self.reader = Some(ArrayReader {
-                name: reader.name.clone(),
-                header: reader.header.clone(),
-                source: ArraySource::File(file),
-                ..reader
-            });
-        }
+        self.reader = reader.again()?;
         Ok(Box::new(ArrayRows { reader, schema: self.schema.clone(), piece: self.piece, start: 0 }))
     }
 }

@@ -1,7 +1,7 @@
 //! Tables of Arrow batches, wherever the batches come from.
 
 use super::batch::{Batch, Rest, Source, TableReader};
-use super::bridge::{is_plain_number, source, to_column};
+use super::bridge::{content, source, to_column};
 use super::keys;
 use super::select::Selection;
 use crate::error::{Error, Result};
@@ -19,9 +19,10 @@ pub type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Se
 /// If there is no such column, or it holds no numbers.
 pub fn select(job: &Job, schema: &Schema) -> Result<(Selection, Vec<Source>)> {
     let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-    let numeric: Vec<bool> =
-        schema.fields().iter().map(|field| is_plain_number(field.data_type())).collect();
-    let selection = Selection::named(&names, job.args)?.or_only(&names, &numeric, job.args)?;
+    let content = |at: usize| content(schema.field(at).data_type());
+    // The schema says itself what is in the others.
+    let selection = Selection::named(&names, job.args)?;
+    let selection = selection.or_only(&names, job.args, content, |_, _| None)?;
     let sources = selection.columns.iter().map(|&at| source(schema.field(at), job.args.dtype));
     let sources = sources.collect::<Result<_>>()?;
     Ok((selection, sources))

@@ -2,6 +2,7 @@
 
 use super::batch::Source;
 use super::column::Column;
+use super::select::Content;
 use crate::buffer::Buffer;
 use crate::error::{Error, Fault, Result};
 use arrow_array::cast::AsArray;
@@ -70,9 +71,13 @@ pub fn number_type(data_type: &DataType) -> Option<(Dtype, Option<DataType>)> {
     }
 }
 
-/// Whether a column holds numbers to be added up, not dates or truth values.
-pub fn is_plain_number(data_type: &DataType) -> bool {
-    matches!(number_type(data_type), Some((dtype, None)) if dtype != Dtype::Bool)
+/// What a column holds; dates are no numbers to be added up.
+pub fn content(data_type: &DataType) -> Content {
+    match number_type(data_type) {
+        Some((Dtype::Bool, None)) => Content::Truths,
+        Some((_, None)) => Content::Numbers,
+        _ => Content::Other,
+    }
 }
 
 /// The column of this name to be scanned; decimals only where a type is asked for.

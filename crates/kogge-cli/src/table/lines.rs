@@ -4,11 +4,10 @@ use super::batch::{Lines, TextHead};
 use super::bridge::{data_type, to_array};
 use super::column::Column;
 use crate::error::{Error, Result};
-use crate::format::csv::{loses, split};
+use crate::format::csv::{CellRows, loses};
 use crate::text::read_element;
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use csv::ByteRecord;
 use kogge_erased::Dtype;
 use std::str;
 use std::sync::Arc;
@@ -19,7 +18,7 @@ use std::sync::Arc;
 ///
 /// If the name of a column isn't UTF-8, as Arrow's text is.
 pub fn text_schema(head: &TextHead) -> Result<SchemaRef> {
-    for (at, name) in split(&head.line, head.delimiter)?.iter().enumerate() {
+    for (at, name) in CellRows::of_head(head)?.row(0).enumerate() {
         str::from_utf8(name).map_err(|_| {
             not_utf8(&format!("the header of {}: the name of column {}", head.file, at + 1))
         })?;
@@ -38,8 +37,7 @@ pub fn text_schema(head: &TextHead) -> Result<SchemaRef> {
 ///
 /// If a cell isn't what its column was found to hold, or not UTF-8.
 pub fn lines_to_batch(lines: &Lines, head: &TextHead, schema: &SchemaRef) -> Result<RecordBatch> {
-    let rows = lines.iter().map(|line| split(line, head.delimiter));
-    let rows = rows.collect::<Result<Vec<ByteRecord>>>()?;
+    let rows = CellRows::cut(lines.iter(), head.delimiter, head.names.len())?;
     let mut arrays: Vec<ArrayRef> = Vec::new();
     for (at, field) in schema.fields().iter().enumerate() {
         let cells = Cells { rows: &rows, at, lines, head };
@@ -54,7 +52,7 @@ pub fn lines_to_batch(lines: &Lines, head: &TextHead, schema: &SchemaRef) -> Res
 
 /// The cells of one column.
 struct Cells<'a> {
-    rows: &'a [ByteRecord],
+    rows: &'a CellRows,
     at: usize,
     lines: &'a Lines,
     head: &'a TextHead,
@@ -63,7 +61,7 @@ struct Cells<'a> {
 impl<'a> Cells<'a> {
     fn iter(&self) -> impl Iterator<Item = &'a [u8]> {
         let at = self.at;
-        self.rows.iter().map(move |row| &row[at])
+        self.rows.rows().map(move |row| self.rows.cell(row, at))
     }
 
     fn texts(&self) -> Result<StringArray> {

@@ -48,30 +48,62 @@ impl Selection {
         (0..count).map(|at| args.dtype.is_none() && self.columns.contains(&at)).collect()
     }
 
-    /// The same with the only column of numbers, if none was named.
+    /// The same with the only column of numbers, if none was named; or, if there are no numbers, with
+    /// the only one of truth values. `content` says what a column holds.
     ///
     /// # Errors
     ///
-    /// If there are several, or none.
-    pub fn or_only(mut self, names: &[&str], numeric: &[bool], args: &ScanArgs) -> Result<Self> {
+    /// If there are several, or none; `why_not` says of a column what it has in place of a number, if
+    /// that is worth telling, as it is of one that stands alone.
+    pub fn or_only(
+        mut self,
+        names: &[&str],
+        args: &ScanArgs,
+        content: impl Fn(usize) -> Content,
+        why_not: impl Fn(usize, bool) -> Option<Error>,
+    ) -> Result<Self> {
         if !self.columns.is_empty() {
             return Ok(self);
         }
-        let numbers: Vec<usize> =
-            (0..names.len()).filter(|at| numeric[*at] && !self.keys.contains(at)).collect();
-        match numbers[..] {
+        let others: Vec<usize> = (0..names.len()).filter(|at| !self.keys.contains(at)).collect();
+        let with = |wanted: Content| -> Vec<usize> {
+            others.iter().copied().filter(|&at| content(at) == wanted).collect()
+        };
+        let mut found = with(Content::Numbers);
+        if found.is_empty() {
+            found = with(Content::Truths);
+        }
+        match found[..] {
             [only] if args.op.arity() == 1 => {
                 self.columns.push(only);
                 Ok(self)
             }
-            [] => Err(Error::mismatch("there is no column of numbers").hint(list(names))),
+            [] => {
+                let alone = others.len() == 1;
+                let mut reasons = others.into_iter().filter_map(|at| why_not(at, alone));
+                match (reasons.next(), reasons.next()) {
+                    (Some(reason), None) => Err(reason),
+                    _ => Err(Error::mismatch("there is no column of numbers").hint(list(names))),
+                }
+            }
             _ => {
-                let numbers: Vec<&str> = numbers.into_iter().map(|at| names[at]).collect();
+                let found: Vec<&str> = found.into_iter().map(|at| names[at]).collect();
                 Err(Error::usage("which column? Name it with --column")
-                    .hint(format!("columns of numbers: {}", numbers.join(", "))))
+                    .hint(format!("columns of numbers: {}", found.join(", "))))
             }
         }
     }
+}
+
+/// What a column holds, as far as it matters for which is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Numbers to be added up.
+    Numbers,
+    /// Truth values.
+    Truths,
+    /// Text, dates, nothing.
+    Other,
 }
 
 fn find(names: &[&str], wanted: &str) -> Result<usize> {

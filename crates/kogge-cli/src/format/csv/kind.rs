@@ -2,6 +2,7 @@
 
 use super::records::Records;
 use crate::error::{Error, Result};
+use crate::table::select::Content;
 use crate::text::{Text, read_bool};
 use kogge_erased::Dtype;
 use std::io::Read;
@@ -27,6 +28,8 @@ pub(super) enum Kind {
     Text {
         line: u64,
         cell: String,
+        /// Whether all before it were numbers, and there were some.
+        after_numbers: bool,
     },
 }
 
@@ -67,7 +70,11 @@ impl Kind {
                 Self::Integer { lost, .. } | Self::Float { lost },
                 Some(Self::Integer { lost: also, .. } | Self::Float { lost: also }),
             ) => Self::Float { lost: lost.and(also) },
-            _ => Self::Text { line, cell: String::from_utf8_lossy(cell).into_owned() },
+            (before, _) => Self::Text {
+                line,
+                cell: String::from_utf8_lossy(cell).into_owned(),
+                after_numbers: before.is_number(),
+            },
         };
     }
 
@@ -89,8 +96,23 @@ impl Kind {
         matches!(self, Self::Empty)
     }
 
-    pub(super) fn is_number(&self) -> bool {
+    fn is_number(&self) -> bool {
         matches!(self, Self::Integer { .. } | Self::Float { .. })
+    }
+
+    pub(super) fn content(&self) -> Content {
+        match self {
+            Self::Bool => Content::Truths,
+            number if number.is_number() => Content::Numbers,
+            _ => Content::Other,
+        }
+    }
+
+    /// What is wrong with a column that can be meant: it is the only one, or one of numbers but for
+    /// some cell.
+    pub(super) fn why_not(&self, column: &str, name: &str, alone: bool) -> Option<Error> {
+        let slipped = matches!(self, Self::Text { after_numbers: true, .. });
+        if alone || slipped { self.number(column, name).err() } else { None }
     }
 
     /// The type for a writer of typed columns; `None` for text, and for numbers of which no type
@@ -117,7 +139,9 @@ impl Kind {
     /// The type of a column to be scanned.
     pub(super) fn number(&self, column: &str, name: &str) -> Result<Dtype> {
         match self {
-            Self::Text { line, cell } => Err(not_a_number(cell, *line, column, name, None, false)),
+            Self::Text { line, cell, .. } => {
+                Err(not_a_number(cell, *line, column, name, None, false))
+            }
             Self::Integer { negative: true, large: true, .. } => {
                 let what =
                     format!("column '{column}' of {name} has integers below 0 and beyond 2^63");

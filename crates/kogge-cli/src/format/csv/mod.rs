@@ -5,12 +5,14 @@
 //! pipe, and of that as much as has a value. Empty cells are nulls. A quote must be closed, and a
 //! row has at most 64 MiB.
 
+mod cells;
 mod kind;
 mod records;
 mod rows;
 mod sample;
 mod writer;
 
+pub use cells::CellRows;
 pub use kind::loses;
 pub use writer::CsvWriter;
 
@@ -20,7 +22,6 @@ use crate::input::Input;
 use crate::job::Job;
 use crate::table::batch::{Head, Source, Table, TableReader, TextHead, Whole};
 use crate::table::select::Selection;
-use csv::{ByteRecord, ReaderBuilder};
 use kind::{Kind, infer};
 use kogge_erased::Dtype;
 use records::Records;
@@ -84,8 +85,9 @@ impl CsvTable {
             vec![Kind::Empty; names.len()]
         };
         drop(records);
-        let numeric: Vec<bool> = kinds.iter().map(Kind::is_number).collect();
-        let selection = selection.or_only(&listed, &numeric, job.args)?;
+        let content = |at: usize| kinds[at].content();
+        let why_not = |at: usize, alone| kinds[at].why_not(&names[at], &name, alone);
+        let selection = selection.or_only(&listed, job.args, content, why_not)?;
         if let (Bytes::Pipe(pipe), true, None) = (&mut source, sampled, job.args.dtype) {
             let decided =
                 |kinds: &[Kind]| selection.columns.iter().all(|&at| !kinds[at].is_empty());
@@ -188,12 +190,4 @@ fn trim_newlines(mut line: &[u8]) -> &[u8] {
         line = rest;
     }
     line
-}
-
-/// The cells of one row, which the reader has split before.
-pub fn split(line: &[u8], delimiter: u8) -> Result<ByteRecord> {
-    let mut record = ByteRecord::new();
-    let mut csv = ReaderBuilder::new().has_headers(false).delimiter(delimiter).from_reader(line);
-    csv.read_byte_record(&mut record).map_err(|error| csv_error(&error, "the input"))?;
-    Ok(record)
 }

@@ -3,6 +3,7 @@
 use super::kind::{Kind, infer};
 use super::records::Records;
 use crate::error::{Error, Result};
+use crate::input::copy_name;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 
@@ -39,7 +40,7 @@ pub(super) fn read_on(
     wanted: &[bool],
     decided: impl Fn(&[Kind]) -> bool,
 ) -> Result<(Box<dyn Read + Send>, Vec<Kind>)> {
-    let write = |error| Error::write(&format!("the temporary copy of {name}"), &error);
+    let write = |error| Error::write(&copy_name(name), &error);
     let copy = tempfile::tempfile().map_err(write)?;
     let mut copied = Copied { source: pipe, copy, failed: None };
     let mut records = Records::new(&mut copied, delimiter, name, false);

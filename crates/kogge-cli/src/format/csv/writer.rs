@@ -1,6 +1,6 @@
 //! The writer of text tables.
 
-use super::split;
+use super::CellRows;
 use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::format::arrow::Cells;
@@ -19,8 +19,8 @@ pub struct CsvWriter {
     name: String,
     delimiter: u8,
     newline: &'static [u8],
-    /// What separates the cells of lines that come, if that must change.
-    foreign: Option<u8>,
+    /// What separates the cells of lines that come, if that must change, and how many there are.
+    foreign: Option<(u8, usize)>,
     /// What the new columns mean in Arrow, where that is more than a number.
     meanings: Vec<Option<DataType>>,
     text: Vec<u8>,
@@ -51,8 +51,8 @@ impl CsvWriter {
                 this.text.extend_from_slice(&head.line);
             }
             Whole::Text(head) => {
-                this.foreign = Some(head.delimiter);
-                this.add_line(&head.line)?;
+                this.foreign = Some((head.delimiter, head.names.len()));
+                this.add_cells(CellRows::of_head(head)?.row(0));
             }
             whole => this.add_cells(whole.names().into_iter().map(str::as_bytes)),
         }
@@ -72,15 +72,6 @@ impl CsvWriter {
             }
             quote(cell, self.delimiter, &mut self.text);
         }
-    }
-
-    fn add_line(&mut self, line: &[u8]) -> Result<()> {
-        let Some(delimiter) = self.foreign else {
-            self.text.extend_from_slice(line);
-            return Ok(());
-        };
-        self.add_cells(split(line, delimiter)?.iter());
-        Ok(())
     }
 
     fn flush_text(&mut self) -> Result<()> {
@@ -120,8 +111,15 @@ impl TableWriter for CsvWriter {
         let dated = Cells::new(&dated)?;
         match rest {
             Rest::Lines(lines) => {
+                let foreign = self
+                    .foreign
+                    .map(|(delimiter, width)| CellRows::cut(lines.iter(), delimiter, width));
+                let foreign = foreign.transpose()?;
                 for (row, line) in lines.iter().enumerate() {
-                    self.add_line(line)?;
+                    match &foreign {
+                        Some(rows) => self.add_cells(rows.row(row)),
+                        None => self.text.extend_from_slice(line),
+                    }
                     self.end_row(row, scanned, &dated)?;
                 }
             }

@@ -1,0 +1,86 @@
+//! The manual: the page of the command, then those of its subcommands.
+
+use clap::{Command, CommandFactory};
+use clap_mangen::Man;
+use roff::{Roff, roman};
+use std::io;
+
+/// The pages, as roff.
+pub fn manual() -> Vec<u8> {
+    let mut command = crate::args::Cli::command();
+    command.build();
+    let mut pages = Vec::new();
+    render(&command, &mut pages).expect("a vector takes every write");
+    for subcommand in command.get_subcommands().filter(|command| command.get_name() != "help") {
+        render(subcommand, &mut pages).expect("a vector takes every write");
+    }
+    pages
+}
+
+fn render(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
+    let title = command.get_display_name().unwrap_or(command.get_name());
+    let source = concat!("kogge ", env!("CARGO_PKG_VERSION"));
+    let man = Man::new(command.clone()).title(title).source(source).manual("kogge");
+    man.render_title(page)?;
+    man.render_name_section(page)?;
+    man.render_synopsis_section(page)?;
+    man.render_description_section(page)?;
+    if command.get_arguments().any(|argument| !argument.is_hide_set()) {
+        man.render_options_section(page)?;
+    }
+    if command.has_subcommands() {
+        man.render_subcommands_section(page)?;
+    }
+    if let Some(text) = command.get_after_long_help() {
+        sections(&text.to_string()).to_writer(page)?;
+    }
+    Ok(())
+}
+
+/// What stands behind the options in the help, each part under its own heading.
+fn sections(text: &str) -> Roff {
+    let mut page = Roff::new();
+    let is_heading = |line: &str| line.ends_with(':') && !line.starts_with(' ');
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        if !is_heading(line) {
+            continue;
+        }
+        page.control("SH", [line.trim_end_matches(':').to_uppercase().as_str()]);
+        let mut body = Vec::new();
+        while let Some(line) = lines.next_if(|line| !is_heading(line)) {
+            body.push(line.strip_prefix("  ").unwrap_or(line));
+        }
+        while body.last().is_some_and(|line| line.is_empty()) {
+            body.pop();
+        }
+        // Commands and tables stand as they are, text is filled.
+        let set = body.iter().any(|line| line.starts_with(' ') || line.contains("  "));
+        if set {
+            page.control("nf", []);
+        }
+        page.text([roman(body.join("\n"))]);
+        if set {
+            page.control("fi", []);
+        }
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_of_the_help_has_its_heading() {
+        let pages = String::from_utf8(manual()).unwrap();
+        for heading in ["EXAMPLES", "NULLS", "TYPES", "\"EXIT CODES\"", "MEMORY"] {
+            assert!(pages.contains(&format!("\n.SH {heading}\n")), "{heading}");
+        }
+        for title in ["kogge", "kogge-scan", "kogge-lab", "kogge-bench"] {
+            assert!(pages.contains(&format!(".TH {title} 1")), "{title}");
+        }
+        assert_eq!(pages.matches("\nbf16\n").count(), 3, "types are named");
+        assert!(!pages.contains("EXTRA"));
+    }
+}

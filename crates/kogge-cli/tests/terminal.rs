@@ -1,0 +1,168 @@
+//! What a person sees: a bar on a terminal for work that lasts, taken away at the end.
+#![cfg(unix)]
+
+mod common;
+
+use bytemuck::cast_slice;
+use common::{Place, npy};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A command whose errors go to a terminal, and what appears there.
+struct Watched {
+    child: Child,
+    terminal: Receiver<Vec<u8>>,
+    seen: String,
+}
+
+impl Watched {
+    /// `kogge scan` from a pipe.
+    fn scan(place: &Place, arguments: &str) -> Self {
+        let own = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&own).unwrap();
+        unlockpt(&own).unwrap();
+        let name = ptsname(&own, Vec::new()).unwrap();
+        let name = std::ffi::OsStr::from_bytes(name.as_bytes());
+        let theirs = File::options().read(true).write(true).open(name).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kogge"));
+        command.current_dir(place.directory.path()).arg("scan").args(arguments.split_whitespace());
+        command.env("TERM", "xterm").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(theirs);
+        let child = command.spawn().unwrap();
+        drop(command);
+        let (send, terminal) = channel();
+        thread::spawn(move || {
+            let (mut own, mut piece) = (File::from(own), [0; 4096]);
+            // The other end's closing is an error here.
+            while let Ok(read) = own.read(&mut piece) {
+                if read == 0 || send.send(piece[..read].to_vec()).is_err() {
+                    break;
+                }
+            }
+        });
+        Self { child, terminal, seen: String::new() }
+    }
+
+    fn feed(&mut self, bytes: &[u8]) {
+        self.child.stdin.as_mut().unwrap().write_all(bytes).unwrap();
+    }
+
+    /// Feeds pieces until the terminal shows this.
+    fn feed_until(&mut self, piece: &[u8], shows: &str) {
+        let patience = Instant::now();
+        while !self.seen.contains(shows) {
+            assert!(patience.elapsed() < Duration::from_secs(20), "{shows}: {:?}", self.seen);
+            self.feed(piece);
+            thread::sleep(Duration::from_millis(50));
+            self.see();
+        }
+    }
+
+    fn see(&mut self) {
+        while let Ok(bytes) = self.terminal.try_recv() {
+            self.seen += &String::from_utf8_lossy(&bytes);
+        }
+    }
+
+    /// Waits for the end; the exit code, and what the terminal shows in the end.
+    fn end(mut self) -> (Option<i32>, String) {
+        drop(self.child.stdin.take());
+        let code = self.child.wait().unwrap().code();
+        while let Ok(bytes) = self.terminal.recv_timeout(Duration::from_secs(20)) {
+            self.seen += &String::from_utf8_lossy(&bytes);
+        }
+        (code, shown(&self.seen))
+    }
+}
+
+/// What is left on the line of the cursor and the lines before: the bar is taken away by moves to
+/// the line's start and erasures.
+fn shown(text: &str) -> String {
+    let (mut done, mut line) = (String::new(), String::new());
+    let mut rest = text;
+    while let Some(next) = rest.chars().next() {
+        if let Some(after) = rest.strip_prefix("\u{1b}[2K") {
+            (line, rest) = (String::new(), after);
+            continue;
+        }
+        match next {
+            '\r' if !rest.starts_with("\r\n") => {}
+            '\n' => {
+                done += &std::mem::take(&mut line);
+                done.push('\n');
+            }
+            '\r' => {}
+            other => line.push(other),
+        }
+        rest = &rest[next.len_utf8()..];
+    }
+    done + &line
+}
+
+const RAW: &str = "- --input-format raw --dtype f32 -o y.npy";
+
+#[test]
+fn a_pipe_without_end_counts_bytes() {
+    let place = Place::new();
+    let mut watched = Watched::scan(&place, RAW);
+    // Pieces of 8 MiB are what moves the bar.
+    watched.feed_until(&[0; 8 << 20], "MiB/s");
+    let (code, left) = watched.end();
+    assert_eq!((code, left.as_str()), (Some(0), ""));
+    assert_eq!(place.names(), ["y.npy"]);
+}
+
+#[test]
+fn a_bar_shows_how_much_is_left() {
+    let place = Place::new();
+    let mut watched = Watched::scan(&place, "- -o y.npy");
+    let header = npy("<f4", false, &[1 << 30], &[]);
+    watched.feed(&header);
+    watched.feed_until(&[0; 8 << 20], "of 4.00 GiB");
+    assert!(watched.seen.contains("left"), "{:?}", watched.seen);
+    // And a pipe that ends too early is one error on an empty line.
+    let (code, left) = watched.end();
+    assert_eq!(code, Some(4));
+    assert!(left.starts_with("error: standard input is truncated"), "{left:?}");
+    assert_eq!(place.names().len(), 0);
+}
+
+#[test]
+fn an_interruption_leaves_no_bar() {
+    let place = Place::new();
+    let mut watched = Watched::scan(&place, RAW);
+    watched.feed_until(&[0; 8 << 20], "MiB/s");
+    let pid = watched.child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    let code = watched.child.wait().unwrap().code();
+    let (_, left) = watched.end();
+    assert_eq!((code, left.as_str()), (Some(130), "interrupted\n"));
+    assert_eq!(place.names().len(), 0);
+}
+
+#[test]
+fn short_work_shows_nothing() {
+    let place = Place::new();
+    let mut watched = Watched::scan(&place, "- -o y.npy");
+    watched.feed(&npy("<f4", false, &[3], cast_slice(&[1f32, 2.0, 3.0])));
+    drop(watched.child.stdin.take());
+    watched.child.wait().unwrap();
+    watched.see();
+    assert_eq!(watched.seen, "");
+}
+
+#[test]
+fn a_terminal_gets_text_only() {
+    let place = Place::new();
+    place.write("x.npy", npy("<f4", false, &[3], cast_slice(&[1f32, 2.0, 3.0])));
+    let own = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&own).unwrap();
+    unlockpt(&own).unwrap();
+    let name = ptsname(&own, Vec::new()).unwrap().into_string().unwrap();
+    place.fails(&format!("x.npy -o {name} --format npy"), 2, &["a terminal shows text only"]);
+}
