@@ -255,7 +255,7 @@ mod tests {
     #[test]
     fn a_restarted_one_is_a_new_one() {
         let show = from_fn(0u64, |x: u64, y: u64| x.wrapping_mul(3).wrapping_add(y));
-        let order = Order::of_size(64);
+        let order = Order::of_size(8);
         let elements: Vec<u64> = (1..=order.tile() as u64 + 7).collect();
         let mut stepper = Stepper::new(order, Some(5));
         let lengths = [1, order.chunk(), order.row() + 1, order.segment() + 3, order.tile()];
