@@ -100,6 +100,8 @@ where
     /// let scan = Scan::<i32, _>::new(Sum);
     /// assert_eq!(scan.segments(by_key(&[7, 7, 8, 7])).segment_count(), 3);
     /// assert_eq!(scan.segments(by_offsets(&[0u32, 2, 2, 4])).segment_count(), 3);
+    /// // That offsets fall, a scan says.
+    /// assert_eq!(scan.segments(by_offsets(&[0u32, 5, 2, 1])).segment_count(), 3);
     /// ```
     pub fn segment_count(&self) -> usize {
         let end = self.segments.elements().saturating_add(1);

@@ -143,6 +143,9 @@ fn segments_of_buffers_get_the_bits_of_slices() -> Result<(), DeviceError> {
 
     let input = device.buffer(&data)?;
     let (offsets_there, keys_there) = (device.buffer(&offsets)?, device.buffer(&keys)?);
+    let signed: Vec<i32> = offsets.iter().map(|&offset| offset as i32).collect();
+    let wide: Vec<i64> = offsets.iter().map(|&offset| offset.into()).collect();
+    let (signed_there, wide_there) = (device.buffer(&signed)?, device.buffer(&wide)?);
     let (heads_there, inits_there) = (device.buffer(&heads)?, device.buffer(&inits)?);
     for scan in [
         Scan::new(Sum),
@@ -155,6 +158,8 @@ fn segments_of_buffers_get_the_bits_of_slices() -> Result<(), DeviceError> {
         on_slices.totals(&mut totals).scan_into(&data, &mut values)?;
         for source in [
             BufferSegments::by_offsets(&offsets_there),
+            BufferSegments::by_offsets(&signed_there),
+            BufferSegments::by_offsets(&wide_there),
             BufferSegments::by_heads(&heads_there),
             BufferSegments::by_key(&keys_there),
         ] {

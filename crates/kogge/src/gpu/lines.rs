@@ -21,6 +21,9 @@ where
 /// A scan of every line along an axis of an array on a device, with an initial value and a total for
 /// each.
 ///
+/// Besides the scanned axis there may be eight others, where such as lie in memory like one count as
+/// one: of a contiguous array any number.
+///
 /// As [`Scan::lines`] does for slices, and with the same bits: lines are numbered by their indices on the
 /// other axes, the last axis fastest; nothing is transposed in memory.
 ///

@@ -17,10 +17,14 @@ pub struct BufferSegments<'a> {
     elements: Option<usize>,
 }
 
-/// An offset on a device: `u32` or `u64`.
+/// An offset on a device: `u32`, `u64`, or the signed integers that others keep them in, `i32` and
+/// `i64`.
 pub trait BufferOffset: Element + sealed::Sealed {}
 impl BufferOffset for u32 {}
 impl BufferOffset for u64 {}
+// None is negative, so they are the same numbers.
+impl BufferOffset for i32 {}
+impl BufferOffset for i64 {}
 
 /// A key on a device: any number. Floats are compared as numbers: zeros of both signs are equal, a NaN is
 /// not equal to itself.

@@ -90,6 +90,10 @@ impl<I: Offset> Segments for Offsets<'_, I> {
 
     fn before(&self, place: usize) -> Option<usize> {
         let starts = self.0.len().saturating_sub(1);
+        if place > self.elements() {
+            // All of them, even where offsets fall, which is found when they are scanned.
+            return Some(starts);
+        }
         Some(self.0[..starts].partition_point(|start| start.index() < place))
     }
 
