@@ -138,10 +138,13 @@ fn an_interruption_leaves_no_bar() {
     let mut watched = Watched::scan(&place, RAW);
     watched.feed_until(&[0; 8 << 20], "MiB/s");
     let pid = watched.child.id().to_string();
+    // Whoever waits for a child closes its standard input, which would end the scan first.
+    let stdin = watched.child.stdin.take();
     assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
     let code = watched.child.wait().unwrap().code();
     let (_, left) = watched.end();
     assert_eq!((code, left.as_str()), (Some(130), "interrupted\n"));
+    drop(stdin);
     assert_eq!(place.names().len(), 0);
 }
 
