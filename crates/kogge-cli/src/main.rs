@@ -14,6 +14,7 @@ mod args;
 mod array;
 mod bench;
 mod buffer;
+mod closed;
 mod convert;
 mod error;
 mod format;

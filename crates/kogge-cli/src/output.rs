@@ -4,6 +4,7 @@
 //! nobody ever sees half of it. If anything fails, a panic and a signal included, the temporary
 //! file is removed and the target is as it was.
 
+use crate::closed::stdout_is_closed;
 use crate::error::{Error, Fault, Result, quoted};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Seek, SeekFrom, Write};
@@ -73,7 +74,12 @@ impl Output {
     /// If it cannot be written, or is the `input`.
     pub fn create(path: Option<&Path>, input: Option<&Path>) -> Result<Self> {
         let Some(path) = path.filter(|path| *path != Path::new("-")) else {
-            return Ok(Self { name: "standard output".to_owned(), place: Place::Stdout });
+            let name = "standard output".to_owned();
+            if stdout_is_closed() {
+                let what = format!("cannot write {name}: it is closed");
+                return Err(Error::new(Fault::Write, what).hint("name a file with -o"));
+            }
+            return Ok(Self { name, place: Place::Stdout });
         };
         let name = quoted(path);
         let fail = |error: io::Error| Error::write(&name, &error);

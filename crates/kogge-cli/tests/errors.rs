@@ -283,6 +283,26 @@ fn a_place_for_copies_that_is_not_there() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_standard_output_that_is_closed() {
+    let place = place();
+    let closed = |arguments: &str| {
+        let line = format!("exec \"$0\" scan {arguments} >&-");
+        let mut shell = Command::new("sh");
+        shell.current_dir(place.directory.path());
+        shell.args(["-c", &line, env!("CARGO_BIN_EXE_kogge")]).output().unwrap()
+    };
+    for arguments in ["x.csv --column precipitation", "x.npy --format npy", "x.npy -o -"] {
+        let output = closed(arguments);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(6), "{arguments}: {said}");
+        assert!(said.contains("standard output: it is closed"), "{said}");
+    }
+    common::succeeded(&closed("x.npy -o y.npy"));
+    assert!(place.names().contains(&"y.npy".to_owned()));
+}
+
 /// Under whatever name: a summary would stand among the data.
 #[cfg(target_os = "linux")]
 #[test]
