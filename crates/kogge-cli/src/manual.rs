@@ -10,11 +10,17 @@ pub fn manual() -> Vec<u8> {
     let mut command = crate::args::Cli::command();
     command.build();
     let mut pages = Vec::new();
-    render(&command, &mut pages).expect("a vector takes every write");
-    for subcommand in command.get_subcommands().filter(|command| command.get_name() != "help") {
-        render(subcommand, &mut pages).expect("a vector takes every write");
-    }
+    render_all(&command, &mut pages).expect("a vector takes every write");
     pages
+}
+
+fn render_all(command: &Command, pages: &mut Vec<u8>) -> io::Result<()> {
+    render(command, pages)?;
+    let mut subcommands = command.get_subcommands();
+    subcommands.try_for_each(|command| match command.get_name() {
+        "help" => Ok(()),
+        _ => render_all(command, pages),
+    })
 }
 
 fn render(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
@@ -77,7 +83,7 @@ mod tests {
         for heading in ["EXAMPLES", "NULLS", "TYPES", "\"EXIT CODES\"", "MEMORY"] {
             assert!(pages.contains(&format!("\n.SH {heading}\n")), "{heading}");
         }
-        for title in ["kogge", "kogge-scan", "kogge-lab", "kogge-bench"] {
+        for title in ["kogge", "kogge-scan", "kogge-lab", "kogge-lab-run", "kogge-bench-plot"] {
             assert!(pages.contains(&format!(".TH {title} 1")), "{title}");
         }
         assert_eq!(pages.matches("\nbf16\n").count(), 3, "types are named");
