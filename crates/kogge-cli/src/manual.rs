@@ -1,5 +1,6 @@
 //! The manual: the page of the command, then those of its subcommands.
 
+use crate::args::Cli;
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use roff::{Roff, roman};
@@ -7,7 +8,7 @@ use std::io;
 
 /// The pages, as roff.
 pub fn manual() -> Vec<u8> {
-    let mut command = crate::args::Cli::command();
+    let mut command = Cli::command();
     command.build();
     let mut pages = Vec::new();
     render_all(&command, &mut pages).expect("a vector takes every write");
@@ -37,7 +38,7 @@ fn render(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
     if command.has_subcommands() {
         man.render_subcommands_section(page)?;
     }
-    if let Some(text) = command.get_after_long_help() {
+    if let Some(text) = command.get_after_long_help().or(command.get_after_help()) {
         sections(&text.to_string()).to_writer(page)?;
     }
     Ok(())
@@ -48,11 +49,9 @@ fn sections(text: &str) -> Roff {
     let mut page = Roff::new();
     let is_heading = |line: &str| line.ends_with(':') && !line.starts_with(' ');
     let mut lines = text.lines().peekable();
-    while let Some(line) = lines.next() {
-        if !is_heading(line) {
-            continue;
-        }
-        page.control("SH", [line.trim_end_matches(':').to_uppercase().as_str()]);
+    while lines.peek().is_some() {
+        let heading = lines.next_if(|line| is_heading(line)).unwrap_or("Notes");
+        page.control("SH", [heading.trim_end_matches(':').to_uppercase().as_str()]);
         let mut body = Vec::new();
         while let Some(line) = lines.next_if(|line| !is_heading(line)) {
             body.push(line.strip_prefix("  ").unwrap_or(line));
@@ -88,5 +87,13 @@ mod tests {
         }
         assert_eq!(pages.matches("\nbf16\n").count(), 3, "types are named");
         assert!(!pages.contains("EXTRA"));
+        // What has no heading, and what stands behind the short help, too.
+        let text = pages.replace("\\-", "-").replace(['\n', '\\'], " ");
+        let command = Cli::command();
+        let bench = command.find_subcommand("bench").and_then(Command::get_after_long_help);
+        let first =
+            bench.unwrap().to_string().split_whitespace().take(4).collect::<Vec<_>>().join(" ");
+        assert!(text.contains(&first), "{first}");
+        assert_eq!(pages.matches("\n.SH \"EXIT CODES\"\n").count(), 4);
     }
 }

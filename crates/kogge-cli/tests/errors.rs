@@ -251,6 +251,9 @@ fn requests_that_do_not_fit() {
     place.fails("slips.csv", 5, &["no column of numbers"]);
     place.write("truths.csv", "k,t\nx,true\ny,false\n");
     place.fails("truths.csv --op sum --dtype bool", 5, &["sum", "bool"]);
+    assert_eq!(place.last_column("truths.csv --op all"), ["true", "false"]);
+    place.write("truths.csv", "s,t\ntrue,true\ntrue,false\n");
+    place.fails("truths.csv --op all", 2, &["--column", "columns of truth values: s, t"]);
     place.write("twice.csv", "x,x\n1,2\n");
     place.fails("twice.csv --column x", 5, &["several columns 'x'"]);
 }

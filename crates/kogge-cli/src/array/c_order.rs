@@ -117,7 +117,7 @@ impl COrder {
         let mut reader = BufReader::with_capacity(capacity, file);
         let mut from = start;
         for (bytes, index) in packed.chunks_exact_mut((run * size) as usize).zip(0..) {
-            let next = start + place(index, &along) * size;
+            let next = start + place(index, along.iter().map(|axis| (axis.len, axis.file))) * size;
             reader.seek_relative(next as i64 - from as i64)?;
             reader.read_exact(bytes)?;
             from = next + bytes.len() as u64;
@@ -166,12 +166,13 @@ struct BlockAxis {
     order: u64,
 }
 
-/// The place in the file of an element, counted along some axes, the last of them the fastest.
-fn place(mut index: u64, axes: &[BlockAxis]) -> u64 {
+/// The place of an element that is counted along some axes, the last of them the fastest; of each, the
+/// length and the distance of its elements.
+fn place(mut index: u64, axes: impl DoubleEndedIterator<Item = (u64, u64)>) -> u64 {
     let mut place = 0;
-    for axis in axes.iter().rev() {
-        place += index % axis.len * axis.file;
-        index /= axis.len;
+    for (len, stride) in axes.rev() {
+        place += index % len * stride;
+        index /= len;
     }
     place
 }
@@ -239,7 +240,8 @@ mod tests {
                 let count = order.len();
                 let mut stored = vec![0i16; count as usize];
                 for index in 0..count {
-                    stored[in_file(index, &order.axes) as usize] = index as i16;
+                    let axes = order.axes.iter().map(|axis| (axis.len, axis.stride));
+                    stored[place(index, axes) as usize] = index as i16;
                 }
                 file.set_len(0).unwrap();
                 file.rewind().unwrap();
@@ -255,15 +257,6 @@ mod tests {
                 }
             }
         }
-    }
-
-    fn in_file(mut index: u64, axes: &[Axis]) -> u64 {
-        let mut place = 0;
-        for axis in axes.iter().rev() {
-            place += index % axis.len * axis.stride;
-            index /= axis.len;
-        }
-        place
     }
 
     fn read_all(order: &COrder, file: &File, reversed: bool) -> Vec<i16> {

@@ -69,9 +69,9 @@ impl Selection {
         let with = |wanted: Content| -> Vec<usize> {
             others.iter().copied().filter(|&at| content(at) == wanted).collect()
         };
-        let mut found = with(Content::Numbers);
+        let (mut found, mut what) = (with(Content::Numbers), "numbers");
         if found.is_empty() {
-            found = with(Content::Truths);
+            (found, what) = (with(Content::Truths), "truth values");
         }
         match found[..] {
             [only] if args.op.arity() == 1 => {
@@ -89,7 +89,7 @@ impl Selection {
             _ => {
                 let found: Vec<&str> = found.into_iter().map(|at| names[at]).collect();
                 Err(Error::usage("which column? Name it with --column")
-                    .hint(format!("columns of numbers: {}", found.join(", "))))
+                    .hint(format!("columns of {what}: {}", found.join(", "))))
             }
         }
     }
