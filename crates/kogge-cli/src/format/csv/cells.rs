@@ -25,7 +25,7 @@ impl CellRows {
         delimiter: u8,
         width: usize,
     ) -> Result<Self> {
-        // One reader for all of them: to build its tables takes longer than a thousand rows.
+        // One reader for all of them: to build its tables takes far longer than to cut a row.
         let mut reader = ReaderBuilder::new().delimiter(delimiter).build();
         let mut rows = Self { width, ..Self::default() };
         for line in lines {
