@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Every interleaving of the hand-over between threads, tried by loom. The flag goes to the crate under
-# test alone: what it depends on is compiled anew only where other tests want more features of it.
+# test alone: what it depends on is compiled anew only where other tests want more features of it. Tests of
+# kernels, which take a minute to compile, are left out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -32,12 +32,12 @@ cargo +nightly miri setup
 # One thread, with strict provenance.
 export MIRIFLAGS="-Zmiri-strict-provenance"
 cargo +nightly miri test -p kogge-cpu --lib -- algorithm masks
-cargo +nightly miri test -p kogge-cpu --test order --test elements --test free --test memory
+cargo +nightly miri test -p kogge-cpu --test engine -- order:: elements:: free:: memory::
 
 # Several threads: the queues under rayon cast integers to pointers and don't keep to Stacked
 # Borrows, and the threads of its global pool outlive the tests, which Miri would call a leak.
 export MIRIFLAGS="-Zmiri-tree-borrows -Zmiri-permissive-provenance -Zmiri-ignore-leaks"
 export RAYON_NUM_THREADS=3
 cargo +nightly miri test -p kogge-cpu --lib -- columns pool
-cargo +nightly miri test -p kogge-cpu --test threads --test lines --test segments --test windows
-cargo +nightly miri test -p kogge --test axis strided
+cargo +nightly miri test -p kogge-cpu --test engine -- threads:: lines:: segments:: windows::
+cargo +nightly miri test -p kogge --test axes layouts::strided

@@ -13,9 +13,14 @@ skip() {
     exit
 }
 
-tests=(--lib --test order --test elements --test free --test operators --test threads --test random)
+# Options say for which target.
+run() {
+    cargo test -p kogge-cpu "$@" --lib
+    cargo test -p kogge-cpu "$@" --test engine -- order:: elements:: free:: operators:: threads:: random::
+}
 if [ "$(uname -m)" = aarch64 ]; then
-    exec cargo test -p kogge-cpu "${tests[@]}"
+    run
+    exit
 fi
 
 target=aarch64-unknown-linux-gnu
@@ -30,4 +35,4 @@ rustup target add "$target" || skip "no standard library for $target"
 
 export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
 export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu"
-cargo test --target "$target" -p kogge-cpu "${tests[@]}"
+run --target "$target"

@@ -1,9 +1,10 @@
 //! A Kogge–Stone scan whose inputs come one by one.
 //!
-//! The value of level k at place i needs only level k − 1 at the places i and i − 2ᵏ, so it is
-//! enough to keep the levels of the places before.
+//! The value of level k + 1 at place i needs only level k at the places i and i − 2ᵏ, so of level k the last 2ᵏ
+//! values are enough: for 32 places 31 in all, and the last result.
 
 use crate::{Element, Operator};
+use std::mem;
 
 const WIDTH: usize = 32;
 const LEVELS: usize = WIDTH.ilog2() as usize;
@@ -20,8 +21,9 @@ const LEVELS: usize = WIDTH.ilog2() as usize;
 #[derive(Clone, Debug)]
 pub struct Ladder<A> {
     len: usize,
-    /// `levels[k][i]` is the value at place `i` before the stride 2ᵏ; the last is the scan's.
-    levels: [[A; WIDTH]; LEVELS + 1],
+    /// A ring of 2ᵏ values for each level k, from 2ᵏ − 1 on: before the stride 2ᵏ, that of place `i` is the
+    /// `i % 2ᵏ`-th. Behind them the last result.
+    kept: [A; WIDTH],
 }
 
 impl<A: Element> Ladder<A> {
@@ -33,7 +35,7 @@ impl<A: Element> Ladder<A> {
     /// assert_eq!(Ladder::<i32>::new().last(), None);
     /// ```
     pub fn new() -> Self {
-        Self { len: 0, levels: [[A::zeroed(); WIDTH]; LEVELS + 1] }
+        Self { len: 0, kept: [A::zeroed(); WIDTH] }
     }
 
     /// Starts anew.
@@ -52,6 +54,8 @@ impl<A: Element> Ladder<A> {
 
     /// Takes in the next value and gives its inclusive Kogge–Stone value.
     ///
+    /// If the operator panics, only [`clear`](Self::clear) makes the ladder fit for use again.
+    ///
     /// # Panics
     ///
     /// At the 33rd value.
@@ -67,13 +71,15 @@ impl<A: Element> Ladder<A> {
     /// ```
     pub fn push<O: Operator<A>>(&mut self, operator: &O, mut value: A) -> A {
         let i = self.len;
+        assert!(i < WIDTH, "a ladder has {WIDTH} places");
         for k in 0..LEVELS {
-            self.levels[k][i] = value;
-            if let Some(left) = i.checked_sub(1 << k) {
-                value = operator.combine(self.levels[k][left], value);
+            let stride = 1 << k;
+            let left = mem::replace(&mut self.kept[stride - 1 + i % stride], value);
+            if i >= stride {
+                value = operator.combine(left, value);
             }
         }
-        self.levels[LEVELS][i] = value;
+        self.kept[WIDTH - 1] = value;
         self.len += 1;
         value
     }
@@ -88,12 +94,55 @@ impl<A: Element> Ladder<A> {
     /// assert_eq!(ladder.last(), Some(9));
     /// ```
     pub fn last(&self) -> Option<A> {
-        Some(self.levels[LEVELS][self.len.checked_sub(1)?])
+        (self.len > 0).then(|| self.kept[WIDTH - 1])
     }
 }
 
 impl<A: Element> Default for Ladder<A> {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::from_fn;
+
+    /// Equal values of 3x + y, which isn't associative, mean equal brackets.
+    #[test]
+    fn every_value_has_the_brackets_of_kogge_and_stone() {
+        let operator = from_fn(0u64, |x: u64, y: u64| x.wrapping_mul(3).wrapping_add(y));
+        let inputs: Vec<u64> = (1..=WIDTH as u64).map(|i| i * i * 0x9e37_79b9).collect();
+        let mut want = inputs.clone();
+        for k in 0..LEVELS {
+            let before = want.clone();
+            for i in 1 << k..WIDTH {
+                want[i] = operator.combine(before[i - (1 << k)], before[i]);
+            }
+        }
+        let mut ladder = Ladder::new();
+        // What was there before doesn't count.
+        for turn in [WIDTH, 5, WIDTH] {
+            ladder.clear();
+            assert_eq!(ladder.last(), None);
+            for i in 0..turn {
+                assert_eq!(ladder.push(&operator, inputs[i]), want[i], "place {i}");
+                assert_eq!(ladder.last(), Some(want[i]));
+            }
+        }
+    }
+
+    /// There may be one for each of many columns, of elements of up to 4 KiB.
+    #[test]
+    fn so_many_values_are_kept_as_there_are_places() {
+        assert!(size_of::<Ladder<u64>>() <= (WIDTH + 1) * size_of::<u64>());
+    }
+
+    #[test]
+    #[should_panic = "a ladder has 32 places"]
+    fn more_places_are_refused() {
+        let mut ladder = Ladder::new();
+        (0..=WIDTH as i32).for_each(|i| drop(ladder.push(&crate::ops::Sum, i)));
     }
 }

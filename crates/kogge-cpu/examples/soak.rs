@@ -8,7 +8,7 @@
 //! Ends with status 0 and a summary when the time is up, or with the first difference. A case is
 //! repeated by `--seed` with the number that is printed, which makes it the first.
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/engine/common.rs"]
 mod common;
 
 use common::{Case, Random, bracket};

@@ -451,5 +451,5 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;

@@ -505,5 +505,5 @@ unsafe fn fold_lanes<P: Ordered, A: Element, O: Operator<A>>(
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;

@@ -453,5 +453,5 @@ unsafe fn lane<P: Masked, A: Element>(vector: P::Vector) -> A {
     unsafe { (&raw const vector).cast::<A>().add(P::BYTES / size_of::<A>() - 1).read_unaligned() }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;

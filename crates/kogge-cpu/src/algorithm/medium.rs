@@ -74,5 +74,5 @@ impl<T: Element, A: Element, O: Operator<A>> Medium<'_, T, A, O> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;

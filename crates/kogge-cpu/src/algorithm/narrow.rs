@@ -464,5 +464,5 @@ unsafe fn tree<P: Vectors, A: Element, O: Operator<A>>(
     chunks[0]
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;

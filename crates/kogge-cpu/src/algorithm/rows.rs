@@ -296,5 +296,5 @@ pub(super) unsafe fn scan_beginning<H: Words, A: Element, O: Operator<A>, const 
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;

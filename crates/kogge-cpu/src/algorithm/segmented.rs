@@ -184,5 +184,5 @@ fn moved(heads: &[u64; WORDS + 2], bit: usize, lead: usize, len: usize) -> [u64;
     moved
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;

@@ -132,7 +132,7 @@ where
     let row = Order::of::<T>().row();
     let whole = [(LANES, 0), (3 * LANES, 0), (2 * LANES, LANES), (2 * LANES, 3)];
     let tables = [(3, 0), (LANES + 5, 0), (3, 3), (8, 0), whole[0], whole[1], whole[2], whole[3]];
-    // Interpreted, the first takes long enough; whole groups are among the lines of `tests/lines.rs`.
+    // Interpreted, the first takes long enough; whole groups are among the lines of `tests/engine/lines.rs`.
     for &(count, gap) in &tables[..if cfg!(miri) { 1 } else { tables.len() }] {
         let len = if cfg!(miri) { row + 3 } else { 2 * row + 3 };
         let input: Box<[T]> =

@@ -161,7 +161,7 @@ where
     // The compiler leaves a loop of such length as it is, and all registers in memory.
     macro_rules! groups {
         ($($g:literal)+) => {
-            $(if $g < CHUNKS / H::LANES {
+            $(if const { $g < CHUNKS / H::LANES } {
                 // SAFETY: passed on.
                 unsafe {
                     group::<H, A, O, W, INIT, EXCLUSIVE, $g>(

@@ -1,9 +1,7 @@
 //! Scans of segments: each against the reference by itself, bit for bit, however the sequence is
 //! cut, whoever says so, and on any number of threads.
 
-mod common;
-
-use common::{Random, bracket, bytes, same_bits};
+use crate::common::{Random, Wide, bracket, bracket_each, bracket_u32, bytes, same_bits};
 use kogge_core::ops::{Max, Sum};
 use kogge_core::{
     Accumulate, Compact, Direction, Element, Error, Kind, Operator, Order, bytemuck, f16, from_fn,
@@ -195,7 +193,7 @@ fn brackets() {
 
 #[test]
 fn brackets_of_four_bytes() {
-    let operator = from_fn(0u32, |x: u32, y: u32| bracket(x as u64, y as u64) as u32);
+    let operator = from_fn(0, bracket_u32);
     let next = |random: &mut Random| random.next() as u32;
     check::<u32, u32, u32, _>(&operator, 5, next, next);
     check::<u32, u32, u32, _>(&Compact(operator), 5, next, next);
@@ -231,8 +229,7 @@ fn wide_elements() {
 /// later.
 #[test]
 fn segments_across_pieces() {
-    type Wide = [u64; 3];
-    let operator = from_fn([0; 3], |x: Wide, y: Wide| [bracket(x[0], y[0]), x[1], y[2]]);
+    let operator = from_fn([0; 3], bracket_each);
     let request = Request { plan: Some(PIECE), ..Request::new(&operator) };
     let order = const { Order::of::<Wide>() };
     // As the engine's plans have it.

@@ -4,9 +4,7 @@
 //! of the engine for each element type; those whose vector code is worth a look of its own are
 //! inlined as well, at every level.
 
-mod common;
-
-use common::{Case, MANY, MANY_STREAM, ONE, Random, few_lengths};
+use crate::common::{Case, MANY, MANY_STREAM, ONE, Random, few_lengths};
 use kogge_core::ops::{
     Affine, All, Any, ArgMax, ArgMin, BitAnd, BitOr, BitXor, Compose, Flagged, Indexed, LastValid,
     LogAddExp, MatMul, Matrix2, Max, Min, Product, Segmented, Sum,

@@ -1,9 +1,7 @@
 //! The engine against the scalar reference, bit for bit: every SIMD level, every boundary length,
 //! in place and not, forward and reverse, one thread and many.
 
-mod common;
-
-use common::{ONE, Random, sweep};
+use crate::common::{ONE, Random, bracket, bracket_u8, bracket_u32, sweep};
 use kogge_core::ops::{Affine, Compose, LastValid, MatMul, Matrix2, Max, Min, Sum};
 use kogge_core::{bf16, f16, from_fn};
 use kogge_cpu::{Request, scan_into};
@@ -68,11 +66,11 @@ fn compositions_do_not_commute() {
 #[test]
 fn brackets_of_every_element_size() {
     let mut random = Random(9);
-    let f8 = from_fn(0u8, |x: u8, y: u8| x.wrapping_mul(3).wrapping_add(y));
+    let f8 = from_fn(0, bracket_u8);
     sweep("3x + y, u8", &f8, 5, |_| random.next() as u8);
-    let f32 = from_fn(0u32, |x: u32, y: u32| x.wrapping_mul(3).wrapping_add(y));
+    let f32 = from_fn(0, bracket_u32);
     sweep("3x + y, u32", &f32, 5, |_| random.next() as u32);
-    let f64 = from_fn(0u64, |x: u64, y: u64| x.wrapping_mul(3).wrapping_add(y));
+    let f64 = from_fn(0, bracket);
     sweep("3x + y, u64", &f64, 5, |_| random.next());
     let wide = from_fn([0u64; 3], |x: [u64; 3], y: [u64; 3]| {
         std::array::from_fn(|i| x[i].wrapping_mul(3).wrapping_add(y[i]).rotate_left(i as u32))

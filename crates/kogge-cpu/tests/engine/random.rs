@@ -1,8 +1,6 @@
 //! Random lengths, data, requests and plans, shrunk by proptest when one fails.
 
-mod common;
-
-use common::{Nonblocking, Random, bracket, check};
+use crate::common::{Nonblocking, Random, bracket, bracket_pairs, bracket_u8, bracket_u32, check};
 use kogge_core::ops::Sum;
 use kogge_core::{Accumulate, Direction, Element, Kind, Operator, bf16, from_fn};
 use kogge_cpu::{Level, Plan, Request};
@@ -67,13 +65,13 @@ proptest! {
 
     #[test]
     fn brackets_of_one_byte(ask in asks()) {
-        let operator = Nonblocking(from_fn(0u8, |x: u8, y: u8| bracket(x as u64, y as u64) as u8));
+        let operator = Nonblocking(from_fn(0, bracket_u8));
         ask.check::<u8, u8, u8, _>(&operator, 5, |random| random.next() as u8);
     }
 
     #[test]
     fn brackets_of_four_bytes(ask in asks()) {
-        let operator = Nonblocking(from_fn(0u32, |x: u32, y: u32| bracket(x as u64, y as u64) as u32));
+        let operator = Nonblocking(from_fn(0, bracket_u32));
         ask.check::<u32, u32, u32, _>(&operator, 5, |random| random.next() as u32);
     }
 
@@ -85,9 +83,7 @@ proptest! {
 
     #[test]
     fn brackets_of_sixteen_bytes(ask in asks()) {
-        let operator = from_fn([0u64; 2], |x: [u64; 2], y: [u64; 2]| {
-            [bracket(x[0], y[1]), bracket(x[1], y[0])]
-        });
+        let operator = from_fn([0; 2], bracket_pairs);
         ask.check::<[u64; 2], [u64; 2], _, _>(&operator, [5, 7], |random| {
             [random.next(), random.next()]
         });

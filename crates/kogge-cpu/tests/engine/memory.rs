@@ -1,9 +1,7 @@
 //! Where values lie, and how large they are: outputs that begin anywhere within a line of the cache,
 //! stored past the caches or not, and elements as wide as the engine takes.
 
-mod common;
-
-use common::{Random, bracket, bytes, plans};
+use crate::common::{Random, bracket, bracket_u32, bytes, plans};
 use kogge_core::{Direction, Element, Kind, Operator, Order, from_fn, reference};
 use kogge_cpu::{Level, Plan, Request, scan_into};
 use std::fmt::Debug;
@@ -50,15 +48,11 @@ fn anywhere<A: Element<Accumulator = A> + PartialEq + Debug>(
 
 #[test]
 fn streamed_outputs_begin_anywhere() {
-    anywhere(
-        &from_fn(0, |x: u32, y: u32| x.wrapping_mul(3).wrapping_add(y)),
-        |bits| bits as u32,
-        7,
-    );
+    anywhere(&from_fn(0, bracket_u32), |bits| bits as u32, 7);
     anywhere(&from_fn(0, bracket), |bits| bits, 7);
 }
 
-/// 4096 bytes: what is wider doesn't compile. In a thread of the pool, whose stack is the smallest.
+/// 4096 bytes: what is wider doesn't compile. By threads of a pool, with half the stack that they have by default.
 #[test]
 #[cfg_attr(miri, ignore = "the same unsafe code as for 64 bytes")]
 fn the_widest_elements_fit_the_stack() {
@@ -72,7 +66,8 @@ fn the_widest_elements_fit_the_stack() {
         .map(|_| std::array::from_fn(|_| source.next()))
         .collect();
     let want = reference::scan(&input, &operator, order, Kind::Inclusive, None).values;
-    rayon::scope(|_| {
+    let pool = rayon::ThreadPoolBuilder::new().stack_size(1 << 20).build().unwrap();
+    pool.install(|| {
         for &plan in plans(order, input.len()) {
             let request = Request {
                 plan: Some(plan),

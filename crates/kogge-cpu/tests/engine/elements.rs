@@ -1,8 +1,6 @@
 //! Elements of every size and alignment, from none to a kibibyte, and the free monoid.
 
-mod common;
-
-use common::{Case, MANY, ONE, Random, bracket, few_lengths, plans};
+use crate::common::{Case, MANY, ONE, Random, bracket, few_lengths, plans};
 use kogge_core::bytemuck::{self, Pod, Zeroable};
 use kogge_core::{Direction, Element, Kind, Operator, Order, element, from_fn};
 use kogge_cpu::{Level, Request, scan_in_place, scan_into};

@@ -1,5 +1,4 @@
 //! Any view of `ndarray`, strided, permuted, flipped, broadcast or empty, against one scan per line.
-#![cfg(feature = "ndarray")]
 
 use kogge::ops::{Affine, Compose, Sum};
 use kogge::{Accumulate, Direction, Element, Kind, Operator, Scan};

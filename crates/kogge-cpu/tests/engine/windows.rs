@@ -2,9 +2,7 @@
 //! reference by itself, bit for bit, at every length up to a row and some beyond, in every element that
 //! has vectors.
 
-mod common;
-
-use common::{Random, bracket, same_bits};
+use crate::common::{Random, bracket, bracket_pairs, bracket_u32, same_bits};
 use kogge_core::ops::{Max, Min, Sum};
 use kogge_core::{
     Accumulate, Direction, Element, Kind, Operator, Order, bytemuck, from_fn, reference,
@@ -201,7 +199,7 @@ fn lines<A: Own, O: Operator<A>>(operator: &O, init: A, mut make: impl FnMut(&mu
 }
 
 fn narrow() -> impl Operator<u32> {
-    from_fn(0u32, |x: u32, y: u32| bracket(x as u64, y as u64) as u32)
+    from_fn(0, bracket_u32)
 }
 
 #[test]
@@ -224,8 +222,7 @@ fn segments_of_pairs() {
 
 #[test]
 fn segments_of_sixteen_bytes() {
-    let operator =
-        from_fn([0u64; 2], |x: [u64; 2], y: [u64; 2]| [bracket(x[0], y[1]), bracket(x[1], y[0])]);
+    let operator = from_fn([0; 2], bracket_pairs);
     segments(
         &operator,
         [1, 2],

@@ -1,6 +1,6 @@
 //! What all tests of the engine share: data that hurt, lengths that hurt, and the comparison of one
 //! call with the scalar reference, bit for bit.
-#![allow(dead_code, reason = "each test binary uses a part")]
+#![allow(dead_code, reason = "the soak uses a part")]
 
 use kogge_core::{Accumulate, Direction, Element, Kind, Operator, Order, bytemuck, reference};
 use kogge_cpu::{Level, Plan, Request, scan_in_place, scan_into};
@@ -27,8 +27,31 @@ impl Random {
 }
 
 /// x ∘ y = 3x + y isn't associative: equal values mean equal brackets. It doesn't commute either.
+///
+/// Named functions, so that the engine is compiled for each of them once, whoever scans with it.
 pub fn bracket(x: u64, y: u64) -> u64 {
     x.wrapping_mul(3).wrapping_add(y)
+}
+
+pub fn bracket_u32(x: u32, y: u32) -> u32 {
+    x.wrapping_mul(3).wrapping_add(y)
+}
+
+pub fn bracket_u8(x: u8, y: u8) -> u8 {
+    x.wrapping_mul(3).wrapping_add(y)
+}
+
+/// Across: the first of one with the second of the other.
+pub fn bracket_pairs(x: [u64; 2], y: [u64; 2]) -> [u64; 2] {
+    [bracket(x[0], y[1]), bracket(x[1], y[0])]
+}
+
+/// 24 bytes: a tile of 2,048 elements, the smallest, so that few elements make many tiles.
+pub type Wide = [u64; 3];
+
+/// Written out, since Miri takes many times as long for `std::array::from_fn`.
+pub fn bracket_each(x: Wide, y: Wide) -> Wide {
+    [bracket(x[0], y[0]), bracket(x[1], y[1]), bracket(x[2], y[2])]
 }
 
 /// An operator that says that it waits for nobody, so that in place too one thread leads.

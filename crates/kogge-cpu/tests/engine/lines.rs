@@ -1,8 +1,6 @@
 //! Scans along an axis: each line against the reference, bit for bit, whatever lies beside it.
 
-mod common;
-
-use common::{Random, bracket, same_bits};
+use crate::common::{Random, bracket, bracket_u32, same_bits};
 use kogge_core::ops::Sum;
 use kogge_core::{
     Accumulate, Compact, Direction, Element, Kind, Operator, Order, from_fn, reference,
@@ -146,7 +144,7 @@ fn shapes() -> Vec<Shape> {
 }
 
 fn brackets() -> impl Operator<u32> {
-    from_fn(0, |x: u32, y: u32| bracket(x as u64, y as u64) as u32)
+    from_fn(0, bracket_u32)
 }
 
 #[test]

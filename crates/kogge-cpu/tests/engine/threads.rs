@@ -1,8 +1,8 @@
 //! Threads: any number of them, late ones, panicking ones, nested ones, and whose they are.
 
-mod common;
-
-use common::{Case, MANY, MANY_STREAM, Nonblocking, ONE, Random, STREAM, bracket, check};
+use crate::common::{
+    Case, MANY, MANY_STREAM, Nonblocking, ONE, Random, STREAM, Wide, bracket, bracket_each, check,
+};
 use kogge_core::{Direction, Kind, Operator, Order, from_fn};
 use kogge_cpu::{Axis, PerPart, Plan, Request, scan_in_place, scan_into, scan_lines};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -11,9 +11,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex};
 use std::thread;
 use std::time::Duration;
-
-/// 24 bytes: a tile of 2,048 elements, the smallest, so that few elements make many tiles.
-type Wide = [u64; 3];
 
 const TILE: usize = Order::of::<Wide>().tile();
 
@@ -24,11 +21,6 @@ fn wide(n: usize) -> Vec<Wide> {
 
 fn brackets() -> impl Operator<Wide> {
     from_fn([0; 3], bracket_each)
-}
-
-/// Written out, since Miri takes many times as long for `std::array::from_fn`.
-fn bracket_each(x: Wide, y: Wide) -> Wide {
-    [bracket(x[0], y[0]), bracket(x[1], y[1]), bracket(x[2], y[2])]
 }
 
 fn pool(threads: usize) -> ThreadPool {

@@ -1,8 +1,6 @@
 //! Operators that take operands in any order: integers of every size, against the fixed order.
 
-mod common;
-
-use common::{Case, Random, check, plans, sweep};
+use crate::common::{Case, Random, check, plans, sweep};
 use kogge_core::ops::{BitAnd, BitXor, Max, Min, Product, Sum};
 use kogge_core::{Accumulate, Direction, Element, Kind, Operator, Order};
 use kogge_cpu::{Level, Request};

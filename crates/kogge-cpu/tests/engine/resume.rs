@@ -1,18 +1,13 @@
 //! Scans that go on where another ended, at any tile boundary, on one thread and on many.
 
-mod common;
-
-use common::{MANY, MANY_STREAM, ONE, Random, bracket};
+use crate::common::{MANY, MANY_STREAM, ONE, Random, Wide, bracket_each};
 use kogge_core::{Compact, Direction, Kind, Operator, Order, Prefix, from_fn, reference};
 use kogge_cpu::{Plan, Request, resume_in_place, resume_into, scan_in_place, scan_into};
-
-/// 24 bytes: a tile of 2,048 elements, the smallest.
-type Wide = [u64; 3];
 
 const TILE: usize = Order::of::<Wide>().tile();
 
 fn brackets() -> impl Operator<Wide> {
-    from_fn([0; 3], |x: Wide, y: Wide| std::array::from_fn(|i| bracket(x[i], y[i])))
+    from_fn([0; 3], bracket_each)
 }
 
 /// Scans in pieces that end at these tiles, and compares values and total with the reference.
