@@ -6,7 +6,7 @@ use crate::{Element, Kind, Ladder, Operator, Order, Prefix};
 
 /// The state of a scan after some number of elements.
 ///
-/// An element costs amortised O(1) combinations; the state takes about 80 accumulators.
+/// An element costs amortised O(1) combinations; the state takes about 90 accumulators.
 ///
 /// ```
 /// use kogge_core::{Kind, Order, Stepper, ops::Sum, reference};

@@ -33,7 +33,7 @@ enum State<A> {
     Steppers(Vec<Stepper<A>>),
 }
 
-/// Lines whose states, of about 80 accumulators each, lie in a core's cache together.
+/// Lines whose states, of about 90 accumulators each, lie in a core's cache together.
 const GROUP: usize = 128;
 
 /// Whether one accumulator a line will do.

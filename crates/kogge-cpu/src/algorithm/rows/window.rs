@@ -158,7 +158,8 @@ where
     A: Element,
     O: Operator<A>,
 {
-    // The compiler leaves a loop of such length as it is, and all registers in memory.
+    // The compiler leaves a loop of such length as it is, and all registers in memory. What isn't there is
+    // known before it is compiled.
     macro_rules! groups {
         ($($g:literal)+) => {
             $(if const { $g < CHUNKS / H::LANES } {
