@@ -81,6 +81,8 @@ impl<A: Element> Prefix<A> {
 
     /// Takes in the next tile's total. Only the last tile of a sequence may be short of elements.
     ///
+    /// If the operator panics, only [`restart`](Self::restart) makes the prefix fit for use again.
+    ///
     /// ```
     /// use kogge_core::{Prefix, ops::Sum};
     ///

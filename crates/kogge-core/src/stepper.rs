@@ -105,6 +105,8 @@ impl<A: Element> Stepper<A> {
 
     /// Takes in the next element and gives its value.
     ///
+    /// If the operator panics, only [`restart`](Self::restart) makes the state fit for use again.
+    ///
     /// ```
     /// use kogge_core::{Kind, Order, Stepper, ops::Sum};
     ///

@@ -3,8 +3,8 @@
 //! A fault is a patch: what it does, a line `Caught by: shim` (wrong bits, a byte out of place, a deadlock)
 //! or `Caught by: ThreadSanitizer`, and a unified diff of the kernels. A patch that no longer applies fails.
 //!
-//! All specimens take a minute to compile and run, so a fault is tried on one: the trial's own, or the one named in
-//! `Caught by: shim on twins`. One that gets past it there, as a race may, is tried on all of them.
+//! Trials take two thirds of the time and compilers one, so a fault is tried on one specimen: the trial's own, or the
+//! one named in `Caught by: shim on twins`. One that gets past it there, as a race may, is tried on all of them.
 
 use super::shim::{Build, Shim, skipped};
 use std::fs;
