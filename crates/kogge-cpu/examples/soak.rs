@@ -8,6 +8,7 @@
 //! Ends with status 0 and a summary when the time is up, or with the first difference. A case is
 //! repeated by `--seed` with the number that is printed, which makes it the first.
 
+#[allow(dead_code, reason = "the tests use the rest")]
 #[path = "../tests/engine/common.rs"]
 mod common;
 

@@ -1,6 +1,5 @@
 //! What all tests of the engine share: data that hurt, lengths that hurt, and the comparison of one
 //! call with the scalar reference, bit for bit.
-#![allow(dead_code, reason = "the soak uses a part")]
 
 use kogge_core::{Accumulate, Direction, Element, Kind, Operator, Order, bytemuck, reference};
 use kogge_cpu::{Level, Plan, Request, scan_in_place, scan_into};
