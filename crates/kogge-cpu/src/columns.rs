@@ -96,7 +96,8 @@ impl<T: Element, U: Element> Lines<T, U> {
         let end = self.len - self.places(row).start;
         let beyond =
             (self.count as isize).wrapping_sub(self.strides[0].wrapping_mul(self.len as isize));
-        Ahead { places, end, beyond, cache: Cache::L1 }
+        let table = self.strides[0].unsigned_abs() * self.len * size_of::<T>();
+        Ahead { places, end, beyond, cache: Cache::for_strips(table) }
     }
 
     /// How many of these rows go together, and where their first place is and its value goes, if the table is a

@@ -61,8 +61,10 @@ impl<A: Element<Accumulator = A>> Descent<A> {
     /// Before the first row of so many groups, given their initial values.
     pub(crate) fn begin(&mut self, groups: usize, init: impl Fn(usize) -> Option<[A; LANES]>) {
         self.groups.resize_with(groups, Group::new);
-        self.levels.clear();
-        self.levels.extend((0..groups).map(|g| Levels::new(init(g))));
+        self.levels.resize_with(groups, || Levels::new(None));
+        for (g, levels) in self.levels.iter_mut().enumerate() {
+            levels.restart(init(g));
+        }
     }
 
     /// Scans the next row, of `len` places, and asks for what is `ahead` meanwhile.
@@ -82,10 +84,12 @@ impl<A: Element<Accumulator = A>> Descent<A> {
         U: Accumulate<A>,
         O: Operator<A>,
     {
-        for (group, levels) in self.groups.iter_mut().zip(&self.levels) {
-            group.before = levels.before().map_or(Lanes::zeroed(), Lanes);
-        }
         let preceded = self.levels[0].before().is_some();
+        if preceded {
+            for (group, levels) in self.groups.iter_mut().zip(&self.levels) {
+                group.before = Lanes(levels.before().expect("what precedes all groups"));
+            }
+        }
         // SAFETY: passed on.
         unsafe { self.row::<T, U, O, true>(request, from, to, len, preceded, ahead) };
     }

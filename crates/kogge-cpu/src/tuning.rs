@@ -34,7 +34,7 @@ pub(crate) const AWAKE_BYTES: u64 = 1 << 20;
 /// wasn't tried on others, so there nobody stays.)
 pub(crate) const fn linger(cpu: Cpu) -> Duration {
     match cpu {
-        Cpu::Common => Duration::ZERO,
+        Cpu::Common | Cpu::Zen4 => Duration::ZERO,
         // Miri's clock goes on by 5 µs a step.
         Cpu::Mesh if cfg!(miri) => Duration::from_millis(20),
         Cpu::Mesh => Duration::from_micros(200),
@@ -60,7 +60,7 @@ pub(crate) const PIECE_BYTES: u64 = 128 << 10;
 /// by side that threads scan together 6 %, and nothing is lost.)
 pub(crate) const fn piece_bytes(cpu: Cpu) -> u64 {
     match cpu {
-        Cpu::Common => PIECE_BYTES,
+        Cpu::Common | Cpu::Zen4 => PIECE_BYTES,
         Cpu::Mesh => 2 * PIECE_BYTES,
     }
 }
@@ -73,7 +73,7 @@ pub(crate) const STREAM_BYTES: u64 = 8 << 20;
 /// The same for a flat scan. (On a mesh, 8 MiB of `f32` by two threads: 53 GB/s through the caches, 46 past them.)
 pub(crate) const fn stream_bytes(cpu: Cpu) -> u64 {
     match cpu {
-        Cpu::Common => STREAM_BYTES,
+        Cpu::Common | Cpu::Zen4 => STREAM_BYTES,
         Cpu::Mesh => 2 * STREAM_BYTES,
     }
 }
@@ -83,7 +83,7 @@ pub(crate) const fn stream_bytes(cpu: Cpu) -> u64 {
 /// 71, 74 and 72 % with 4, 8 and 16. On others those weren't tried.)
 pub(crate) const fn column_stage_bytes(cpu: Cpu) -> usize {
     match cpu {
-        Cpu::Common => 2 << 10,
+        Cpu::Common | Cpu::Zen4 => 2 << 10,
         Cpu::Mesh => 8 << 10,
     }
 }

@@ -29,6 +29,13 @@ impl<A: Element> Levels<A> {
         Self { rows: 0, before, before_segment, segment: None, tile: None, prefix: None, init }
     }
 
+    /// Goes back to before the first row: writes no more than it must, as lines of few places come by the million.
+    pub(crate) fn restart(&mut self, init: Option<A>) {
+        self.rows = 0;
+        (self.before, self.before_segment, self.init) = (init, init, init);
+        (self.segment, self.tile, self.prefix) = (None, None, None);
+    }
+
     /// Rows taken in.
     pub(crate) fn rows(&self) -> usize {
         self.rows

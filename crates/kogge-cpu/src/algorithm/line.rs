@@ -14,6 +14,9 @@ use crate::array::array;
 use kogge_core::{Accumulate, Element, Operator, Order};
 use std::marker::PhantomData;
 
+/// Places of a chunk at most, where lanes fill lines.
+const PLACES: usize = 4;
+
 /// The vectors of a line of the cache.
 type Line<P, const N: usize> = [<P as Vectors>::Vector; N];
 
@@ -72,18 +75,19 @@ pub(super) struct Chunk {
     exclusive: bool,
     /// Whether anything precedes the row.
     preceded: bool,
-    /// Its number in the row.
+    /// Its number in the row, and how many chunks there are from it on.
     number: usize,
+    left: usize,
     /// Where each level of a group has what this chunk is combined with, and leaves its own.
     slots: [usize; LEVELS],
 }
 
 impl Chunk {
-    /// Chunk `number` of a row of lines, given where each line's elements are and values go, and how many elements
+    /// Chunk `number` of a row of lines that has so many from it on, given where each line's elements are and values go, and how many elements
     /// `ahead` memory is asked for, and into which cache.
     #[inline(always)]
     pub(super) fn new<A>(
-        number: usize,
+        (number, left): (usize, usize),
         from: Abreast<A>,
         ahead: (isize, Cache),
         to: (*mut A, isize),
@@ -100,6 +104,7 @@ impl Chunk {
             exclusive,
             preceded,
             number,
+            left,
             slots: array(|k| ((1 << k) - 1 + number % (1 << k)) * size_of::<Lanes<A>>()),
         }
     }
@@ -149,7 +154,14 @@ impl Chunk {
         let mut ask = from.wrapping_offset(ahead);
         // SAFETY: lanes of places, and of a group; features by contract.
         unsafe {
-            let mut total = load::<P, N>(from);
+            // All are read before the first is stored: a load waits for an earlier store to an address that is the same
+            // but for whole pages. (A Zen 4, lines a page apart in buffers that both begin a page: a fifth faster.)
+            let mut elements = [load::<P, N>(from); PLACES];
+            for p in 1..places {
+                from = from.wrapping_offset(self.stride);
+                elements[p] = load::<P, N>(from);
+            }
+            let mut total = elements[0];
             let mut through = total;
             cache.ask::<LINE>(ask);
             if STORE {
@@ -161,15 +173,13 @@ impl Chunk {
                 let value = if self.exclusive { before.unwrap_or_else(identity) } else { through };
                 self.put::<P, N>(value, to);
             }
-            for _ in 1..places {
-                from = from.wrapping_offset(self.stride);
+            for p in 1..places {
                 ask = ask.wrapping_offset(self.stride);
                 cache.ask::<LINE>(ask);
-                let element = load::<P, N>(from);
-                total = join::<P, A, O, N>(operator, &total, &element);
+                total = join::<P, A, O, N>(operator, &total, &elements[p]);
                 if STORE {
                     to = to.wrapping_offset(self.pitch);
-                    let next = join::<P, A, O, N>(operator, &through, &element);
+                    let next = join::<P, A, O, N>(operator, &through, &elements[p]);
                     self.put::<P, N>(if self.exclusive { through } else { next }, to);
                     through = next;
                 }
@@ -239,9 +249,11 @@ impl Chunk {
             } else {
                 for k in 0..LEVELS {
                     let place = levels.wrapping_add(self.slots[k]);
-                    let left = load::<P, N>(place);
-                    store::<P, N>(value, place);
-                    if self.number >= 1 << k {
+                    let left = (self.number >= 1 << k).then(|| load::<P, N>(place));
+                    if self.left > 1 << k {
+                        store::<P, N>(value, place);
+                    }
+                    if let Some(left) = left {
                         value = join::<P, A, O, N>(operator, &left, &value);
                     }
                 }

@@ -310,8 +310,9 @@ where
         // A row that isn't full is folded by other steps.
         let by_lines = by_lines && whole && (STORE || self.len == const { Order::of::<T>().row() });
         // What is the same as `A` may be said to be.
+        let left = self.len.div_ceil(const { Order::of::<T>().chunk() }) - c;
         let lines = line::Chunk::new::<A>(
-            c,
+            (c, left),
             self.from.lines.on(places.start).cast(),
             (self.ahead.elements(places.start, self.from.lines.stride), self.ahead.cache),
             (to.cast(), self.to.pitch),

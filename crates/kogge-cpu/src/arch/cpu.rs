@@ -18,6 +18,8 @@ pub enum Cpu {
     /// Intel's servers since Sapphire Rapids: each core has 2 MiB of L2 or more, and all share an L3 that is
     /// large but far away: one core gets little from it, since it waits for few lines at a time.
     Mesh,
+    /// AMD's Zen 4: as most, but its L2 can wait for more lines from memory at a time than its L1.
+    Zen4,
 }
 
 impl Cpu {
@@ -39,27 +41,41 @@ fn detect() -> Cpu {
     Cpu::Common
 }
 
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+fn detect() -> Cpu {
+    use core::arch::x86_64::__cpuid;
+    let leaf = __cpuid(0);
+    let vendor = [leaf.ebx, leaf.edx, leaf.ecx].map(u32::to_le_bytes);
+    match vendor.as_flattened() {
+        _ if !is_x86_feature_detected!("avx512f") => Cpu::Common,
+        b"GenuineIntel" if has_much_l2(leaf.eax) => Cpu::Mesh,
+        b"AuthenticAMD" if family(__cpuid(1).eax) == ZEN_3_AND_4 => Cpu::Zen4,
+        _ => Cpu::Common,
+    }
+}
+
+/// The family of Zen 3 and Zen 4, the latter of which alone has AVX-512.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+const ZEN_3_AND_4: u32 = 0x19;
+
+/// The family of a CPU, as a register of CPUID has it: extended where the first field is full.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+fn family(signature: u32) -> u32 {
+    let (family, extended) = (signature >> 8 & 0xf, signature >> 20 & 0xff);
+    if family == 0xf { family + extended } else { family }
+}
+
 /// Told by caches and vectors, not by the model, which a virtual machine may hide: Intel's other CPUs with as much
 /// L2 have no AVX-512.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-fn detect() -> Cpu {
-    use core::arch::x86_64::{__cpuid, __cpuid_count};
-    let (leaf, of_caches) = (__cpuid(0), 4);
-    let vendor = [leaf.ebx, leaf.edx, leaf.ecx].map(u32::to_le_bytes);
-    if vendor.as_flattened() != b"GenuineIntel" || leaf.eax < of_caches {
-        return Cpu::Common;
-    }
+fn has_much_l2(leaves: u32) -> bool {
+    use core::arch::x86_64::__cpuid_count;
+    const OF_CACHES: u32 = 4;
     let caches =
-        (0..8).map(|i| __cpuid_count(of_caches, i)).take_while(|cache| cache.eax & 31 != 0);
-    let l2 = caches
-        .filter(|cache| cache.eax >> 5 & 7 == 2)
-        .map(|cache| bytes(cache.ebx, cache.ecx))
-        .max();
-    if is_x86_feature_detected!("avx512f") && l2.is_some_and(|l2| l2 >= MESH_L2) {
-        Cpu::Mesh
-    } else {
-        Cpu::Common
-    }
+        (0..8).map(|i| __cpuid_count(OF_CACHES, i)).take_while(|cache| cache.eax & 31 != 0);
+    let mut l2 =
+        caches.filter(|cache| cache.eax >> 5 & 7 == 2).map(|cache| bytes(cache.ebx, cache.ecx));
+    leaves >= OF_CACHES && l2.any(|l2| l2 >= MESH_L2)
 }
 
 /// Bytes of L2 that each core of a [mesh](Cpu::Mesh) has at least.
@@ -78,6 +94,13 @@ fn bytes(ebx: u32, sets: u32) -> u64 {
 #[cfg(all(test, target_arch = "x86_64", not(miri)))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn families() {
+        assert_eq!(family(0x00a1_0f11), ZEN_3_AND_4, "a Zen 4");
+        assert_eq!(family(0x00b0_0f21), 0x1a, "a Zen 5");
+        assert_eq!(family(0x000a_06d1), 6, "an Intel Xeon");
+    }
 
     #[test]
     fn bytes_of_caches() {

@@ -1,6 +1,7 @@
 //! Memory past the caches: stores that don't read what they overwrite, and prefetches.
 
 use super::{Cpu, Simd, Words};
+use crate::tuning;
 use std::mem::MaybeUninit;
 
 /// Bytes of a cache line.
@@ -40,13 +41,25 @@ pub(crate) enum Cache {
 impl Cache {
     /// The one for what comes from memory and is used soon.
     ///
-    /// On a mesh L2 alone, which can wait for more lines at a time than L1: from memory two threads are up to 17 %
-    /// faster in place and 12 % into another buffer, one thread 15 %. (From L3 they are slower.)
+    /// L2 alone where that can wait for more lines at a time than L1. On a mesh two threads are up to 17 % faster in place
+    /// and 12 % into another buffer from memory, one thread 15 %, on a Zen 4 two threads 5 to 12 % in place. (From L3 they
+    /// are slower.)
     #[inline]
     pub(crate) fn for_memory() -> Self {
         match Cpu::detect() {
             Cpu::Common => Self::L1,
-            Cpu::Mesh => Self::L2,
+            Cpu::Mesh | Cpu::Zen4 => Self::L2,
+        }
+    }
+
+    /// The one for strips of a table that lies in memory, of so many bytes.
+    ///
+    /// (On a Zen 4 L2 gives 15 to 30 %; from a cache it costs a quarter. On a mesh it wasn't tried.)
+    #[inline]
+    pub(crate) fn for_strips(table: usize) -> Self {
+        match Cpu::detect() {
+            Cpu::Zen4 if table as u64 >= tuning::STREAM_BYTES => Self::L2,
+            _ => Self::L1,
         }
     }
 
@@ -78,7 +91,7 @@ pub(crate) fn fetches_output() -> bool {
 /// Whether [`translate_ahead`] is worth it.
 #[inline]
 pub(crate) fn translates() -> bool {
-    Cpu::detect() == Cpu::Common
+    Cpu::detect() != Cpu::Mesh
 }
 
 /// Has the address of the next page of the output looked up, once a page, given where a row goes.
