@@ -79,14 +79,14 @@ pub struct Plan {
 pub fn plan(problem: &Problem, machine: Machine) -> Plan {
     let bytes = problem.len.saturating_mul(problem.element_bytes as u64);
     let written = problem.len.saturating_mul(problem.output_bytes as u64);
-    let two_awake = machine.awake && bytes >= tuning::AWAKE_BYTES;
+    let two_awake = machine.awake && bytes >= tuning::awake_bytes(machine.cpu);
     let worth = (bytes / tuning::bytes_per_thread(machine.cpu, problem.in_place, false))
         .max(1 + u64::from(two_awake));
     let tile_bytes = (problem.order().tile() * problem.element_bytes.max(1)) as u64;
     let threads = machine.threads.min(usize::try_from(worth).unwrap_or(usize::MAX)).max(1);
     let stream = !problem.in_place && written >= tuning::stream_bytes(machine.cpu);
     let touched = bytes.saturating_add(if problem.in_place { 0 } else { written });
-    let piece = if two_awake && touched <= threads as u64 * tuning::PART_BYTES {
+    let piece = if two_awake && touched <= threads as u64 * tuning::part_bytes(machine.cpu) {
         bytes.div_ceil(threads as u64).next_multiple_of(tile_bytes)
     } else if two_awake && !problem.in_place && !stream {
         // So that there are many. (Of 4 MiB floats gain 12 %, integers lose 1 to 2.)
@@ -140,7 +140,8 @@ mod tests {
     }
     #[test]
     fn a_thread_that_is_awake_has_a_part_or_pieces() {
-        let text = |kib: u64, in_place| plan_of(Cpu::Mesh, kib << 10, in_place, true).to_string();
+        let on = |cpu, kib: u64, in_place| plan_of(cpu, kib << 10, in_place, true).to_string();
+        let text = |kib: u64, in_place| on(Cpu::Mesh, kib, in_place);
         assert_eq!(text(1023, false), "the calling thread");
         assert_eq!(text(1024, false), "2 threads, pieces of 16 tiles");
         assert_eq!(text(1024, true), "2 threads, pieces of 16 tiles");
@@ -151,5 +152,10 @@ mod tests {
         assert_eq!(text(4097, true), "2 threads, pieces of 8 tiles");
         let past = ", stores past the caches";
         assert_eq!(text(16 << 10, false), format!("2 threads, pieces of 8 tiles{past}"));
+        let text = |kib: u64, in_place| on(Cpu::Zen4, kib, in_place);
+        assert_eq!(text(511, false), "the calling thread");
+        assert_eq!(text(512, false), "2 threads, pieces of 8 tiles");
+        assert_eq!(text(1025, false), "2 threads, pieces of 4 tiles", "not in two L2");
+        assert_eq!(text(8 << 10, false), format!("2 threads, pieces of 4 tiles{past}"));
     }
 }

@@ -26,18 +26,26 @@ pub(crate) const fn bytes_per_thread(cpu: Cpu, in_place: bool, exact: bool) -> u
 ///
 /// (Two cores have twice the L2, and a mesh's L3 is slow: from 1 MiB into another buffer 1.4 to 1.9 times the speed of
 /// one thread, from 2 MiB 2.2 to 3, in place 1.1 to 1.5; of 512 KiB 1.06 to 1.3, in place 1 to 1.25. If the other CPU is
-/// taken both share one, which costs up to a half.)
-pub(crate) const AWAKE_BYTES: u64 = 1 << 20;
+/// taken both share one, which costs up to a half. On a Zen 4 from 512 KiB 1 to 1.3 times, from 1 MiB 1.25 to 1.6.)
+pub(crate) const fn awake_bytes(cpu: Cpu) -> u64 {
+    match cpu {
+        Cpu::Zen4 => LEAST_AWAKE_BYTES,
+        Cpu::Common | Cpu::Mesh => 2 * LEAST_AWAKE_BYTES,
+    }
+}
+
+/// The same on any CPU.
+pub(crate) const LEAST_AWAKE_BYTES: u64 = 512 << 10;
 
 /// How long a thread of the pool stays awake for the next call when it has helped with one. (A library of OpenMP does
 /// so for milliseconds. It
 /// wasn't tried on others, so there nobody stays.)
 pub(crate) const fn linger(cpu: Cpu) -> Duration {
     match cpu {
-        Cpu::Common | Cpu::Zen4 => Duration::ZERO,
+        Cpu::Common => Duration::ZERO,
         // Miri's clock goes on by 5 µs a step.
-        Cpu::Mesh if cfg!(miri) => Duration::from_millis(20),
-        Cpu::Mesh => Duration::from_micros(200),
+        Cpu::Mesh | Cpu::Zen4 if cfg!(miri) => Duration::from_millis(20),
+        Cpu::Mesh | Cpu::Zen4 => Duration::from_micros(200),
     }
 }
 
@@ -51,7 +59,12 @@ pub(crate) const ALONE: Duration = Duration::from_millis(100);
 /// Bytes that each of two threads has, read or written, up to which it has one part in place of pieces: an L2, which
 /// finds the part again in the next call. (On a mesh 2 MiB into another buffer 75 to 97 GB/s so, 53 to 90 in pieces;
 /// with twice as much f32 of 4 MiB 47 instead of 51, i64 48 instead of 61.)
-pub(crate) const PART_BYTES: u64 = 2 << 20;
+pub(crate) const fn part_bytes(cpu: Cpu) -> u64 {
+    match cpu {
+        Cpu::Common | Cpu::Zen4 => 1 << 20,
+        Cpu::Mesh => 2 << 20,
+    }
+}
 
 /// Bytes of a piece: its second touch must be in L2, beside the next piece being prefetched.
 pub(crate) const PIECE_BYTES: u64 = 128 << 10;
