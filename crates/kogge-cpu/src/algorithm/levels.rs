@@ -189,3 +189,34 @@ fn join<A: Element, O: Operator<A>>(operator: &O, left: Option<A>, right: A) -> 
         None => right,
     })
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use kogge_core::ops::Sum;
+
+    /// What precedes each of so many rows, and their total.
+    fn all(levels: &mut Levels<f32>, rows: usize) -> Vec<Option<f32>> {
+        let mut all = vec![levels.before()];
+        for row in 0..rows {
+            levels.push(&Sum, 0.1 + (row * row % 7) as f32);
+            all.push(levels.before());
+        }
+        all.push(levels.total(&Sum));
+        all
+    }
+
+    #[test]
+    fn levels_that_go_back_are_as_new_ones() {
+        const LENGTHS: [usize; 9] = [0, 1, 7, 8, 9, 63, 64, 65, 200];
+        for (before, rows) in LENGTHS.iter().flat_map(|&n| LENGTHS.map(|rows| (n, rows))) {
+            for init in [None, Some(0.3)] {
+                let mut levels = Levels::new(Some(1e6));
+                (0..before).for_each(|_| levels.push(&Sum, 1e7));
+                levels.restart(init);
+                assert_eq!(levels.rows(), 0);
+                assert_eq!(all(&mut levels, rows), all(&mut Levels::new(init), rows), "{before}");
+            }
+        }
+    }
+}
