@@ -79,7 +79,7 @@ pub struct Plan {
 pub fn plan(problem: &Problem, machine: Machine) -> Plan {
     let bytes = problem.len.saturating_mul(problem.element_bytes as u64);
     let written = problem.len.saturating_mul(problem.output_bytes as u64);
-    let two_awake = machine.awake && bytes >= tuning::awake_bytes(machine.cpu);
+    let two_awake = machine.awake && bytes >= tuning::AWAKE_BYTES;
     let worth = (bytes / tuning::bytes_per_thread(machine.cpu, problem.in_place, false))
         .max(1 + u64::from(two_awake));
     let tile_bytes = (problem.order().tile() * problem.element_bytes.max(1)) as u64;
@@ -153,8 +153,8 @@ mod tests {
         let past = ", stores past the caches";
         assert_eq!(text(16 << 10, false), format!("2 threads, pieces of 8 tiles{past}"));
         let text = |kib: u64, in_place| on(Cpu::Zen4, kib, in_place);
-        assert_eq!(text(511, false), "the calling thread");
-        assert_eq!(text(512, false), "2 threads, pieces of 8 tiles");
+        assert_eq!(text(1023, false), "the calling thread");
+        assert_eq!(text(1024, false), "2 threads, pieces of 16 tiles");
         assert_eq!(text(1025, false), "2 threads, pieces of 4 tiles", "not in two L2");
         assert_eq!(text(8 << 10, false), format!("2 threads, pieces of 4 tiles{past}"));
     }

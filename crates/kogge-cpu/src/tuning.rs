@@ -26,20 +26,11 @@ pub(crate) const fn bytes_per_thread(cpu: Cpu, in_place: bool, exact: bool) -> u
 ///
 /// (Two cores have twice the L2, and a mesh's L3 is slow: from 1 MiB into another buffer 1.4 to 1.9 times the speed of
 /// one thread, from 2 MiB 2.2 to 3, in place 1.1 to 1.5; of 512 KiB 1.06 to 1.3, in place 1 to 1.25. If the other CPU is
-/// taken both share one, which costs up to a half. On a Zen 4 from 512 KiB 1 to 1.3 times, from 1 MiB 1.25 to 1.6.)
-pub(crate) const fn awake_bytes(cpu: Cpu) -> u64 {
-    match cpu {
-        Cpu::Zen4 => LEAST_AWAKE_BYTES,
-        Cpu::Common | Cpu::Mesh => 2 * LEAST_AWAKE_BYTES,
-    }
-}
-
-/// The same on any CPU.
-pub(crate) const LEAST_AWAKE_BYTES: u64 = 512 << 10;
+/// taken both share one, which costs up to a half. On a Zen 4 from 1 MiB 1.1 to 1.6 times, of 512 KiB 0.7 to 1.3.)
+pub(crate) const AWAKE_BYTES: u64 = 1 << 20;
 
 /// How long a thread of the pool stays awake for the next call when it has helped with one. (A library of OpenMP does
-/// so for milliseconds. It
-/// wasn't tried on others, so there nobody stays.)
+/// so for milliseconds. It wasn't tried on others, so there nobody stays.)
 pub(crate) const fn linger(cpu: Cpu) -> Duration {
     match cpu {
         Cpu::Common => Duration::ZERO,

@@ -31,12 +31,11 @@ impl Call {
     /// Begins a call that reads so many bytes; `None` if nobody need be awake for it.
     pub(crate) fn begin(bytes: u64) -> Option<Self> {
         // Short calls go on at once.
-        if bytes < tuning::LEAST_AWAKE_BYTES { None } else { Self::begin_on(Cpu::detect(), bytes) }
+        if bytes < tuning::AWAKE_BYTES { None } else { Self::begin_on(Cpu::detect()) }
     }
 
-    fn begin_on(cpu: Cpu, bytes: u64) -> Option<Self> {
-        let lonely = tuning::linger(cpu).is_zero() || bytes < tuning::awake_bytes(cpu);
-        if lonely || rayon::current_thread_index().is_some() {
+    fn begin_on(cpu: Cpu) -> Option<Self> {
+        if tuning::linger(cpu).is_zero() || rayon::current_thread_index().is_some() {
             return None;
         }
         let others = CALLS.fetch_add(1, Ordering::Relaxed);
@@ -78,7 +77,7 @@ mod tests {
     }
 
     fn call() -> Call {
-        Call::begin_on(Cpu::Mesh, 1 << 20).expect("guests linger there")
+        Call::begin_on(Cpu::Mesh).expect("guests linger there")
     }
 
     /// Whether any of many calls one after another finds a thread awake.
@@ -105,10 +104,8 @@ mod tests {
         assert!(awake_at_last());
         sleep(tuning::linger(Cpu::Mesh));
         assert!(!call().awake, "too late");
-        assert!(Call::begin_on(Cpu::Common, 1 << 30).is_none());
-        assert!(Call::begin_on(Cpu::Mesh, (1 << 20) - 1).is_none());
-        assert!(Call::begin_on(Cpu::Zen4, 1 << 19).is_some());
-        assert!(Call::begin(tuning::LEAST_AWAKE_BYTES - 1).is_none());
+        assert!(Call::begin_on(Cpu::Common).is_none());
+        assert!(Call::begin(tuning::AWAKE_BYTES - 1).is_none());
     }
 
     #[test]
