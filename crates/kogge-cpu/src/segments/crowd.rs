@@ -9,7 +9,8 @@ use super::{Done, Job};
 use crate::algorithm::cut::{Chunks, Cut, PLACES, WORDS};
 use crate::algorithm::segmented::{self, MOST, Segmented};
 use crate::algorithm::windows::{self, Windows, stage_bytes};
-use crate::arch::{CHUNKS, Words, Work, stream};
+use crate::arch::stream::{self, LINE};
+use crate::arch::{CHUNKS, Words, Work};
 use crate::descent::Room;
 use crate::engine::same;
 use kogge_core::{Accumulate, Direction, Element, Operator, Order};
@@ -120,7 +121,7 @@ where
                         crowd.cut(&mask, at..at + together);
                         cut = together;
                     }
-                    crowd.windows(&mask, at..at + together);
+                    crowd.windows(at, at..at + together);
                 }
             }
             at += together;
@@ -179,6 +180,11 @@ impl Mask {
         (place - self.base) / 64
     }
 
+    /// The first place of a place's word.
+    fn first(&self, place: usize) -> usize {
+        self.base + 64 * self.word(place)
+    }
+
     /// Words from that of a place on, behind the one before.
     fn heads(&self, place: usize) -> &[u64; WORDS + 2] {
         self.heads[self.word(place)..].first_chunk().expect("words behind the last")
@@ -227,7 +233,7 @@ impl Mask {
     /// The same by so many places at a time.
     fn short_by<const BITS: usize>(&self, at: usize, longest: usize, known: usize) -> usize {
         debug_assert!(longest >= BITS);
-        let word = self.base + 64 * self.word(at);
+        let word = self.first(at);
         let known = known.min(at + MOST).min(word + PLACES);
         let begin = at - (at - word) % BITS;
         let (mut last, mut from) = (at, !1u64 << (at - begin));
@@ -247,6 +253,24 @@ impl Mask {
             last = if none { last } else { place + (heads | 1).ilog2() as usize };
         }
         last
+    }
+
+    /// Whether a segment starts every `len` of these places, from the first on, and no other does.
+    fn has_every(&self, len: usize, places: Range<usize>) -> bool {
+        let (heads, by) = (self.heads(places.start), (places.start - self.base) % 64);
+        let (mut head, mut left) = (0, places.len());
+        heads[1..].windows(2).take(left.div_ceil(64)).all(|pair| {
+            let word = pair[0] >> by | pair[1] << 1 << (63 - by);
+            let mut every = 0;
+            while head < 64 {
+                every |= 1 << head;
+                head += len;
+            }
+            head -= 64;
+            let behind = if left < 64 { !0 << left } else { 0 };
+            left = left.saturating_sub(64);
+            (word ^ every) & !behind == 0
+        })
     }
 
     /// Where the first segment starts after that `at` some place, as far as can be seen.
@@ -287,6 +311,8 @@ impl<S: Starts> Work for See<'_, S> {
 struct Crowd<'a, 'b, 'c, T, U, A, O> {
     job: &'a Job<'b, 'c, T, U, A, O>,
     chunks: Box<Chunks>,
+    /// The length of the segments that were cut into those chunks, if they all have one, and their places.
+    cut_alike: (usize, usize),
     stage: Room,
     batches: Batches<'a, 'b, 'c, T, U, A, O>,
     /// Where segments start that are no windows' and follow one another, and where the last ends.
@@ -303,15 +329,17 @@ where
 {
     fn new(job: &'a Job<'b, 'c, T, U, A, O>) -> Self {
         let (chunks, stage) = (Box::new(Chunks::new()), Room::new());
-        Self { job, chunks, stage, batches: Batches::new(job, 0), bounds: [0; BATCH + 1], count: 0 }
+        let (batches, bounds) = (Batches::new(job, 0), [0; BATCH + 1]);
+        Self { job, chunks, cut_alike: (0, 0), stage, batches, bounds, count: 0 }
     }
 
     /// Cuts the segments of these places into chunks.
     fn cut(&mut self, mask: &Mask, places: Range<usize>) {
         let [_, heads @ .., _] = mask.heads(places.start);
-        let first = mask.base + 64 * mask.word(places.start);
+        let first = mask.first(places.start);
         let (places, element) = (places.start - first..places.end - first, PhantomData::<T>);
         let chunks = &mut self.chunks;
+        self.cut_alike = (0, 0);
         self.job.request.level.run(Cut { heads, places, chunks, element });
     }
 
@@ -330,13 +358,45 @@ where
                     self.long(at..next);
                     at = next;
                 }
+            } else if let Some(len) = self.alike(mask, places.clone()) {
+                self.windows_alike(len, places);
             } else if places.len() < FEW_IN_CACHE && !self.job.plan.stream
                 || !self.segmented(mask, places.clone())
             {
                 self.cut(mask, places.clone());
-                self.windows(mask, places);
+                self.windows(mask.first(places.start), places);
             }
         }
+    }
+
+    /// The length of the segments of these places, if they all have one, of a quarter of a row at least, that leaves no
+    /// room in windows, and where values go past the caches those are whole lines.
+    ///
+    /// (What is cut into chunks once serves them all: runs of 64 equal keys, in cache, are scanned 1.4 times as fast on a
+    /// Zen 4 as where they lie; of 8 and 16 they would be slower.)
+    fn alike(&self, mask: &Mask, places: Range<usize>) -> Option<usize> {
+        let (chunk, row) = const { (Order::of::<T>().chunk(), Order::of::<T>().row()) };
+        let len = mask.next(places.start)?.min(places.end) - places.start;
+        let bytes = |count: usize| count * size_of::<A>();
+        let lines = [self.job.to.addr() + bytes(places.start), bytes(len)];
+        let lines = lines.iter().all(|bytes| bytes.is_multiple_of(LINE));
+        let windows = len >= row / 4 && len.is_multiple_of(chunk);
+        let windows = windows && (lines || !self.job.plan.stream);
+        (windows && mask.has_every(len, places)).then_some(len)
+    }
+
+    /// Scans the segments of these places, all of so many elements.
+    ///
+    /// # Safety
+    ///
+    /// As for [`windows`](Self::windows).
+    unsafe fn windows_alike(&mut self, len: usize, places: Range<usize>) {
+        if self.cut_alike != (len, places.len()) {
+            self.cut(&Mask::every(len), 0..places.len());
+            self.cut_alike = (len, places.len());
+        }
+        // SAFETY: passed on; they were cut, these or others that lie alike.
+        unsafe { self.windows(places.start, places) };
     }
 
     /// Scans the segments of these places, all short, where they lie, if the elements and the level have
@@ -368,16 +428,15 @@ where
         })
     }
 
-    /// Scans the segments of these places, all short, and cut into chunks.
+    /// Scans the segments of these places, all short, and cut into chunks, whose places are counted from `first` on.
     ///
     /// # Safety
     ///
     /// They must be this thread's, and a chunk behind them too; and elements their own accumulators.
-    unsafe fn windows(&mut self, mask: &Mask, places: Range<usize>) {
+    unsafe fn windows(&mut self, first: usize, places: Range<usize>) {
         // SAFETY: passed on.
         unsafe { self.scan_long() };
         let (job, element) = (self.job, PhantomData::<T>);
-        let first = mask.base + 64 * mask.word(places.start);
         let level = job.request.level;
         level.run(Windows {
             operator: job.request.operator,
@@ -446,6 +505,29 @@ mod tests {
         let filled = |len: usize| fill_windows::<f32>(len);
         assert!([4, 8, 12, 64, 68, 100, 128, 39, 63, 99, 127].into_iter().all(filled));
         assert!(![1, 2, 3, 5, 7, 9, 31, 65, 70, 79].into_iter().any(filled));
+    }
+
+    #[test]
+    fn heads_at_equal_steps() {
+        let (chunk, places) = (4, |at: usize, count: usize| at..at + count);
+        for (len, at) in [(4, 0), (32, 0), (64, 3), (100, 63), (128, 64), (300, 200)] {
+            let count = 900 / len * len;
+            let with = |other: Option<usize>| {
+                let mut mask = Mask::new(1_000, 4_000);
+                let heads = (at..at + count).step_by(len).chain(other);
+                heads.for_each(|head| mask.heads[1 + head / 64] ^= 1 << (head % 64));
+                // What is before or behind doesn't count.
+                mask.heads[1] |= !(!0 << at.min(63));
+                mask.heads[1 + (at + count) / 64] |= !0 << ((at + count) % 64);
+                mask.has_every(len, places(1_000 + at, count))
+            };
+            assert!(with(None), "{len} at {at}");
+            for head in
+                [at, at + len % count, at + count - len, at + 1, at + count - 1, at + count - chunk]
+            {
+                assert!(!with(Some(head)), "{len} at {at}, another at {head}");
+            }
+        }
     }
 
     /// Goes along segments as a piece does, and compares what a mask tells with what offsets say.

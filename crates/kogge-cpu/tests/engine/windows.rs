@@ -73,7 +73,18 @@ fn cuts(order: Order, random: &mut Random) -> Vec<(String, Vec<usize>)> {
         let lens = lens(random, most, longest, 2 * tile + 5 + turn);
         (format!("segments of up to {most}"), lens)
     };
-    mosts.into_iter().rev().enumerate().map(cut).collect()
+    let mut cuts: Vec<_> = mosts.into_iter().rev().enumerate().map(cut).collect();
+    cuts.push(("runs of one length".into(), runs_of_one_length(row)));
+    cuts
+}
+
+/// Runs of segments of one length, which begin anywhere in lines of the cache.
+fn runs_of_one_length(row: usize) -> Vec<usize> {
+    let run = |run: usize| {
+        let len = [row / 4, row / 2, row][run % 3];
+        std::iter::repeat_n(len, 2 * row / len + run % 5).chain([1])
+    };
+    (0..40).flat_map(run).collect()
 }
 
 /// Segments of less than a chunk, of up to a row and of more. They begin and end in pieces, of two rows for
