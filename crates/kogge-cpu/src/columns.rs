@@ -96,7 +96,9 @@ impl<T: Element, U: Element> Lines<T, U> {
         let end = self.len - self.places(row).start;
         let beyond =
             (self.count as isize).wrapping_sub(self.strides[0].wrapping_mul(self.len as isize));
-        let table = self.strides[0].unsigned_abs() * self.len * size_of::<T>();
+        // The stride of a single place may be any.
+        let table =
+            self.strides[0].unsigned_abs().saturating_mul(self.len).saturating_mul(size_of::<T>());
         Ahead { places, end, beyond, cache: Cache::for_strips(table) }
     }
 

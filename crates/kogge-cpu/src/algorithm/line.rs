@@ -83,8 +83,8 @@ pub(super) struct Chunk {
 }
 
 impl Chunk {
-    /// Chunk `number` of a row of lines that has so many from it on, given where each line's elements are and values go, and how many elements
-    /// `ahead` memory is asked for, and into which cache.
+    /// Chunk `number` of a row of lines that has `left` of them from it on, given where each line's elements are and
+    /// values go, and how many elements `ahead` memory is asked for, and into which cache.
     #[inline(always)]
     pub(super) fn new<A>(
         (number, left): (usize, usize),
