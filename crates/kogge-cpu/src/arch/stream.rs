@@ -42,7 +42,7 @@ impl Cache {
     /// The one for what comes from memory and is used soon.
     ///
     /// L2 alone where that can wait for more lines at a time than L1. On a mesh two threads are up to 17 % faster in place
-    /// and 12 % into another buffer from memory, one thread 15 %, on a Zen 4 two threads 5 to 12 % in place. (From L3 they
+    /// and 12 % into another buffer from memory, one thread 15 %, on a Zen 4 two threads 5 to 33 % in place. (From L3 they
     /// are slower.)
     #[inline]
     pub(crate) fn for_memory() -> Self {
