@@ -31,6 +31,9 @@ pub(crate) struct Medium<'a, T, A, O> {
     pub(crate) readable: usize,
     /// What values leave through, to place 0 and on; place 0 of the input may be there too.
     pub(crate) out: &'a mut Outlet,
+    /// Whether values go to where they belong at once, past the outlet: they overwrite no elements, and don't go past
+    /// the caches.
+    pub(crate) at_once: bool,
     pub(crate) wanted: Wanted,
     pub(crate) element: PhantomData<T>,
 }
@@ -61,12 +64,15 @@ impl<T: Element, A: Element, O: Operator<A>> Medium<'_, T, A, O> {
     /// 512 bytes; the CPU features of `H` must be present.
     #[inline(always)]
     unsafe fn all<H: Words, const W: usize>(self) {
-        let Self { operator, kind, init, from, bounds, readable, out, wanted, .. } = self;
+        let Self { operator, kind, init, from, bounds, readable, out, at_once, wanted, .. } = self;
         let bytes = |place: usize| place * size_of::<A>();
         let (first, last) = (bytes(bounds[0]), bytes(bounds[bounds.len() - 1]));
-        let segments = Segments { from, bounds, readable, init, wanted };
+        let segments = Segments { from, bounds, readable, init, at_once, wanted };
         // SAFETY: by contract.
         unsafe {
+            if at_once {
+                return medium::scan::<H, A, O, W>(operator, kind, segments, out);
+            }
             out.open(first);
             medium::scan::<H, A, O, W>(operator, kind, segments, out);
             out.close::<H>(last);

@@ -16,6 +16,12 @@ const ROOM: usize = 8 << 10;
 /// Bytes that are put in the stage at once, at most.
 const AT_ONCE: usize = 2 * ROW;
 
+/// Bytes that leave at once where it isn't foreseen how many are ready, and that stay behind then.
+///
+/// More at a time are fewer branches that a CPU foresees wrongly; memory is slower by bursts of more than 1 KiB. What
+/// stays has been put there shortly before, and would have to be awaited.
+const BURST: usize = 1 << 10;
+
 /// Bytes of a stage.
 pub(crate) const STAGE_BYTES: usize = ROOM + AT_ONCE + LINE;
 
@@ -99,6 +105,31 @@ impl Outlet {
             unsafe { self.renew(byte) }
         }
         self.at(byte)
+    }
+
+    /// Where a group of chunks is put that begins with this byte; what comes up to there must have been put there.
+    ///
+    /// # Safety
+    ///
+    /// As for [`send`](Self::send), up to this byte.
+    #[inline(always)]
+    pub(crate) unsafe fn group<H: Words>(&mut self, byte: usize) -> *mut u8 {
+        // SAFETY: passed on.
+        unsafe {
+            if self.at(byte).addr() - self.start.addr() > ROOM {
+                self.send::<H>(byte);
+                self.renew(byte);
+            } else if byte - self.next >= 2 * BURST {
+                self.send::<H>(self.next + BURST);
+            }
+        }
+        self.at(byte)
+    }
+
+    /// Where a byte belongs.
+    #[inline(always)]
+    pub(crate) fn target(&self, byte: usize) -> *mut u8 {
+        self.to.wrapping_add(byte)
     }
 
     /// Begins the stage anew, with what has come and not left.

@@ -215,17 +215,17 @@ unsafe impl Words for W32 {
     type Column = [__m512i; 2];
     type Simd = Simd;
     type Row = [[__m512i; 2]; 4];
+    type Group = [__m512i; 4];
 
     const LANES: usize = 16;
 
     #[inline(always)]
     unsafe fn split(row: *const u32) -> Self::Row {
-        // SAFETY: the caller vouches for 512 readable bytes, which is 8 vectors, and for AVX-512.
+        // SAFETY: the caller vouches for 512 readable bytes, which is 2 groups, and for AVX-512.
         unsafe {
             let mut columns = [[_mm512_setzero_si512(); 2]; 4];
             for g in 0..2 {
-                let loaded = array(|i| load(row, 4 * g + i));
-                for (column, vector) in columns.iter_mut().zip(transpose4(loaded)) {
+                for (column, vector) in columns.iter_mut().zip(Self::split_group(row.add(64 * g))) {
                     column[g] = vector;
                 }
             }
@@ -235,13 +235,26 @@ unsafe impl Words for W32 {
 
     #[inline(always)]
     unsafe fn join(columns: Self::Row, row: *mut u32) {
-        // SAFETY: the caller vouches for 512 writable bytes, which is 8 vectors, and for AVX-512.
+        // SAFETY: the caller vouches for 512 writable bytes, which is 2 groups, and for AVX-512.
         unsafe {
             for g in 0..2 {
-                let vectors = transpose4(map(columns, |column| column[g]));
-                for (i, vector) in vectors.into_iter().enumerate() {
-                    store(row, 4 * g + i, vector);
-                }
+                Self::join_group(map(columns, |column| column[g]), row.add(64 * g));
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn split_group(group: *const u32) -> Self::Group {
+        // SAFETY: the caller vouches for 4 readable vectors, and for AVX-512.
+        unsafe { transpose4(array(|i| load(group, i))) }
+    }
+
+    #[inline(always)]
+    unsafe fn join_group(group: Self::Group, to: *mut u32) {
+        // SAFETY: the caller vouches for 4 writable vectors, and for AVX-512.
+        unsafe {
+            for (i, vector) in transpose4(group).into_iter().enumerate() {
+                store(to, i, vector);
             }
         }
     }
@@ -418,16 +431,17 @@ unsafe impl Words for W64 {
     type Column = [__m512i; 4];
     type Simd = Simd;
     type Row = [[__m512i; 4]; 2];
+    type Group = [__m512i; 2];
 
     const LANES: usize = 8;
 
     #[inline(always)]
     unsafe fn split(row: *const u64) -> Self::Row {
-        // SAFETY: the caller vouches for 512 readable bytes, which is 8 vectors, and for AVX-512.
+        // SAFETY: the caller vouches for 512 readable bytes, which is 4 groups, and for AVX-512.
         unsafe {
             let mut columns = [[_mm512_setzero_si512(); 4]; 2];
             for g in 0..4 {
-                let [first, second] = transpose2([load(row, 2 * g), load(row, 2 * g + 1)]);
+                let [first, second] = Self::split_group(row.add(16 * g));
                 columns[0][g] = first;
                 columns[1][g] = second;
             }
@@ -437,13 +451,27 @@ unsafe impl Words for W64 {
 
     #[inline(always)]
     unsafe fn join(columns: Self::Row, row: *mut u64) {
-        // SAFETY: the caller vouches for 512 writable bytes, which is 8 vectors, and for AVX-512.
+        // SAFETY: the caller vouches for 512 writable bytes, which is 4 groups, and for AVX-512.
         unsafe {
             for g in 0..4 {
-                let [first, second] = transpose2([columns[0][g], columns[1][g]]);
-                store(row, 2 * g, first);
-                store(row, 2 * g + 1, second);
+                Self::join_group([columns[0][g], columns[1][g]], row.add(16 * g));
             }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn split_group(group: *const u64) -> Self::Group {
+        // SAFETY: the caller vouches for 2 readable vectors, and for AVX-512.
+        unsafe { transpose2([load(group, 0), load(group, 1)]) }
+    }
+
+    #[inline(always)]
+    unsafe fn join_group(group: Self::Group, to: *mut u64) {
+        // SAFETY: the caller vouches for 2 writable vectors, and for AVX-512.
+        unsafe {
+            let [first, second] = transpose2(group);
+            store(to, 0, first);
+            store(to, 1, second);
         }
     }
 

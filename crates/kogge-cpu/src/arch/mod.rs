@@ -52,9 +52,12 @@ pub(crate) unsafe trait Words: Copy {
     type Simd: Simd;
     /// All words of the chunks of a row.
     type Row: Copy + AsRef<[Self::Column]> + AsMut<[Self::Column]>;
+    /// All words of the chunks of a group: as many chunks as a register has lanes.
+    type Group: Copy + AsRef<[Self::Vector]> + AsMut<[Self::Vector]>;
 
     /// Lanes of a register; a power of two.
     const LANES: usize;
+
 
     /// The row at `row`, column by column. The lanes are in an order of the hardware's own, in
     /// which lane 0 is chunk 0.
@@ -77,6 +80,20 @@ pub(crate) unsafe trait Words: Copy {
     ///
     /// As for [`join`](Self::join), and `row` aligned to 64 bytes.
     unsafe fn join_stream(columns: Self::Row, row: *mut Self::Word);
+
+    /// The group at `group`, word by word, lanes as [`split`](Self::split) has them.
+    ///
+    /// # Safety
+    ///
+    /// As many bytes as a group has must be readable at `group`, and the level's CPU features present.
+    unsafe fn split_group(group: *const Self::Word) -> Self::Group;
+
+    /// Stores a group.
+    ///
+    /// # Safety
+    ///
+    /// As many bytes must be writable at `to`, and the level's CPU features present.
+    unsafe fn join_group(group: Self::Group, to: *mut Self::Word);
 
     /// From the order of `split` to the order of the chunks.
     ///

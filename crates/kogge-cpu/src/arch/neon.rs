@@ -64,6 +64,7 @@ unsafe impl Words for W32 {
     type Column = [uint32x4_t; 8];
     type Simd = Simd;
     type Row = [[uint32x4_t; 8]; 4];
+    type Group = [uint32x4_t; 4];
 
     const LANES: usize = 4;
 
@@ -73,8 +74,7 @@ unsafe impl Words for W32 {
         unsafe {
             let mut columns = [[vdupq_n_u32(0); 8]; 4];
             for g in 0..8 {
-                let loaded = array(|i| vld1q_u32(row.add(16 * g + 4 * i)));
-                for (column, vector) in columns.iter_mut().zip(transpose4(loaded)) {
+                for (column, vector) in columns.iter_mut().zip(Self::split_group(row.add(16 * g))) {
                     column[g] = vector;
                 }
             }
@@ -87,10 +87,23 @@ unsafe impl Words for W32 {
         // SAFETY: the caller vouches for 512 writable bytes, which is 32 vectors, and for NEON.
         unsafe {
             for g in 0..8 {
-                let vectors = transpose4(map(columns, |column| column[g]));
-                for (i, vector) in vectors.into_iter().enumerate() {
-                    vst1q_u32(row.add(16 * g + 4 * i), vector);
-                }
+                Self::join_group(map(columns, |column| column[g]), row.add(16 * g));
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn split_group(group: *const u32) -> Self::Group {
+        // SAFETY: the caller vouches for 4 readable vectors, and for NEON.
+        unsafe { transpose4(array(|i| vld1q_u32(group.add(4 * i)))) }
+    }
+
+    #[inline(always)]
+    unsafe fn join_group(group: Self::Group, to: *mut u32) {
+        // SAFETY: the caller vouches for 4 writable vectors, and for NEON.
+        unsafe {
+            for (i, vector) in transpose4(group).into_iter().enumerate() {
+                vst1q_u32(to.add(4 * i), vector);
             }
         }
     }
@@ -164,6 +177,7 @@ unsafe impl Words for W64 {
     type Column = [uint64x2_t; 16];
     type Simd = Simd;
     type Row = [[uint64x2_t; 16]; 2];
+    type Group = [uint64x2_t; 2];
 
     const LANES: usize = 2;
 
@@ -173,9 +187,9 @@ unsafe impl Words for W64 {
         unsafe {
             let mut columns = [[vdupq_n_u64(0); 16]; 2];
             for g in 0..16 {
-                let (first, second) = (vld1q_u64(row.add(4 * g)), vld1q_u64(row.add(4 * g + 2)));
-                columns[0][g] = vtrn1q_u64(first, second);
-                columns[1][g] = vtrn2q_u64(first, second);
+                let [first, second] = Self::split_group(row.add(4 * g));
+                columns[0][g] = first;
+                columns[1][g] = second;
             }
             columns
         }
@@ -186,9 +200,26 @@ unsafe impl Words for W64 {
         // SAFETY: the caller vouches for 512 writable bytes, which is 32 vectors, and for NEON.
         unsafe {
             for g in 0..16 {
-                vst1q_u64(row.add(4 * g), vtrn1q_u64(columns[0][g], columns[1][g]));
-                vst1q_u64(row.add(4 * g + 2), vtrn2q_u64(columns[0][g], columns[1][g]));
+                Self::join_group([columns[0][g], columns[1][g]], row.add(4 * g));
             }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn split_group(group: *const u64) -> Self::Group {
+        // SAFETY: the caller vouches for 2 readable vectors, and for NEON.
+        unsafe {
+            let (first, second) = (vld1q_u64(group), vld1q_u64(group.add(2)));
+            [vtrn1q_u64(first, second), vtrn2q_u64(first, second)]
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn join_group(group: Self::Group, to: *mut u64) {
+        // SAFETY: the caller vouches for 2 writable vectors, and for NEON.
+        unsafe {
+            vst1q_u64(to, vtrn1q_u64(group[0], group[1]));
+            vst1q_u64(to.add(2), vtrn2q_u64(group[0], group[1]));
         }
     }
 

@@ -45,6 +45,7 @@ macro_rules! words {
             type Column = [[$word; 4]; 8];
             type Simd = Simd;
             type Row = [[[$word; 4]; 8]; $per_chunk];
+            type Group = [[$word; 4]; $per_chunk];
 
             const LANES: usize = 4;
 
@@ -77,6 +78,20 @@ macro_rules! words {
             unsafe fn join_stream(columns: Self::Row, row: *mut $word) {
                 // SAFETY: passed on; stable Rust has no non-temporal stores for all targets.
                 unsafe { Self::join(columns, row) }
+            }
+
+            #[inline(always)]
+            unsafe fn split_group(group: *const $word) -> Self::Group {
+                // SAFETY: the caller vouches for four readable chunks; no alignment is asked for.
+                let chunks = unsafe { group.cast::<[[$word; $per_chunk]; 4]>().read_unaligned() };
+                array(|w| array(|chunk| chunks[chunk][w]))
+            }
+
+            #[inline(always)]
+            unsafe fn join_group(group: Self::Group, to: *mut $word) {
+                let chunks: [[$word; $per_chunk]; 4] = array(|chunk| array(|w| group[w][chunk]));
+                // SAFETY: the caller vouches for four writable chunks; no alignment is asked for.
+                unsafe { to.cast::<[[$word; $per_chunk]; 4]>().write_unaligned(chunks) }
             }
 
             #[inline(always)]

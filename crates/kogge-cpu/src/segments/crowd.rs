@@ -358,6 +358,13 @@ where
                     self.long(at..next);
                     at = next;
                 }
+            } else if self.sparse(mask, places.clone()) {
+                let mut at = places.start;
+                while at < places.end {
+                    let next = mask.next(at).expect("short segments end where others start");
+                    self.long(at..next);
+                    at = next;
+                }
             } else if let Some(len) = self.alike(mask, places.clone()) {
                 self.windows_alike(len, places);
             } else if places.len() < FEW_IN_CACHE && !self.job.plan.stream
@@ -367,6 +374,12 @@ where
                 self.windows(mask.first(places.start), places);
             }
         }
+    }
+
+    fn sparse(&self, mask: &Mask, places: Range<usize>) -> bool {
+        let heads = mask.heads(places.start);
+        let count: u32 = heads[1..=places.len().div_ceil(64)].iter().map(|w| w.count_ones()).sum();
+        count as usize * 24 <= places.len()
     }
 
     /// The length of the segments of these places, if they all have one, of a quarter of a row at least, that leaves no

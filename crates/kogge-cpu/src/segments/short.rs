@@ -115,6 +115,7 @@ where
             // What lies behind may be written by others in place.
             readable: if job.in_place { bounds[bounds.len() - 1] } else { job.len },
             out: self.outlet(),
+            at_once: !job.in_place && !job.plan.stream,
             wanted: job.wanted,
             element: PhantomData::<T>,
         });
@@ -132,7 +133,7 @@ where
     /// the caches; `None` where they don't, where elements are not their own accumulators, or segments have
     /// something of their own. (In cache, values that go where they belong at once are faster.)
     fn medium(&self) -> Option<usize> {
-        if const { headed::<A, O>() } || !self.plan.stream {
+        if const { headed::<A, O>() } {
             return None;
         }
         let longest = const { medium::longest::<T, A, O>() }?;

@@ -42,26 +42,37 @@ impl<A: Element + Accumulate<A> + Debug, O: Operator<A>> Case<'_, A, O> {
             };
             let mut values: Box<[A]> = self.input.into();
             let to = values.as_mut_ptr();
-            self.scan(level, to, to, self.bounds[self.bounds.len() - 1], false);
+            self.scan(level, to, to, self.bounds[self.bounds.len() - 1], false, false);
             same(&values, &self.want(self.input), "in place");
             let blank = vec![A::zeroed(); self.input.len()];
-            for (offset, stream) in [(0, true), (3, true), (1, false)] {
+            let ways = [(0, true, false), (3, true, false), (1, false, false), (2, false, true)];
+            for (offset, stream, at_once) in ways {
                 let mut room = vec![A::zeroed(); offset + blank.len()].into_boxed_slice();
                 let to = room[offset..].as_mut_ptr();
-                self.scan(level, self.input.as_ptr(), to, self.input.len(), stream);
+                self.scan(level, self.input.as_ptr(), to, self.input.len(), stream, at_once);
                 same(&room[offset..], &self.want(&blank), "out of place");
             }
         }
     }
 
-    fn scan(&self, level: Level, from: *const A, to: *mut A, readable: usize, stream: bool) {
+    fn scan(
+        &self,
+        level: Level,
+        from: *const A,
+        to: *mut A,
+        readable: usize,
+        stream: bool,
+        at_once: bool,
+    ) {
         let Self { operator, kind, init, bounds, .. } = *self;
         let (mut room, element) = (Room::new(), PhantomData::<A>);
         let stage = room.of::<u8>(STAGE_BYTES);
         let mut outlet = Outlet::new(stage, to.cast(), stream);
         let out = &mut outlet;
         let wanted = Wanted { far: out.stream(), looked_at: None };
-        level.run(Medium { operator, kind, init, from, bounds, readable, out, wanted, element });
+        let medium =
+            Medium { operator, kind, init, from, bounds, readable, out, at_once, wanted, element };
+        level.run(medium);
         // SAFETY: the values are this call's.
         unsafe { outlet.finish() };
     }

@@ -18,17 +18,17 @@ unsafe impl Words for W32 {
     type Column = [__m256i; 4];
     type Simd = Simd;
     type Row = [[__m256i; 4]; 4];
+    type Group = [__m256i; 4];
 
     const LANES: usize = 8;
 
     #[inline(always)]
     unsafe fn split(row: *const u32) -> Self::Row {
-        // SAFETY: the caller vouches for 512 readable bytes, which is 16 vectors, and for AVX2.
+        // SAFETY: the caller vouches for 512 readable bytes, which is 4 groups, and for AVX2.
         unsafe {
             let mut columns = [[_mm256_setzero_si256(); 4]; 4];
             for g in 0..4 {
-                let loaded = array(|i| load(row, 4 * g + i));
-                for (column, vector) in columns.iter_mut().zip(transpose4(loaded)) {
+                for (column, vector) in columns.iter_mut().zip(Self::split_group(row.add(32 * g))) {
                     column[g] = vector;
                 }
             }
@@ -38,13 +38,26 @@ unsafe impl Words for W32 {
 
     #[inline(always)]
     unsafe fn join(columns: Self::Row, row: *mut u32) {
-        // SAFETY: the caller vouches for 512 writable bytes, which is 16 vectors, and for AVX2.
+        // SAFETY: the caller vouches for 512 writable bytes, which is 4 groups, and for AVX2.
         unsafe {
             for g in 0..4 {
-                let vectors = transpose4(map(columns, |column| column[g]));
-                for (i, vector) in vectors.into_iter().enumerate() {
-                    store(row, 4 * g + i, vector);
-                }
+                Self::join_group(map(columns, |column| column[g]), row.add(32 * g));
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn split_group(group: *const u32) -> Self::Group {
+        // SAFETY: the caller vouches for 4 readable vectors, and for AVX2.
+        unsafe { transpose4(array(|i| load(group, i))) }
+    }
+
+    #[inline(always)]
+    unsafe fn join_group(group: Self::Group, to: *mut u32) {
+        // SAFETY: the caller vouches for 4 writable vectors, and for AVX2.
+        unsafe {
+            for (i, vector) in transpose4(group).into_iter().enumerate() {
+                store(to, i, vector);
             }
         }
     }

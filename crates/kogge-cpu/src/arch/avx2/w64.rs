@@ -18,16 +18,17 @@ unsafe impl Words for W64 {
     type Column = [__m256i; 8];
     type Simd = Simd;
     type Row = [[__m256i; 8]; 2];
+    type Group = [__m256i; 2];
 
     const LANES: usize = 4;
 
     #[inline(always)]
     unsafe fn split(row: *const u64) -> Self::Row {
-        // SAFETY: the caller vouches for 512 readable bytes, which is 16 vectors, and for AVX2.
+        // SAFETY: the caller vouches for 512 readable bytes, which is 8 groups, and for AVX2.
         unsafe {
             let mut columns = [[_mm256_setzero_si256(); 8]; 2];
             for g in 0..8 {
-                let [first, second] = transpose2([load(row, 2 * g), load(row, 2 * g + 1)]);
+                let [first, second] = Self::split_group(row.add(8 * g));
                 columns[0][g] = first;
                 columns[1][g] = second;
             }
@@ -37,13 +38,27 @@ unsafe impl Words for W64 {
 
     #[inline(always)]
     unsafe fn join(columns: Self::Row, row: *mut u64) {
-        // SAFETY: the caller vouches for 512 writable bytes, which is 16 vectors, and for AVX2.
+        // SAFETY: the caller vouches for 512 writable bytes, which is 8 groups, and for AVX2.
         unsafe {
             for g in 0..8 {
-                let [first, second] = transpose2([columns[0][g], columns[1][g]]);
-                store(row, 2 * g, first);
-                store(row, 2 * g + 1, second);
+                Self::join_group([columns[0][g], columns[1][g]], row.add(8 * g));
             }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn split_group(group: *const u64) -> Self::Group {
+        // SAFETY: the caller vouches for 2 readable vectors, and for AVX2.
+        unsafe { transpose2([load(group, 0), load(group, 1)]) }
+    }
+
+    #[inline(always)]
+    unsafe fn join_group(group: Self::Group, to: *mut u64) {
+        // SAFETY: the caller vouches for 2 writable vectors, and for AVX2.
+        unsafe {
+            let [first, second] = transpose2(group);
+            store(to, 0, first);
+            store(to, 1, second);
         }
     }
 
