@@ -57,6 +57,8 @@ impl Asking {
 pub(crate) struct Wanted {
     /// Whether elements come from a memory that is so far away that L1 waits for too few lines at a time.
     pub(crate) far: bool,
+    /// Where elements are asked for to, unless they are far.
+    pub(crate) cache: Cache,
     /// What is looked at of each place before it is scanned, such as its key, if that too should be asked for: where that
     /// of the first place lies, and bytes of each.
     pub(crate) looked_at: Option<(*const u8, usize)>,
@@ -71,7 +73,8 @@ impl Wanted {
         looked_at: impl FnOnce() -> Option<(*const u8, usize)>,
     ) -> Self {
         let far = cpu == Cpu::Mesh && bytes >= tuning::stream_bytes(cpu);
-        Self { far, looked_at: if far { looked_at() } else { None } }
+        let cache = if bytes >= tuning::stream_bytes(cpu) { Cache::for_memory_of(cpu) } else { Cache::L1 };
+        Self { far, cache, looked_at: if far { looked_at() } else { None } }
     }
 
     /// The same from a place on.
@@ -88,7 +91,7 @@ impl Wanted {
             Cache::L2.ask::<BYTES>(from.wrapping_add(ahead));
             Cache::L1.ask::<BYTES>(from.wrapping_add(ahead / 4));
         } else {
-            Cache::L1.ask::<BYTES>(from.wrapping_add(ahead));
+            self.cache.ask::<BYTES>(from.wrapping_add(ahead));
         }
     }
 

@@ -46,7 +46,13 @@ impl Cache {
     /// are slower.)
     #[inline]
     pub(crate) fn for_memory() -> Self {
-        match Cpu::detect() {
+        Self::for_memory_of(Cpu::detect())
+    }
+
+    /// The same for a kind of CPU.
+    #[inline]
+    pub(crate) fn for_memory_of(cpu: Cpu) -> Self {
+        match cpu {
             Cpu::Common => Self::L1,
             Cpu::Mesh | Cpu::Zen4 => Self::L2,
         }

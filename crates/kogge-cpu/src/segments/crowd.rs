@@ -3,7 +3,7 @@
 //! more than a row go as everywhere else, and so do the last ones of a piece, behind which a chunk might
 //! reach into what others write.
 
-use super::short::{BATCH, Batches};
+use super::short::{BATCH, Batches, SPARSE};
 use super::starts::{Segments, Starts};
 use super::{Done, Job};
 use crate::algorithm::cut::{Chunks, Cut, PLACES, WORDS};
@@ -379,7 +379,7 @@ where
     fn sparse(&self, mask: &Mask, places: Range<usize>) -> bool {
         let heads = mask.heads(places.start);
         let count: u32 = heads[1..=places.len().div_ceil(64)].iter().map(|w| w.count_ones()).sum();
-        count as usize * 24 <= places.len()
+        count as usize * SPARSE <= places.len()
     }
 
     /// The length of the segments of these places, if they all have one, of a quarter of a row at least, that leaves no

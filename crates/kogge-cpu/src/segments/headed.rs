@@ -63,8 +63,8 @@ where
         let mut through = self.request.operator.identity();
         let mut at = start;
         // Beside keys elements are quicker from L1.
-        let Wanted { far, looked_at } = self.wanted;
-        let wanted = Wanted { far: far && looked_at.is_none(), looked_at };
+        let Wanted { far, cache, looked_at } = self.wanted;
+        let wanted = Wanted { far: far && looked_at.is_none(), cache, looked_at };
         while at < end {
             let len = self.together(at, start..end);
             level.run(See { starts: &mut starts, places: at..at + len, heads: &mut heads });

@@ -257,6 +257,7 @@ where
                 }
                 if const { windows::longest::<T, A, O>().is_some() }
                     && let Some(longest) = crowded
+                    && !self.sparse(segments, pieces.starts(piece))
                 {
                     return match even {
                         Some(len) => self.crowd_alike(len, pieces.starts(piece)),
@@ -279,6 +280,17 @@ where
                 unsafe { self.one(start..end, number, self.plan.threads) };
             }
             end = done.first.unwrap_or(end);
+        }
+    }
+
+    /// Whether segments start in these places that are long enough on average to go one by one, if that is known.
+    fn sparse<S: Segments>(&self, segments: &S, places: Range<usize>) -> bool {
+        let before = [places.start, places.end].map(|place| segments.before(place));
+        match before {
+            [Some(first), Some(last)] => {
+                (last - first) * short::SPARSE <= places.len().min(self.len - places.start)
+            }
+            _ => false,
         }
     }
 

@@ -13,6 +13,9 @@ use kogge_core::{Accumulate, Direction, Element, Operator};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
+/// Elements of segments, on average, from which they are quicker one by one.
+pub(super) const SPARSE: usize = 24;
+
 /// Segments a batch.
 pub(super) const BATCH: usize = 64;
 

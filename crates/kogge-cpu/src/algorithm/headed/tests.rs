@@ -102,7 +102,8 @@ impl<A: Element + Debug, O: Operator<A>> Case<'_, A, O> {
     unsafe fn scan<P: Masked>(&self, from: *const A, to: *mut A, stream: bool) -> A {
         let Self { operator, kind, init, heads, input, through } = *self;
         let len = input.len();
-        let wanted = Wanted { far: stream, looked_at: stream.then_some((from.cast(), 3)) };
+        let looked_at = stream.then_some((from.cast(), 3));
+        let wanted = Wanted { far: stream, cache: Cache::L1, looked_at };
         let places = Headed { operator, kind, init, from, to, heads, len, through, stream, wanted };
         // SAFETY: passed on; arrays need no CPU feature.
         unsafe {

@@ -69,7 +69,7 @@ impl<A: Element + Accumulate<A> + Debug, O: Operator<A>> Case<'_, A, O> {
         let stage = room.of::<u8>(STAGE_BYTES);
         let mut outlet = Outlet::new(stage, to.cast(), stream);
         let out = &mut outlet;
-        let wanted = Wanted { far: out.stream(), looked_at: None };
+        let wanted = Wanted { far: out.stream(), cache: Cache::L1, looked_at: None };
         let medium =
             Medium { operator, kind, init, from, bounds, readable, out, at_once, wanted, element };
         level.run(medium);

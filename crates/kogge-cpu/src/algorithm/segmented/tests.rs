@@ -65,7 +65,11 @@ impl<A: Element + Accumulate<A> + PartialEq + Debug, O: Operator<A>> Case<'_, A,
                     readable: if in_place { places.clone() } else { 0..input.len() },
                     places,
                     out: &mut out,
-                    wanted: Wanted { far: stream, looked_at: stream.then_some((to.cast(), 3)) },
+                    wanted: Wanted {
+                        far: stream,
+                        cache: Cache::L1,
+                        looked_at: stream.then_some((to.cast(), 3)),
+                    },
                     element: PhantomData,
                 });
                 // SAFETY: the values are this call's.
