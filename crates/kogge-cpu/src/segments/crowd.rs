@@ -61,9 +61,13 @@ where
         let mut at = first;
         let long = loop {
             mask.see(self.request.level, &mut starts, at);
-            let short = mask.short(at, longest, known);
             // SAFETY: passed on; the segments follow one another.
             unsafe {
+                if let Some(next) = crowd.few(&mask, at) {
+                    at = next;
+                    continue;
+                }
+                let short = mask.short(at, longest, known);
                 if short > at {
                     crowd.short(&mask, at..short);
                     at = short;
@@ -333,6 +337,34 @@ where
         Self { job, chunks, cut_alike: (0, 0), stage, batches, bounds, count: 0 }
     }
 
+    /// If those are few that start in a mask behind the one `at` some place, leaves all for later but for the last, and says
+    /// where that starts.
+    ///
+    /// # Safety
+    ///
+    /// They must be this thread's.
+    unsafe fn few(&mut self, mask: &Mask, at: usize) -> Option<usize> {
+        self.job.medium()?;
+        let (first, bit) = (mask.word(at), (at - mask.base) % 64);
+        let words = &mask.heads[1 + first..=mask.seen.min(first + WORDS)];
+        let count: u32 = words.iter().map(|word| word.count_ones()).sum();
+        if count as usize * SPARSE > 64 * words.len() {
+            return None;
+        }
+        let (mut start, mut from) = (at, !1u64 << bit);
+        for (w, word) in words.iter().enumerate() {
+            let mut heads = word & from;
+            from = !0;
+            while heads != 0 {
+                let next = mask.first(at) + 64 * w + heads.trailing_zeros() as usize;
+                // SAFETY: passed on.
+                unsafe { self.long(start..next) };
+                (start, heads) = (next, heads & (heads - 1));
+            }
+        }
+        (start > at).then_some(start)
+    }
+
     /// Cuts the segments of these places into chunks.
     fn cut(&mut self, mask: &Mask, places: Range<usize>) {
         let [_, heads @ .., _] = mask.heads(places.start);
@@ -358,13 +390,6 @@ where
                     self.long(at..next);
                     at = next;
                 }
-            } else if self.sparse(mask, places.clone()) {
-                let mut at = places.start;
-                while at < places.end {
-                    let next = mask.next(at).expect("short segments end where others start");
-                    self.long(at..next);
-                    at = next;
-                }
             } else if let Some(len) = self.alike(mask, places.clone()) {
                 self.windows_alike(len, places);
             } else if places.len() < FEW_IN_CACHE && !self.job.plan.stream
@@ -374,12 +399,6 @@ where
                 self.windows(mask.first(places.start), places);
             }
         }
-    }
-
-    fn sparse(&self, mask: &Mask, places: Range<usize>) -> bool {
-        let heads = mask.heads(places.start);
-        let count: u32 = heads[1..=places.len().div_ceil(64)].iter().map(|w| w.count_ones()).sum();
-        count as usize * SPARSE <= places.len()
     }
 
     /// The length of the segments of these places, if they all have one, of a quarter of a row at least, that leaves no

@@ -135,7 +135,7 @@ where
     /// Elements of the longest segments that go row by row, one after another, to where values leave past
     /// the caches; `None` where they don't, where elements are not their own accumulators, or segments have
     /// something of their own. (In cache, values that go where they belong at once are faster.)
-    fn medium(&self) -> Option<usize> {
+    pub(super) fn medium(&self) -> Option<usize> {
         if const { headed::<A, O>() } {
             return None;
         }
