@@ -58,7 +58,6 @@ pub(crate) unsafe trait Words: Copy {
     /// Lanes of a register; a power of two.
     const LANES: usize;
 
-
     /// The row at `row`, column by column. The lanes are in an order of the hardware's own, in
     /// which lane 0 is chunk 0.
     ///

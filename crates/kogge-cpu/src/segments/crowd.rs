@@ -3,13 +3,13 @@
 //! more than a row go as everywhere else, and so do the last ones of a piece, behind which a chunk might
 //! reach into what others write.
 
-use super::short::{BATCH, Batches, SPARSE};
+use super::short::{BATCH, Batches, sparse};
 use super::starts::{Segments, Starts};
 use super::{Done, Job};
 use crate::algorithm::cut::{Chunks, Cut, PLACES, WORDS};
 use crate::algorithm::segmented::{self, MOST, Segmented};
 use crate::algorithm::windows::{self, Windows, stage_bytes};
-use crate::arch::stream::{self, LINE};
+use crate::arch::stream;
 use crate::arch::{CHUNKS, Words, Work};
 use crate::descent::Room;
 use crate::engine::same;
@@ -71,7 +71,9 @@ where
                 if short > at {
                     crowd.short(&mask, at..short);
                     at = short;
-                } else if let Some(next) = mask.next(at).or_else(|| starts.next_below(end)) {
+                } else if let Some(next) =
+                    mask.next(at).or_else(|| mask.find(self.request.level, &mut starts))
+                {
                     crowd.long(at..next);
                     at = next;
                 } else {
@@ -224,6 +226,24 @@ impl Mask {
         }
     }
 
+    /// Looks on, where no segment starts in the rest of what was seen, until one does.
+    fn find<S: Starts>(&mut self, level: crate::Level, starts: &mut S) -> Option<usize> {
+        loop {
+            let from = self.base + 64 * self.seen;
+            if from >= self.end {
+                return None;
+            }
+            self.heads[1..=self.seen].fill(0);
+            let words = WORDS.min((self.end - from).div_ceil(64));
+            (self.base, self.seen) = (from, words);
+            let heads = &mut self.heads[1..=words];
+            level.run(See { starts, from, end: self.end, heads });
+            if let Some(w) = self.heads[1..=words].iter().position(|&heads| heads != 0) {
+                return Some(from + 64 * w + self.heads[1 + w].trailing_zeros() as usize);
+            }
+        }
+    }
+
     /// Where the segments end that follow one another from the one on that starts `at` some place, have
     /// up to `longest` elements, and end at `known` at the latest, as far as one mask goes.
     fn short(&self, at: usize, longest: usize, known: usize) -> usize {
@@ -257,24 +277,6 @@ impl Mask {
             last = if none { last } else { place + (heads | 1).ilog2() as usize };
         }
         last
-    }
-
-    /// Whether a segment starts every `len` of these places, from the first on, and no other does.
-    fn has_every(&self, len: usize, places: Range<usize>) -> bool {
-        let (heads, by) = (self.heads(places.start), (places.start - self.base) % 64);
-        let (mut head, mut left) = (0, places.len());
-        heads[1..].windows(2).take(left.div_ceil(64)).all(|pair| {
-            let word = pair[0] >> by | pair[1] << 1 << (63 - by);
-            let mut every = 0;
-            while head < 64 {
-                every |= 1 << head;
-                head += len;
-            }
-            head -= 64;
-            let behind = if left < 64 { !0 << left } else { 0 };
-            left = left.saturating_sub(64);
-            (word ^ every) & !behind == 0
-        })
     }
 
     /// Where the first segment starts after that `at` some place, as far as can be seen.
@@ -315,8 +317,6 @@ impl<S: Starts> Work for See<'_, S> {
 struct Crowd<'a, 'b, 'c, T, U, A, O> {
     job: &'a Job<'b, 'c, T, U, A, O>,
     chunks: Box<Chunks>,
-    /// The length of the segments that were cut into those chunks, if they all have one, and their places.
-    cut_alike: (usize, usize),
     stage: Room,
     batches: Batches<'a, 'b, 'c, T, U, A, O>,
     /// Where segments start that are no windows' and follow one another, and where the last ends.
@@ -334,7 +334,7 @@ where
     fn new(job: &'a Job<'b, 'c, T, U, A, O>) -> Self {
         let (chunks, stage) = (Box::new(Chunks::new()), Room::new());
         let (batches, bounds) = (Batches::new(job, 0), [0; BATCH + 1]);
-        Self { job, chunks, cut_alike: (0, 0), stage, batches, bounds, count: 0 }
+        Self { job, chunks, stage, batches, bounds, count: 0 }
     }
 
     /// If those are few that start in a mask behind the one `at` some place, leaves all for later but for the last, and says
@@ -348,7 +348,7 @@ where
         let (first, bit) = (mask.word(at), (at - mask.base) % 64);
         let words = &mask.heads[1 + first..=mask.seen.min(first + WORDS)];
         let count: u32 = words.iter().map(|word| word.count_ones()).sum();
-        if count as usize * SPARSE > 64 * words.len() {
+        if count as usize * const { sparse::<A>() } > 64 * words.len() {
             return None;
         }
         let (mut start, mut from) = (at, !1u64 << bit);
@@ -371,7 +371,6 @@ where
         let first = mask.first(places.start);
         let (places, element) = (places.start - first..places.end - first, PhantomData::<T>);
         let chunks = &mut self.chunks;
-        self.cut_alike = (0, 0);
         self.job.request.level.run(Cut { heads, places, chunks, element });
     }
 
@@ -390,8 +389,6 @@ where
                     self.long(at..next);
                     at = next;
                 }
-            } else if let Some(len) = self.alike(mask, places.clone()) {
-                self.windows_alike(len, places);
             } else if places.len() < FEW_IN_CACHE && !self.job.plan.stream
                 || !self.segmented(mask, places.clone())
             {
@@ -399,36 +396,6 @@ where
                 self.windows(mask.first(places.start), places);
             }
         }
-    }
-
-    /// The length of the segments of these places, if they all have one, of a quarter of a row at least, that leaves no
-    /// room in windows, and where values go past the caches those are whole lines.
-    ///
-    /// (What is cut into chunks once serves them all: runs of 64 equal keys, in cache, are scanned 1.4 times as fast on a
-    /// Zen 4 as where they lie; of 8 and 16 they would be slower.)
-    fn alike(&self, mask: &Mask, places: Range<usize>) -> Option<usize> {
-        let (chunk, row) = const { (Order::of::<T>().chunk(), Order::of::<T>().row()) };
-        let len = mask.next(places.start)?.min(places.end) - places.start;
-        let bytes = |count: usize| count * size_of::<A>();
-        let lines = [self.job.to.addr() + bytes(places.start), bytes(len)];
-        let lines = lines.iter().all(|bytes| bytes.is_multiple_of(LINE));
-        let windows = len >= row / 4 && len.is_multiple_of(chunk);
-        let windows = windows && (lines || !self.job.plan.stream);
-        (windows && mask.has_every(len, places)).then_some(len)
-    }
-
-    /// Scans the segments of these places, all of so many elements.
-    ///
-    /// # Safety
-    ///
-    /// As for [`windows`](Self::windows).
-    unsafe fn windows_alike(&mut self, len: usize, places: Range<usize>) {
-        if self.cut_alike != (len, places.len()) {
-            self.cut(&Mask::every(len), 0..places.len());
-            self.cut_alike = (len, places.len());
-        }
-        // SAFETY: passed on; they were cut, these or others that lie alike.
-        unsafe { self.windows(places.start, places) };
     }
 
     /// Scans the segments of these places, all short, where they lie, if the elements and the level have
@@ -537,28 +504,6 @@ mod tests {
         let filled = |len: usize| fill_windows::<f32>(len);
         assert!([4, 8, 12, 64, 68, 100, 128, 39, 63, 99, 127].into_iter().all(filled));
         assert!(![1, 2, 3, 5, 7, 9, 31, 65, 70, 79].into_iter().any(filled));
-    }
-
-    #[test]
-    fn heads_at_equal_steps() {
-        let (chunk, places) = (4, |at: usize, count: usize| at..at + count);
-        for (len, at) in [(4, 0), (32, 0), (64, 3), (100, 63), (128, 64), (300, 200)] {
-            let count = 900 / len * len;
-            let with = |other: Option<usize>| {
-                let mut mask = Mask::new(1_000, 4_000);
-                let heads = (at..at + count).step_by(len).chain(other);
-                heads.for_each(|head| mask.heads[1 + head / 64] ^= 1 << (head % 64));
-                // What is before or behind doesn't count.
-                mask.heads[1] |= !(!0 << at.min(63));
-                mask.heads[1 + (at + count) / 64] |= !0 << ((at + count) % 64);
-                mask.has_every(len, places(1_000 + at, count))
-            };
-            assert!(with(None), "{len} at {at}");
-            for head in [at, at + len, at + count - len, at + 1, at + count - 1, at + count - chunk]
-            {
-                assert!(!with(Some(head)), "{len} at {at}, another at {head}");
-            }
-        }
     }
 
     /// Goes along segments as a piece does, and compares what a mask tells with what offsets say.

@@ -285,10 +285,14 @@ where
 
     /// Whether segments start in these places that are long enough on average to go one by one, if that is known.
     fn sparse<S: Segments>(&self, segments: &S, places: Range<usize>) -> bool {
+        if self.medium().is_none() {
+            return false;
+        }
         let before = [places.start, places.end].map(|place| segments.before(place));
         match before {
             [Some(first), Some(last)] => {
-                (last - first) * short::SPARSE <= places.len().min(self.len - places.start)
+                let places = places.len().min(self.len - places.start);
+                (last - first) * const { short::sparse::<A>() } <= places
             }
             _ => false,
         }

@@ -14,7 +14,12 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
 /// Elements of segments, on average, from which they are quicker one by one.
-pub(super) const SPARSE: usize = 24;
+///
+/// (On a Zen 4, `f32`: of up to 31 elements by lot they are 1.1 times as fast then, of up to 63 1.5 times.)
+pub(super) const fn sparse<A>() -> usize {
+    let size = if size_of::<A>() > 0 { size_of::<A>() } else { 1 };
+    96 / size + 1
+}
 
 /// Segments a batch.
 pub(super) const BATCH: usize = 64;

@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::arch::ordered::{self, bytes::V};
+use crate::arch::stream::Cache;
 use kogge_core::ops::{Max, Sum};
 use std::fmt::Debug;
 

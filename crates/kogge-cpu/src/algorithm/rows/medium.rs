@@ -15,8 +15,8 @@ use super::steps::{chunks, closed, finish};
 use crate::algorithm::asking::{AHEAD, Wanted};
 use crate::algorithm::lanes::{Vectors, splat};
 use crate::algorithm::outlet::Outlet;
-use crate::arch::{CHUNKS, Words};
 use crate::arch::stream::ROW;
+use crate::arch::{CHUNKS, Words};
 use kogge_core::{Element, Kind, Operator};
 use std::mem::MaybeUninit;
 
@@ -323,6 +323,8 @@ where
         let kind = if EXCLUSIVE { Kind::Exclusive } else { Kind::Inclusive };
         let Prepared { row, chunks } = row;
         // SAFETY: by contract.
-        unsafe { finish::<H, A, O, W, _>(self.operator, kind, *row, chunks, CHUNKS / H::LANES, before) }
+        unsafe {
+            finish::<H, A, O, W, _>(self.operator, kind, *row, chunks, CHUNKS / H::LANES, before)
+        }
     }
 }

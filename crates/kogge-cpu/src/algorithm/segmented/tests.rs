@@ -4,6 +4,7 @@
 use super::*;
 use crate::algorithm::outlet::STAGE_BYTES;
 use crate::arch::Level;
+use crate::arch::stream::Cache;
 use crate::descent::Room;
 use kogge_core::ops::Sum;
 use kogge_core::{Accumulate, from_fn, reference};
