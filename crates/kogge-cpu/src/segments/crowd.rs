@@ -529,7 +529,8 @@ mod tests {
                 assert!(word >> ((head - mask.base) % 64) & 1 == 1, "{head} from {at} of {end}");
             }
             if last == j {
-                let next = mask.next(at).or_else(|| starts.next_below(end)).unwrap_or(end);
+                let next = mask.next(at).or_else(|| mask.find(Level::detect(), &mut starts));
+                let next = next.unwrap_or(end);
                 assert_eq!(next, offsets[j + 1], "after {at} of {end}");
                 last += 1;
             }
