@@ -1,7 +1,7 @@
-//! The segments of a piece where short ones are many: seen as a mask of their heads, and scanned
-//! [where they lie](crate::algorithm::segmented) or [by windows](crate::algorithm::windows). Segments of
-//! more than a row go as everywhere else, and so do the last ones of a piece, behind which a chunk might
-//! reach into what others write.
+//! The segments of a piece as a mask of their heads. Where these are many they are scanned
+//! [where they lie](crate::algorithm::segmented) or [by windows](crate::algorithm::windows); where they are
+//! [few](sparse), one after another, and so are those of more than a row, and the last ones of a piece, behind which a chunk
+//! might reach into what others write.
 
 use super::short::{BATCH, Batches, sparse};
 use super::starts::{Segments, Starts};

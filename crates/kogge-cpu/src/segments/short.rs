@@ -1,4 +1,4 @@
-//! Many short segments in one call.
+//! Segments that go one after another, many in one call.
 
 use super::Job;
 use crate::algorithm::headed::headed;
@@ -137,9 +137,8 @@ where
     A: Element,
     O: Operator<A>,
 {
-    /// Elements of the longest segments that go row by row, one after another, to where values leave past
-    /// the caches; `None` where they don't, where elements are not their own accumulators, or segments have
-    /// something of their own. (In cache, values that go where they belong at once are faster.)
+    /// Elements of the longest segments that go row by row, one after another; `None` where they don't, where elements are
+    /// not their own accumulators, or segments have something of their own.
     pub(super) fn medium(&self) -> Option<usize> {
         if const { headed::<A, O>() } {
             return None;

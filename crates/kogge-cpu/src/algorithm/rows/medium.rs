@@ -15,7 +15,7 @@ use super::steps::{chunks, closed, finish};
 use crate::algorithm::asking::{AHEAD, Wanted};
 use crate::algorithm::lanes::{Vectors, splat};
 use crate::algorithm::outlet::Outlet;
-use crate::arch::stream::ROW;
+use crate::arch::stream::{LINE, ROW};
 use crate::arch::{CHUNKS, Words};
 use kogge_core::{Element, Kind, Operator};
 use std::mem::MaybeUninit;
@@ -82,8 +82,6 @@ struct Scanning<'a, H: Words, A, O, const W: usize, const EXCLUSIVE: bool> {
 #[derive(Clone, Copy)]
 struct At {
     place: usize,
-    /// Its elements.
-    len: usize,
     /// Whether it is the first of its segment.
     first: bool,
 }
@@ -150,17 +148,17 @@ where
         unsafe {
             let mut row = self.prepare(at);
             loop {
-                // Behind the last row it is prepared once more, which does no harm.
-                let next = self.next();
-                let behind = self.prepare(next.unwrap_or(at));
+                let Some(next) = self.next() else {
+                    return self.finish(at, &row);
+                };
+                let behind = self.prepare(next);
                 self.finish(at, &row);
-                let Some(next) = next else { return };
-                at = next;
-                let next = self.next();
-                row = self.prepare(next.unwrap_or(at));
-                self.finish(at, &behind);
-                let Some(next) = next else { return };
-                at = next;
+                let Some(after) = self.next() else {
+                    return self.finish(next, &behind);
+                };
+                row = self.prepare(after);
+                self.finish(next, &behind);
+                at = after;
             }
         }
     }
@@ -177,9 +175,9 @@ where
             self.end = end;
             (self.bound, first) = (self.bound + 1, true);
         }
-        let (place, len) = (self.place, Self::LEN.min(self.end - self.place));
-        self.place += len;
-        Some(At { place, len, first })
+        let place = self.place;
+        self.place = self.end.min(place + Self::LEN);
+        Some(At { place, first })
     }
 
     /// Scans a short segment.
@@ -193,7 +191,7 @@ where
         // SAFETY: by contract; rows are plain arrays.
         unsafe {
             let mut room = MaybeUninit::<H::Group>::uninit();
-            let from = self.elements::<{ ROW / 2 }>(place, room.as_mut_ptr().cast(), Self::GROUP);
+            let from = self.elements(place, room.as_mut_ptr().cast(), Self::GROUP);
             let group = H::split_group(from.cast());
             let mut row: H::Row = MaybeUninit::zeroed().assume_init();
             for (column, vector) in row.as_mut().iter_mut().zip(group.as_ref()) {
@@ -218,16 +216,14 @@ where
     ///
     /// As for [`scan`], and there must be room for so many bytes.
     #[inline(always)]
-    unsafe fn elements<const ASKED: usize>(
-        &self,
-        place: usize,
-        room: *mut A,
-        bytes: usize,
-    ) -> *const A {
+    unsafe fn elements(&self, place: usize, room: *mut A, bytes: usize) -> *const A {
         // SAFETY: by contract.
         unsafe {
             let from = self.segments.from.add(place);
-            self.segments.wanted.elements::<ASKED>(from.cast(), AHEAD);
+            for line in (0..bytes).step_by(LINE) {
+                let line = from.cast::<u8>().wrapping_add(line);
+                self.segments.wanted.elements::<LINE>(line, AHEAD);
+            }
             let left = (self.segments.readable - place) * size_of::<A>();
             if left >= bytes {
                 return from;
@@ -284,7 +280,7 @@ where
         // SAFETY: by contract.
         unsafe {
             let mut room = MaybeUninit::<H::Row>::uninit();
-            let from = self.elements::<ROW>(at.place, room.as_mut_ptr().cast(), ROW);
+            let from = self.elements(at.place, room.as_mut_ptr().cast(), ROW);
             let row = closed::<H, _>(H::split(from.cast()));
             let chunks = chunks::<H, A, O, W, _>(self.operator, &row, CHUNKS / H::LANES);
             Prepared { row, chunks }
