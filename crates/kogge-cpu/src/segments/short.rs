@@ -9,7 +9,7 @@ use crate::algorithm::part::{self, Part};
 use crate::arch::{Words, Work};
 use crate::descent::Room;
 use crate::engine::{Request, same};
-use kogge_core::{Accumulate, Direction, Element, Operator};
+use kogge_core::{Accumulate, Direction, Element, Operator, Order};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
@@ -139,12 +139,16 @@ where
 {
     /// Elements of the longest segments that go row by row, one after another; `None` where they don't, where elements are
     /// not their own accumulators, or segments have something of their own.
+    ///
+    /// In place values go through a stage, which is slower than what many rows of one segment need; elsewhere a stage is what
+    /// has them leave in whole lines, or there is none.
     pub(super) fn medium(&self) -> Option<usize> {
         if const { headed::<A, O>() } {
             return None;
         }
         let longest = const { medium::longest::<T, A, O>() }?;
-        self.crowded().map(|_| longest)
+        let in_place = const { Order::of::<T>().segment() };
+        self.crowded().map(|_| if self.in_place { longest.min(in_place) } else { longest })
     }
 }
 
