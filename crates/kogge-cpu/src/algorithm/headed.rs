@@ -9,10 +9,13 @@
 //! value, or the identity, which nothing may take in.
 
 use super::asking::Wanted;
-use super::free::{combine, splat};
+use super::format::Whole;
+use super::free::{combine, free, splat};
+use super::tile::{Beside, ScanSegment};
 use crate::arch::stream::LINE;
-use crate::arch::{Masked, MaskedOf, Words, Work};
+use crate::arch::{Level, Masked, MaskedOf, Words, Work};
 use kogge_core::{Element, Kind, Operator};
+use std::marker::PhantomData;
 
 /// Places of a word of a mask.
 pub(crate) const WORD: usize = 64;
@@ -50,6 +53,39 @@ pub(crate) struct Headed<'a, A, O> {
     pub(crate) stream: bool,
     /// From the first place on.
     pub(crate) wanted: Wanted,
+}
+
+/// Places without a head that are worth a call of a scan without segments.
+const PLAIN: usize = 4 * WORD;
+
+impl<A: Element, O: Operator<A>> Headed<'_, A, O> {
+    /// Scans the places, and gives the fold of the last segment so far.
+    pub(crate) fn scan(self, level: Level) -> A {
+        let words = &self.heads[..self.len / WORD];
+        let plain = self.len >= PLAIN && words.iter().fold(0, |heads, word| heads | word) == 0;
+        // What is looked at is asked for on the way.
+        let plain = plain && self.wanted.looked_at.is_none();
+        if const { !free::<Whole, A, O>() } || !plain {
+            return level.run(self);
+        }
+        let Self { operator, kind, from, to, len, through, stream, .. } = self;
+        let (before, after, types) = (Some(through), None, PhantomData);
+        let beside = Beside::Prefetch(self.wanted.cache);
+        level
+            .run(ScanSegment::<Whole, A, A, O> {
+                operator,
+                kind,
+                from,
+                to,
+                len,
+                before,
+                beside,
+                stream,
+                after,
+                types,
+            })
+            .0
+    }
 }
 
 /// A `match` on the size of a type, of which each type compiles its own arm alone.

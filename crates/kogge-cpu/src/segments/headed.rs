@@ -69,7 +69,7 @@ where
             let len = self.together(at, start..end);
             level.run(See { starts: &mut starts, places: at..at + len, heads: &mut heads });
             heads[0] |= u64::from(at == start);
-            through = level.run(Headed {
+            let headed = Headed {
                 operator: self.request.operator,
                 kind: self.request.kind,
                 init: self.parts.init(0),
@@ -80,7 +80,8 @@ where
                 through,
                 stream: self.plan.stream,
                 wanted: wanted.on(at),
-            });
+            };
+            through = headed.scan(level);
             at += len;
         }
     }

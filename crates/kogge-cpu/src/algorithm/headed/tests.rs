@@ -152,3 +152,28 @@ impl Operator<u16> for Left {
 fn operands_keep_their_order() {
     every_way(&Left, |bits| bits as u16);
 }
+
+/// Words without a head, which go another way, and with one at the end.
+#[test]
+fn a_call_without_heads() {
+    let input: Vec<u32> = (0..WORDS * WORD).map(|i| (i as u32).wrapping_mul(0x9e37_79b9)).collect();
+    for (len, head) in [(PLAIN, None), (WORDS * WORD, None), (PLAIN, Some(PLAIN - 1)), (WORD, None)]
+    {
+        for (kind, init) in [(Kind::Inclusive, None), (Kind::Exclusive, Some(9))] {
+            let mut heads = [0; WORDS];
+            head.into_iter().for_each(|place| heads[place / WORD] |= 1 << (place % WORD));
+            let (input, heads, operator) = (&input[..len], &heads[..len / WORD], &Sum);
+            let case = Case { operator, kind, init, heads, input, through: 7 };
+            let (want, fold) = case.want();
+            for level in Level::available() {
+                let mut values = vec![0; len];
+                let wanted = Wanted { far: false, cache: Cache::L1, looked_at: None };
+                let (from, to, through, stream) = (input.as_ptr(), values.as_mut_ptr(), 7, false);
+                let headed =
+                    Headed { operator, kind, init, from, to, heads, len, through, stream, wanted };
+                assert_eq!(headed.scan(level), fold, "{kind:?}, {len}, {head:?}, {}", level.name());
+                assert_eq!(values, want, "{kind:?}, {len}, {head:?}, {}", level.name());
+            }
+        }
+    }
+}
