@@ -71,6 +71,8 @@ impl<A: Element, O: Operator<A>> Headed<'_, A, O> {
         let Self { operator, kind, from, to, len, through, stream, .. } = self;
         let (before, after, types) = (Some(through), None, PhantomData);
         let beside = Beside::Prefetch(self.wanted.cache);
+        // What is streamed must not be in place there.
+        let stream = stream && from.addr() != to.addr();
         level
             .run(ScanSegment::<Whole, A, A, O> {
                 operator,

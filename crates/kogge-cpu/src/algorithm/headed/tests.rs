@@ -159,20 +159,49 @@ fn a_call_without_heads() {
     let input: Vec<u32> = (0..WORDS * WORD).map(|i| (i as u32).wrapping_mul(0x9e37_79b9)).collect();
     for (len, head) in [(PLAIN, None), (WORDS * WORD, None), (PLAIN, Some(PLAIN - 1)), (WORD, None)]
     {
-        for (kind, init) in [(Kind::Inclusive, None), (Kind::Exclusive, Some(9))] {
+        for (kind, init) in
+            [(Kind::Inclusive, None), (Kind::Exclusive, Some(9)), (Kind::Exclusive, None)]
+        {
             let mut heads = [0; WORDS];
             head.into_iter().for_each(|place| heads[place / WORD] |= 1 << (place % WORD));
             let (input, heads, operator) = (&input[..len], &heads[..len / WORD], &Sum);
             let case = Case { operator, kind, init, heads, input, through: 7 };
             let (want, fold) = case.want();
             for level in Level::available() {
-                let mut values = vec![0; len];
-                let wanted = Wanted { far: false, cache: Cache::L1, looked_at: None };
-                let (from, to, through, stream) = (input.as_ptr(), values.as_mut_ptr(), 7, false);
-                let headed =
-                    Headed { operator, kind, init, from, to, heads, len, through, stream, wanted };
-                assert_eq!(headed.scan(level), fold, "{kind:?}, {len}, {head:?}, {}", level.name());
-                assert_eq!(values, want, "{kind:?}, {len}, {head:?}, {}", level.name());
+                let same = |to: *mut u32, from: *const u32, stream: bool, how: &str| {
+                    let wanted = Wanted { far: false, cache: Cache::L1, looked_at: None };
+                    let through = 7;
+                    let places = Headed {
+                        operator,
+                        kind,
+                        init,
+                        from,
+                        to,
+                        heads,
+                        len,
+                        through,
+                        stream,
+                        wanted,
+                    };
+                    let name =
+                        format!("{how}, {kind:?} {init:?}, {len}, {head:?}, {}", level.name());
+                    assert_eq!(places.scan(level), fold, "{name}");
+                    // SAFETY: so many values were written.
+                    let values = unsafe { std::slice::from_raw_parts(to, len) };
+                    assert_eq!(values, want, "{name}");
+                };
+                let mut values = input.to_vec();
+                let first = values.as_mut_ptr();
+                for stream in [false, true] {
+                    // SAFETY: as many elements as values.
+                    unsafe { first.copy_from(input.as_ptr(), len) };
+                    same(first, first, stream, "in place");
+                }
+                let mut room = vec![0; WORD + len];
+                let line = (room.as_ptr().addr().wrapping_neg() % LINE) / 4;
+                for stream in [false, true] {
+                    same(room[line..].as_mut_ptr(), input.as_ptr(), stream, "out of place");
+                }
             }
         }
     }
