@@ -3,7 +3,7 @@
 //! Up to the Kogge–Stone values rows know nothing of each other, so they are prepared without regard to
 //! where segments start, each a row ahead of the one that is finished, as in a scan of many rows. The
 //! last row of a segment is scanned as a full one: what it holds of the next segments never moves towards
-//! the beginning. A segment of no more chunks than a register has lanes is scanned as such a [group](scan) alone: nothing
+//! the beginning. A segment of no more chunks than a register has lanes is scanned as one such group: nothing
 //! precedes it, and half of a row or more is saved.
 //!
 //! The next segment's values are put over what is stored behind a segment. They come to a [stage](Outlet), and leave it in
