@@ -116,18 +116,19 @@ fn about_a_row() {
     every_way(&operator, &[32, 31, 2], |bits| [bits, bits.rotate_left(7)]);
 }
 
-/// Elements of a group of chunks, one more and one less, whatever the lanes of a register.
+/// Elements of a group of chunks, one more and one less, whatever the lanes of a register. (Interpreted, these are 4.)
 #[test]
 fn about_a_group() {
+    let lens = |all: &'static [usize], interpreted| if cfg!(miri) { interpreted } else { all };
     let operator = from_fn(0u32, |x: u32, y: u32| x.wrapping_mul(3).wrapping_add(y));
-    every_way(&operator, &[15, 16, 17, 31, 32, 33, 63, 64, 65, 1, 64, 0, 64, 130, 5], |bits| {
-        bits as u32
-    });
-    every_way(&Sum, &[3, 4, 5, 7, 8, 9, 15, 16, 17, 1, 16, 0, 16, 70, 3], |bits| bits as f64);
+    let all = &[15, 16, 17, 31, 32, 33, 63, 64, 65, 1, 64, 0, 64, 130, 5];
+    every_way(&operator, lens(all, &[15, 16, 0, 17, 1]), |bits| bits as u32);
+    let all = &[3, 4, 5, 7, 8, 9, 15, 16, 17, 1, 16, 0, 16, 70, 3];
+    every_way(&Sum, lens(all, &[7, 8, 0, 9, 1]), |bits| bits as f64);
     let operator = from_fn([0; 4], |x: [u32; 4], y: [u32; 4]| {
         std::array::from_fn(|i| x[i].wrapping_mul(3).wrapping_add(y[3 - i]))
     });
-    every_way(&operator, &[4, 5, 8, 9, 16, 17, 15, 1, 33], |bits| {
+    every_way(&operator, lens(&[4, 5, 8, 9, 16, 17, 15, 1, 33], &[4, 0, 5, 1]), |bits| {
         [0, 9, 17, 33].map(|by| (bits >> by) as u32)
     });
 }
@@ -137,5 +138,7 @@ fn about_a_group() {
 fn more_than_a_stage() {
     let operator = from_fn(0u32, |x: u32, y: u32| x.wrapping_mul(3).wrapping_add(y));
     every_way(&operator, &[5, 18 * 128 + 3, 130], |bits| bits as u32);
-    every_way(&operator, &[21; 150], |bits| bits as u32);
+    if cfg!(not(miri)) {
+        every_way(&operator, &[21; 150], |bits| bits as u32);
+    }
 }
