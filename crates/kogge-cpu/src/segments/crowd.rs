@@ -17,11 +17,11 @@ use kogge_core::{Accumulate, Direction, Element, Operator, Order};
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// Places from which it is worth to find what all of a mask says. Fewer go as longer segments do, where
-/// those go [by rows](Batches).
+/// Places from which it is worth to find what all of a mask says, where values go past the caches. Fewer go
+/// [one after another](Batches).
 const FEW: usize = 64;
 
-/// The same where longer segments don't go by rows, as in cache. Fewer go by windows.
+/// The same in cache, where fewer go by windows.
 const FEW_IN_CACHE: usize = 256;
 
 impl<T, U, A, O> Job<'_, '_, T, U, A, O>

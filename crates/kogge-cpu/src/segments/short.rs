@@ -15,7 +15,7 @@ use std::mem::MaybeUninit;
 
 /// Elements of segments, on average, from which they are quicker one by one.
 ///
-/// (On a Zen 4, `f32`: of up to 31 elements by lot they are 1.1 times as fast then, of up to 63 1.5 times.)
+/// (On a Zen 4 `f32` in segments of 32 on average, by lot, are 1.3 times as fast then, of 64 twice.)
 pub(super) const fn sparse<A>() -> usize {
     let size = if size_of::<A>() > 0 { size_of::<A>() } else { 1 };
     96 / size + 1
