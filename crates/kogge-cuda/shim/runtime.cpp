@@ -9,13 +9,18 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
+#include <linux/futex.h>
 #include <memory>
 #include <random>
 #include <sched.h>
+#include <sys/syscall.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 // Saves the callee-saved registers and the stack of one fiber, and takes up another's.
@@ -56,6 +61,8 @@ enum : u64 { PATIENCE = 1 << 13 };
 // Turns without news after which threads that looked in vain may look again: one may come back to a slot without
 // waiting for it. Much fewer than a block has patience for.
 enum : u64 { TRUST = 1 << 6 };
+// A block that stands sleeps for so many turns, until another tells something or so many nanoseconds are over.
+enum : u64 { NAP = 1 << 4, NAP_NANOSECONDS = 50'000 };
 
 // A CUDA thread.
 struct Fiber {
@@ -210,12 +217,24 @@ struct Launch {
     const std::unique_ptr<Room>* rooms;
     u32 cluster;                   // blocks of a cluster
     std::atomic<u64> progress{0};  // steps of all blocks
-    std::atomic<u64> news{0};      // how often a block told others something
+    std::atomic<u32> news{0};      // how often a block told others something
+    std::atomic<u32> asleep{0};    // blocks that wait for that
     std::vector<Cluster> clusters = std::vector<Cluster>(blocks / cluster);
     // Of each block the progress at which it stands still, if it does.
     enum : u64 { GOES_ON = ~0ull, ENDED = GOES_ON - 1 };
     std::vector<std::atomic<u64>> stands = std::vector<std::atomic<u64>>(blocks);
 
+    void tell() {
+        news++;
+        if (asleep > 0) syscall(SYS_futex, &news, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+    }
+    // Until there are other news than these, or for a nap.
+    void sleep(u32 known) {
+        timespec nap = {0, NAP_NANOSECONDS};
+        asleep++;
+        syscall(SYS_futex, &news, FUTEX_WAIT_PRIVATE, known, &nap, nullptr, 0);
+        asleep--;
+    }
     // Whether all blocks stand still at the progress that still is.
     bool deadlocked() const {
         u64 now = progress;
@@ -270,7 +289,7 @@ void wait_for(bool (*ready)(const void*, u64), const void* of, u64 than) {
 }
 // Whether a thread comes back to a slot with no news since. A slot is kept until as many more have been seen, as in
 // Brent's search for a cycle, so that it doesn't matter how many are polled in turn.
-bool looks_in_vain(Fiber& f, const void* slot, u64 news) {
+bool looks_in_vain(Fiber& f, const void* slot, u32 news) {
     if (f.news != news) f.news = news, f.looks = 0, f.seen = nullptr;
     if (f.seen == slot) return true;
     if (std::has_single_bit(++f.looks)) f.seen = slot;
@@ -426,21 +445,28 @@ void resume(Block& b, Fiber& f) {
 // Ends the program once every block has had its turns and none went on.
 struct Watch {
     u64 seen = 0, turns = 0;
-    void look(Launch& launch, u32 index) {
+    void look(Launch& launch, u32 index, u64 more) {
         u64 progress = launch.progress.load(std::memory_order_relaxed);
         if (progress != seen) seen = progress, turns = 0;
-        if (++turns % PATIENCE) return;
+        turns += more;
+        if (turns < PATIENCE) return;
+        turns = 0;
         launch.stands[index] = seen;
         if (launch.deadlocked()) fail("deadlock: no thread of any block can go on");
     }
 };
 
 // The core is for the blocks that this one waits for: for a turn, or if it `stands`, until they tell it something.
-void let_others(Block& b, Watch& watch, bool stands, u64 news) {
-    for (u64 turns = 0; turns < TRUST; turns++) {
+void let_others(Block& b, Watch& watch, bool stands, u32 news) {
+    if (!stands) {
         sched_yield();
-        watch.look(*b.launch, b.index);
-        if (!stands || b.launch->news != news) return;
+        watch.look(*b.launch, b.index, 1);
+        return;
+    }
+    for (u64 turns = 0; turns < TRUST; turns += NAP) {
+        b.launch->sleep(news);
+        watch.look(*b.launch, b.index, NAP);
+        if (b.launch->news != news) return;
     }
     b.distrusts = true;
 }
@@ -450,7 +476,8 @@ void schedule(Block& b) {
     Watch watch;
     bool resumed = true;
     while (left > 0) {
-        u64 before = b.steps, news = b.launch->news;
+        u64 before = b.steps;
+        u32 news = b.launch->news;
         // Threads up or down from a random one on, some warps left out if last time somebody went on.
         u32 start = b.random() % threads, step = b.random() % 2 ? 1 : threads - 1;
         u32 skip = resumed ? b.random() & b.random() : 0;
@@ -566,7 +593,7 @@ bool all_arrived(const void* cluster, u64 threads) { return ((const Cluster*)clu
 u64 threads_of_a_cluster() { return (u64)current().launch->cluster * current().launch->threads; }
 void cluster_arrive() {
     if (own_cluster().arrived.fetch_add(1) >= threads_of_a_cluster()) fail("the cluster's barrier serves once");
-    current().launch->news++;
+    current().launch->tell();
     current().progress();
 }
 void cluster_wait() {
@@ -589,7 +616,7 @@ void send(u32 block, const void* to, u32 word, Barrier* barrier) {
         return mail.open;
     });
     if (!sent) fail("a store to a block that has ended");
-    b.launch->news++;
+    b.launch->tell();
     b.progress();
 }
 void store_remote(u32* to, u32 block, u32 word, Barrier* barrier) { send(block, to, word, barrier); }
@@ -606,7 +633,7 @@ void store_slot(void* to, u64 low, u64 high) {
     auto* slot = (unsigned __int128*)to;
     unsigned __int128 value = (unsigned __int128)high << 64 | low, seen = *slot, before;
     while ((before = __sync_val_compare_and_swap(slot, seen, value)) != seen) seen = before;
-    current().launch->news++;
+    current().launch->tell();
     current().progress();
 }
 void load_slot(const void* from, u64& low, u64& high) {

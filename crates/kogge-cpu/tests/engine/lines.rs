@@ -210,9 +210,9 @@ fn narrow_tables() {
             let request = Request { kind, level, init: None, ..Request::new(&four) };
             check::<u32, u32, u32, _>(&shape, &request, |i| make(i) as u32, None);
             let request = Request { kind, level, ..Request::new(&Sum) };
-            check::<i16, i16, i16, _>(&shape, &request, |i| make(i) as i16, None);
+            check::<u16, u16, u16, _>(&shape, &request, |i| make(i) as u16, None);
             let request = Request { kind, level, ..Request::new(&Sum) };
-            check::<i8, i8, i8, _>(&shape, &request, |i| make(i) as i8, None);
+            check::<u8, u8, u8, _>(&shape, &request, |i| make(i) as u8, None);
         }
     }
 }
@@ -238,14 +238,14 @@ fn lines_without_elements_have_totals() {
     let (line, outer) = Shape::row_major(&[2, 0, 3]).engine(1);
     let mut totals = [0; 6];
     let per = PerPart { inits: Some(&[1, 2, 3, 4, 5, 6]), totals: Some(&mut totals) };
-    let to = [0i32; 0].as_mut_ptr();
+    let to = [0u32; 0].as_mut_ptr();
     // SAFETY: no element is reached.
-    unsafe { scan_lines::<i32, i32, i32, _>(&request, per, to, to, line, &outer, true) }.unwrap();
+    unsafe { scan_lines::<u32, u32, u32, _>(&request, per, to, to, line, &outer, true) }.unwrap();
     assert_eq!(totals, [1, 2, 3, 4, 5, 6]);
     let per = PerPart { inits: Some(&[1, 2]), totals: None };
     // SAFETY: as above.
     let error =
-        unsafe { scan_lines::<i32, i32, i32, _>(&request, per, to, to, line, &outer, true) };
+        unsafe { scan_lines::<u32, u32, u32, _>(&request, per, to, to, line, &outer, true) };
     assert_eq!(
         error.unwrap_err().to_string(),
         "there are 2 initial values for 6 line(s); give one for each",

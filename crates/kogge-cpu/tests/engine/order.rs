@@ -108,7 +108,7 @@ fn sums_beyond_32_bits() {
 
 #[test]
 fn lengths_must_match() {
-    let request = Request::<_, i32>::new(&Sum);
+    let request = Request::<_, u32>::new(&Sum);
     let error = scan_into(&request, &[1, 2, 3], &mut [0; 2]).unwrap_err();
     assert_eq!(error, kogge_core::Error::LengthMismatch { input: 3, output: 2 });
 }

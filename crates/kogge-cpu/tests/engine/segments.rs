@@ -263,16 +263,16 @@ fn keys_are_compared_as_their_type_does() {
 
 #[test]
 fn what_does_not_fit_is_refused_and_nothing_written() {
-    let request = Request::<_, i32>::new(&Sum);
+    let request = Request::<_, u32>::new(&Sum);
     let mut values = [1, 2, 3];
     let mut totals = [0; 3];
-    let mut refused = |segments: &dyn Fn(&mut [i32], PerPart<'_, i32>) -> Result<(), Error>,
-                       per: PerPart<'_, i32>| {
+    let mut refused = |segments: &dyn Fn(&mut [u32], PerPart<'_, u32>) -> Result<(), Error>,
+                       per: PerPart<'_, u32>| {
         let error = segments(&mut values, per).unwrap_err();
         assert_eq!(values, [1, 2, 3]);
         error.to_string()
     };
-    let short = |data: &mut [i32], per: PerPart<'_, i32>| {
+    let short = |data: &mut [u32], per: PerPart<'_, u32>| {
         scan_segments_in_place(&request, &by_offsets(&[0, 2]), per, data)
     };
     assert_eq!(
@@ -280,14 +280,14 @@ fn what_does_not_fit_is_refused_and_nothing_written() {
         "the segments cover 2 elements but the input has 3; give one flag or key per element, or \
          a last offset that is the number of elements",
     );
-    let falling = |data: &mut [i32], per: PerPart<'_, i32>| {
+    let falling = |data: &mut [u32], per: PerPart<'_, u32>| {
         scan_segments_in_place(&request, &by_offsets(&[0, 2, 1, 3]), per, data)
     };
     assert_eq!(
         refused(&falling, PerPart::default()),
         "offset 2 is 1, below 2 before it; offsets never fall",
     );
-    let keys = |data: &mut [i32], per: PerPart<'_, i32>| {
+    let keys = |data: &mut [u32], per: PerPart<'_, u32>| {
         scan_segments_in_place(&request, &by_key(&[1, 1, 2]), per, data)
     };
     let per = PerPart { inits: None, totals: Some(&mut totals) };

@@ -259,15 +259,15 @@ fn segments_of_floats() {
 #[test]
 #[cfg_attr(miri, ignore = "the same unsafe code as for other operators")]
 fn segments_of_integers() {
-    segments(&Sum, 9, |random| random.next() as i8, None);
+    segments(&Sum, 9, |random| random.next() as u8, None);
     segments(&Sum, 9, |random| random.next() as u16, None);
-    segments(&Sum, 9, |random| random.next() as i64, None);
+    segments(&Sum, 9, Random::next, None);
     segments(&Min, 9, |random| random.next() as i16, None);
 }
 
 #[test]
 fn segments_of_integers_in_every_way() {
-    segments(&Sum, 9, |random| random.next() as i32, Some(by_key_and_heads));
+    segments(&Sum, 9, |random| random.next() as u32, Some(by_key_and_heads));
 }
 
 /// Any order gives these bits, but only of operands that are there, the left one first.
@@ -307,8 +307,8 @@ fn lines_of_every_length() {
 #[cfg_attr(miri, ignore = "the same unsafe code as for other operators")]
 fn lines_of_numbers() {
     lines(&Sum, 0.1, |random| random.float() as f32);
-    lines(&Sum, 9, |random| random.next() as i32);
-    lines(&Sum, 9, |random| random.next() as i64);
+    lines(&Sum, 9, |random| random.next() as u32);
+    lines(&Sum, 9, Random::next);
     lines(&Sum, 9, |random| random.next() as u8);
 }
 

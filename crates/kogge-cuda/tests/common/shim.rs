@@ -152,10 +152,9 @@ pub enum Build {
 }
 
 impl Build {
-    /// Few specimens run for a moment, less than optimising them takes; all of them for about as long, but for columns.
-    fn flags(self, main: &str) -> &'static [&'static str] {
+    /// Few specimens run for a moment, less than optimising them takes; all of them for about as long.
+    fn flags(self) -> &'static [&'static str] {
         match self {
-            Self::Every if main == "columns.cpp" => &["-O1"],
             Self::Every if thorough() => &["-Og", "-DKOGGE_ALL_WAYS"],
             Self::Every => &["-Og"],
             Self::Few => &["-O0", "-DKOGGE_FEW"],
@@ -184,7 +183,7 @@ impl Build {
         let program = folder.join("program");
         let include = format!("-I{}", folder.display());
         let mut flags = vec![include.as_str()];
-        flags.extend(self.flags(main));
+        flags.extend(self.flags());
         let only = specimen.map(|name| format!("-DKOGGE_ONLY=\"{name}\""));
         flags.extend(only.as_deref());
         if self == Self::Sanitized {

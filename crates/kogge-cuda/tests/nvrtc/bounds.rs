@@ -75,11 +75,13 @@ impl fmt::Display for Resources {
     }
 }
 
-/// Whether the gate compiles this one of some shapes for this device: each for sm_90, and one of them for each other
-/// architecture, which one depends on the element.
+/// Whether the gate compiles this one of some shapes for this device: each for sm_90, and for each other architecture one of
+/// them for every other size of elements, which one depends on the size.
 pub fn in_the_gate<T>(shape: usize, shapes: usize, device: usize) -> bool {
     let turn = shape + device + size_of::<T>().ilog2() as usize;
-    DEVICES[device].compute == (9, 0) || turn.is_multiple_of(shapes) || flag("KOGGE_FULL_MATRIX")
+    DEVICES[device].compute == (9, 0)
+        || turn.is_multiple_of(2 * shapes)
+        || flag("KOGGE_FULL_MATRIX")
 }
 
 /// Plans and compiles the kernel of lines: the plan, what a thread takes, and both in words.
