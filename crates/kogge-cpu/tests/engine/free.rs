@@ -60,7 +60,7 @@ fn integers_wrap() {
     let mut random = Random(3);
     sweep("u8", &Sum, 7, |_| random.next() as u8);
     sweep("u16", &Sum, 7, |_| random.next() as u16);
-    sweep("u32", &Sum, 7, |_| random.next() as u32);
+    sweep("u32", &Sum, 7u32, |_| random.next() as u32);
     sweep("u64", &Sum, 7, |_| random.next());
 }
 

@@ -109,6 +109,6 @@ fn sums_beyond_32_bits() {
 #[test]
 fn lengths_must_match() {
     let request = Request::<_, u32>::new(&Sum);
-    let error = scan_into(&request, &[1, 2, 3], &mut [0; 2]).unwrap_err();
+    let error = scan_into(&request, &[1u32, 2, 3], &mut [0u32; 2]).unwrap_err();
     assert_eq!(error, kogge_core::Error::LengthMismatch { input: 3, output: 2 });
 }
