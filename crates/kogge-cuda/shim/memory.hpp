@@ -9,7 +9,7 @@
 #include <initializer_list>
 
 // A program that goes on asking slots, which no deadlock is seen in, ends after so long. What tries faults answers within
-// seconds, most of them under the race detector, or has one.
+// seconds, or has one; the race detector takes several times as long.
 #if defined(KOGGE_FEW) && !defined(__SANITIZE_THREAD__)
 constexpr unsigned REQUEST_SECONDS = 10;
 #elif defined(KOGGE_FEW)

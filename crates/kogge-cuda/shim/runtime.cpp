@@ -228,7 +228,7 @@ struct Launch {
         news++;
         if (asleep > 0) syscall(SYS_futex, &news, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
     }
-    // Until there are other news than these, or for a nap.
+    // Until there are other news than these, or for a nap: a limit that std::atomic's wait doesn't have.
     void sleep(u32 known) {
         timespec nap = {0, NAP_NANOSECONDS};
         asleep++;

@@ -3,7 +3,7 @@
 //! A fault is a patch: what it does, a line `Caught by: shim` (wrong bits, a byte out of place, a deadlock)
 //! or `Caught by: ThreadSanitizer`, and a unified diff of the kernels. A patch that no longer applies fails.
 //!
-//! Trials take two thirds of the time and compilers one, so a fault is tried on one specimen: the trial's own, or the
+//! Trials and compilers take half of the time each, so a fault is tried on one specimen: the trial's own, or the
 //! one named in `Caught by: shim on twins`. One that gets past it there, as a race may, is tried on all of them.
 
 use super::shim::{Build, Shim, skipped};
