@@ -23,19 +23,34 @@ pub(crate) trait Format: 'static {
     /// As for [`Words::split`].
     unsafe fn split<H: Words>(from: *const H::Word) -> Self::Row<H>;
 
+    /// The words of a row, column by column.
+    ///
+    /// # Safety
+    ///
+    /// The CPU features of `H` must be present.
+    unsafe fn words<H: Words>(row: Self::Row<H>) -> H::Row;
+
     /// Stores a row.
     ///
     /// # Safety
     ///
     /// As for [`Words::join`].
-    unsafe fn join<H: Words>(row: Self::Row<H>, to: *mut H::Word);
+    #[inline(always)]
+    unsafe fn join<H: Words>(row: Self::Row<H>, to: *mut H::Word) {
+        // SAFETY: passed on.
+        unsafe { H::join(Self::words::<H>(row), to) }
+    }
 
     /// Stores a row past the caches.
     ///
     /// # Safety
     ///
     /// As for [`Words::join_stream`].
-    unsafe fn join_stream<H: Words>(row: Self::Row<H>, to: *mut H::Word);
+    #[inline(always)]
+    unsafe fn join_stream<H: Words>(row: Self::Row<H>, to: *mut H::Word) {
+        // SAFETY: passed on.
+        unsafe { H::join_stream(Self::words::<H>(row), to) }
+    }
 
     /// Element `i` as an accumulator; `first` is the address of the first one.
     ///
@@ -72,15 +87,8 @@ impl Format for Whole {
     }
 
     #[inline(always)]
-    unsafe fn join<H: Words>(row: H::Row, to: *mut H::Word) {
-        // SAFETY: passed on.
-        unsafe { H::join(row, to) }
-    }
-
-    #[inline(always)]
-    unsafe fn join_stream<H: Words>(row: H::Row, to: *mut H::Word) {
-        // SAFETY: passed on.
-        unsafe { H::join_stream(row, to) }
+    unsafe fn words<H: Words>(row: H::Row) -> H::Row {
+        row
     }
 
     #[inline(always)]
@@ -137,15 +145,17 @@ impl<T: Half> Format for T {
     }
 
     #[inline(always)]
-    unsafe fn join<H: Words>(row: [H::Column; 8], to: *mut H::Word) {
-        // SAFETY: passed on.
-        unsafe { H::join(narrow::<T, H>(&row), to) }
-    }
-
-    #[inline(always)]
-    unsafe fn join_stream<H: Words>(row: [H::Column; 8], to: *mut H::Word) {
-        // SAFETY: passed on.
-        unsafe { H::join_stream(narrow::<T, H>(&row), to) }
+    unsafe fn words<H: Words>(row: [H::Column; 8]) -> H::Row {
+        let mut columns = [row[0], row[2], row[4], row[6]];
+        for (c, column) in columns.iter_mut().enumerate() {
+            for (g, &odd) in row[2 * c + 1].as_ref().iter().enumerate() {
+                let even = column.as_ref()[g];
+                // SAFETY: passed on.
+                column.as_mut()[g] = unsafe { T::narrow_pairs::<H>([even, odd]) };
+            }
+        }
+        // SAFETY: where words are of 4 bytes, a row is a plain array of 4 columns.
+        unsafe { std::mem::transmute_copy(&columns) }
     }
 
     #[inline(always)]
@@ -165,25 +175,6 @@ impl<T: Half> Format for T {
             first.cast::<T>().add(i).write(T::narrow(value));
         }
     }
-}
-
-/// A row of words with two halves each.
-///
-/// # Safety
-///
-/// As for [`Half::narrow_pairs`].
-#[inline(always)]
-unsafe fn narrow<T: Half, H: Words>(row: &[H::Column; 8]) -> H::Row {
-    let mut columns = [row[0], row[2], row[4], row[6]];
-    for (c, column) in columns.iter_mut().enumerate() {
-        for (g, &odd) in row[2 * c + 1].as_ref().iter().enumerate() {
-            let even = column.as_ref()[g];
-            // SAFETY: passed on.
-            column.as_mut()[g] = unsafe { T::narrow_pairs::<H>([even, odd]) };
-        }
-    }
-    // SAFETY: where words are of 4 bytes, a row is a plain array of 4 columns.
-    unsafe { std::mem::transmute_copy(&columns) }
 }
 
 impl Half for bf16 {

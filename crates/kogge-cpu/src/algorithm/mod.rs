@@ -2,7 +2,7 @@
 //!
 //! From the inside out: [`lanes`] applies an operator to registers; [`rows`] and [`arrays`] scan
 //! rows of any [format](mod@format), [`part`] one that isn't full, [`windows`] many that are shorter, as [`cut`] finds
-//! their chunks, [`medium`] some at a time whose values leave through an [`outlet`]; [`free`], [`exact`] and [`headed`] do where any
+//! their chunks, [`successive`] some at a time whose values leave [from registers](turned) or through an [`outlet`]; [`free`], [`exact`] and [`headed`] do where any
 //! order is as good; [`tile`] puts segments together; [`sequential`] goes through tiles one by one,
 //! and [`parallel`] lets threads take them in turn, with [`handover`] between them. [`strip`] goes
 //! across lines side by side, from and to where [`abreast`] says, [`line`](mod@line) by line of the cache where it can, with
@@ -23,7 +23,6 @@ pub(crate) mod io;
 mod lanes;
 pub(crate) mod levels;
 pub(crate) mod line;
-pub(crate) mod medium;
 pub(crate) mod narrow;
 pub(crate) mod outlet;
 pub(crate) mod parallel;
@@ -33,5 +32,7 @@ pub(crate) mod segmented;
 pub(crate) mod sequential;
 mod staged;
 pub(crate) mod strip;
+pub(crate) mod successive;
 pub(crate) mod tile;
+mod turned;
 pub(crate) mod windows;

@@ -74,6 +74,35 @@ impl Outlet {
         self.end = end;
     }
 
+    /// The next byte to leave.
+    #[inline(always)]
+    pub(super) fn next(&self) -> usize {
+        self.next
+    }
+
+    /// Sends all vectors that end with byte `ready` at the latest, before values that don't come to the stage.
+    ///
+    /// # Safety
+    ///
+    /// As for [`send`](Self::send).
+    #[inline(always)]
+    pub(super) unsafe fn send_all<H: Words>(&mut self, ready: usize) {
+        // SAFETY: passed on.
+        unsafe {
+            self.send::<H>(ready);
+            if const { size_of::<H::Vector>() < LINE } {
+                self.send_vectors::<H>(ready);
+            }
+        }
+    }
+
+    /// Goes on behind values that didn't come to the stage, up to byte `end`; so many bytes of them haven't left.
+    #[inline(always)]
+    pub(super) fn go_on(&mut self, end: usize, left: usize) {
+        self.next = end - left;
+        self.begin();
+    }
+
     /// Whether values go past the caches.
     #[inline(always)]
     pub(crate) fn stream(&self) -> bool {
@@ -137,6 +166,7 @@ impl Outlet {
     /// # Safety
     ///
     /// As for [`row`](Self::row).
+    #[cold]
     unsafe fn renew(&mut self, byte: usize) {
         let (from, left) = (self.at(self.next), byte - self.next);
         self.begin();
@@ -166,12 +196,43 @@ impl Outlet {
                 if end > ready {
                     return;
                 }
-                self.copy(end);
+                self.send_vectors::<H>(end);
             }
             while self.next + LINE <= ready {
                 let (from, to) = (self.at(self.next), self.to.wrapping_add(self.next));
                 self.put::<H>(from, to);
                 self.next += LINE;
+            }
+        }
+    }
+
+    /// Sends the vectors that end with byte `ready` at the latest, all of one line.
+    ///
+    /// # Safety
+    ///
+    /// As for [`send`](Self::send).
+    #[inline(always)]
+    unsafe fn send_vectors<H: Words>(&mut self, ready: usize) {
+        let bytes = size_of::<H::Vector>();
+        // SAFETY: by contract; a vector begins where the target has one.
+        unsafe {
+            let begun = self.lies(self.next) % bytes;
+            if begun > 0 {
+                let end = self.next + bytes - begun;
+                if end > ready {
+                    return;
+                }
+                self.copy(end);
+            }
+            while self.next + bytes <= ready {
+                let (from, to) = (self.at(self.next), self.target(self.next));
+                let vector = from.cast::<H::Vector>().read_unaligned();
+                if self.stream {
+                    H::stream(vector, to);
+                } else {
+                    to.cast::<H::Vector>().write_unaligned(vector);
+                }
+                self.next += bytes;
             }
         }
     }
@@ -194,7 +255,7 @@ impl Outlet {
     /// # Safety
     ///
     /// Their places must be this call's alone.
-    #[inline(always)]
+    #[cold]
     pub(crate) unsafe fn pass_some(&mut self, bytes: *const u8, first: usize, count: usize) {
         let to = self.to.wrapping_add(first);
         // SAFETY: by contract.
@@ -238,6 +299,7 @@ impl Outlet {
     /// # Safety
     ///
     /// As for [`send`](Self::send).
+    #[cold]
     unsafe fn copy(&mut self, end: usize) {
         let (from, to) = (self.at(self.next), self.to.wrapping_add(self.next));
         // SAFETY: by contract.

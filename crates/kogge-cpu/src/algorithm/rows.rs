@@ -17,10 +17,10 @@
 //! the rows themselves be asked for ([`beside`], [`asking`](super::asking)). The arithmetic is in [`steps`], stores in [`out`].
 
 mod beside;
-pub(super) mod medium;
 mod out;
 mod spread;
 mod steps;
+pub(super) mod successive;
 pub(super) mod window;
 
 use self::beside::Ahead;
@@ -105,13 +105,18 @@ where
     /// As for [`scan`].
     #[inline(always)]
     unsafe fn new(operator: &'a O, rows: Rows<A>) -> Self {
+        // SAFETY: passed on.
+        let (folds, out) = unsafe {
+            let in_place = rows.from == rows.to;
+            let out = Out::new(rows.to.cast(), rows.count, in_place, rows.stream);
+            (Spread::new(rows.before), out)
+        };
         Self {
             operator,
             from: rows.from.cast(),
             left: rows.count,
-            // SAFETY: passed on.
-            folds: unsafe { Spread::new(rows.before) },
-            out: Out::new(rows.to.cast(), rows.count, rows.from == rows.to, rows.stream),
+            folds,
+            out,
             asking: Asking::of(rows.from, rows.beside),
             ahead: Ahead::of(rows.beside),
             format: PhantomData,

@@ -17,6 +17,7 @@ pub(crate) mod ordered;
 mod portable;
 mod simd;
 pub(crate) mod stream;
+mod turn;
 mod vectors;
 
 use crate::array::array;
@@ -27,6 +28,7 @@ pub(crate) use ordered::{Items, LONGEST, Masked, Ordered};
 pub(crate) use simd::{MaskedOf, Simd, WideOf};
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;
+pub(crate) use turn::Turn;
 pub(crate) use vectors::Vectors;
 
 /// Chunks of a row.
@@ -54,9 +56,14 @@ pub(crate) unsafe trait Words: Copy {
     type Row: Copy + AsRef<[Self::Column]> + AsMut<[Self::Column]>;
     /// All words of the chunks of a group: as many chunks as a register has lanes.
     type Group: Copy + AsRef<[Self::Vector]> + AsMut<[Self::Vector]>;
+    /// What turns vectors to where those of memory begin.
+    type Turn: Turn<Vector = Self::Vector>;
 
     /// Lanes of a register; a power of two.
     const LANES: usize;
+
+    /// Whether vectors are worth turning. (Elsewhere tests do so, slowly.)
+    const TURNS: bool = cfg!(any(test, miri));
 
     /// The row at `row`, column by column. The lanes are in an order of the hardware's own, in
     /// which lane 0 is chunk 0.
@@ -93,6 +100,20 @@ pub(crate) unsafe trait Words: Copy {
     ///
     /// As many bytes must be writable at `to`, and the level's CPU features present.
     unsafe fn join_group(group: Self::Group, to: *mut Self::Word);
+
+    /// The vectors of a group one after another, as they lie in memory.
+    ///
+    /// # Safety
+    ///
+    /// The level's CPU features must be present.
+    unsafe fn in_memory(group: Self::Group) -> Self::Group;
+
+    /// Stores a vector past the caches, where the CPU can.
+    ///
+    /// # Safety
+    ///
+    /// A vector must be writable at `to`, which is aligned to as many bytes, and the level's CPU features present.
+    unsafe fn stream(vector: Self::Vector, to: *mut u8);
 
     /// From the order of `split` to the order of the chunks.
     ///

@@ -41,6 +41,48 @@ fn transpose4(v: [uint32x4_t; 4]) -> [uint32x4_t; 4] {
     ]
 }
 
+/// What turns such vectors.
+macro_rules! turn {
+    ($name:ident, $vector:ty, $bytes:ident, $words:ident) => {
+        /// From which byte each comes, and a mask of those that come from the vector before.
+        #[derive(Clone, Copy)]
+        pub(crate) struct $name {
+            from: uint8x16_t,
+            first: uint8x16_t,
+        }
+
+        impl super::Turn for $name {
+            type Vector = $vector;
+
+            #[inline(always)]
+            unsafe fn new(behind: usize) -> Self {
+                let lanes: [u8; 16] = array(|i| i as u8);
+                // SAFETY: the caller vouches for NEON.
+                unsafe {
+                    let (lanes, behind) = (vld1q_u8(lanes.as_ptr()), vdupq_n_u8(behind as u8));
+                    let from = vandq_u8(vsubq_u8(lanes, behind), vdupq_n_u8(15));
+                    Self { from, first: vcltq_u8(lanes, behind) }
+                }
+            }
+
+            #[inline(always)]
+            unsafe fn turned(self, vector: $vector) -> $vector {
+                // SAFETY: the caller vouches for NEON.
+                unsafe { $words(vqtbl1q_u8($bytes(vector), self.from)) }
+            }
+
+            #[inline(always)]
+            unsafe fn joined(self, first: $vector, next: $vector) -> $vector {
+                // SAFETY: the caller vouches for NEON.
+                unsafe { $words(vbslq_u8(self.first, $bytes(first), $bytes(next))) }
+            }
+        }
+    };
+}
+
+turn!(Turn32, uint32x4_t, vreinterpretq_u8_u32, vreinterpretq_u32_u8);
+turn!(Turn64, uint64x2_t, vreinterpretq_u8_u64, vreinterpretq_u64_u8);
+
 /// What NEON has for words of any width.
 #[derive(Clone, Copy)]
 pub(crate) struct Simd;
@@ -65,6 +107,7 @@ unsafe impl Words for W32 {
     type Simd = Simd;
     type Row = [[uint32x4_t; 8]; 4];
     type Group = [uint32x4_t; 4];
+    type Turn = Turn32;
 
     const LANES: usize = 4;
 
@@ -112,6 +155,18 @@ unsafe impl Words for W32 {
     unsafe fn join_stream(columns: Self::Row, row: *mut u32) {
         // SAFETY: passed on; stable Rust has no non-temporal stores for this one.
         unsafe { Self::join(columns, row) }
+    }
+
+    #[inline(always)]
+    unsafe fn in_memory(group: Self::Group) -> Self::Group {
+        // SAFETY: the caller vouches for NEON.
+        unsafe { transpose4(group) }
+    }
+
+    #[inline(always)]
+    unsafe fn stream(vector: uint32x4_t, to: *mut u8) {
+        // SAFETY: writable by contract; stable Rust has no non-temporal stores for this one.
+        unsafe { to.cast::<uint32x4_t>().write_unaligned(vector) }
     }
 
     #[inline(always)]
@@ -178,6 +233,7 @@ unsafe impl Words for W64 {
     type Simd = Simd;
     type Row = [[uint64x2_t; 16]; 2];
     type Group = [uint64x2_t; 2];
+    type Turn = Turn64;
 
     const LANES: usize = 2;
 
@@ -227,6 +283,18 @@ unsafe impl Words for W64 {
     unsafe fn join_stream(columns: Self::Row, row: *mut u64) {
         // SAFETY: passed on; stable Rust has no non-temporal stores for this one.
         unsafe { Self::join(columns, row) }
+    }
+
+    #[inline(always)]
+    unsafe fn in_memory(group: Self::Group) -> Self::Group {
+        // SAFETY: the caller vouches for NEON.
+        unsafe { [vtrn1q_u64(group[0], group[1]), vtrn2q_u64(group[0], group[1])] }
+    }
+
+    #[inline(always)]
+    unsafe fn stream(vector: uint64x2_t, to: *mut u8) {
+        // SAFETY: writable by contract; stable Rust has no non-temporal stores for this one.
+        unsafe { to.cast::<uint64x2_t>().write_unaligned(vector) }
     }
 
     #[inline(always)]

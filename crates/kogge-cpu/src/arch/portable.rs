@@ -1,6 +1,6 @@
 //! No intrinsics: vectors are arrays of four words. Runs everywhere, Miri included.
 
-use super::{Words, Work};
+use super::{Words, Work, turn};
 use crate::array::array;
 
 /// Does the work with what the target guarantees. Never inlined: each codegen unit would compile it
@@ -46,6 +46,7 @@ macro_rules! words {
             type Simd = Simd;
             type Row = [[[$word; 4]; 8]; $per_chunk];
             type Group = [[$word; 4]; $per_chunk];
+            type Turn = turn::Bytes<[$word; 4]>;
 
             const LANES: usize = 4;
 
@@ -92,6 +93,19 @@ macro_rules! words {
                 let chunks: [[$word; $per_chunk]; 4] = array(|chunk| array(|w| group[w][chunk]));
                 // SAFETY: the caller vouches for four writable chunks; no alignment is asked for.
                 unsafe { to.cast::<[[$word; $per_chunk]; 4]>().write_unaligned(chunks) }
+            }
+
+            #[inline(always)]
+            unsafe fn in_memory(group: Self::Group) -> Self::Group {
+                array(|i| {
+                    array(|lane| group[(4 * i + lane) % $per_chunk][(4 * i + lane) / $per_chunk])
+                })
+            }
+
+            #[inline(always)]
+            unsafe fn stream(vector: Self::Vector, to: *mut u8) {
+                // SAFETY: writable by contract; stable Rust has no non-temporal stores for all targets.
+                unsafe { to.cast::<Self::Vector>().write_unaligned(vector) }
             }
 
             #[inline(always)]

@@ -3,7 +3,7 @@
 //! against arrays of bytes.
 
 use super::ordered::bytes::V;
-use super::{CHUNKS, Items, Level, MaskedOf, Ordered, WideOf, Words, Work};
+use super::{CHUNKS, Items, Level, MaskedOf, Ordered, Turn, WideOf, Words, Work};
 use bytemuck::Pod;
 
 /// A column in which each lane has the place of its chunk.
@@ -226,5 +226,60 @@ impl Work for Moves {
 fn elements_in_the_order_of_memory() {
     for level in Level::available() {
         level.run(Moves);
+    }
+}
+
+/// The words of vectors, in the order in which they lie in registers and in memory.
+fn words<H: Words>(vectors: &[H::Vector]) -> Vec<H::Word> {
+    vectors.iter().flat_map(|&vector| lanes::<H>(vector)).collect()
+}
+
+/// Checks groups against memory, and vectors turned by as much as they may be.
+///
+/// # Safety
+///
+/// The CPU features of `H` must be present.
+unsafe fn turns<H: Words>(level: Level, word: impl Fn(usize) -> H::Word)
+where
+    H::Word: Pod + PartialEq + std::fmt::Debug,
+{
+    let name = format!("{}, words of {} bytes", level.name(), size_of::<H::Word>());
+    let group: Vec<H::Word> = (0..16 * H::LANES / size_of::<H::Word>()).map(&word).collect();
+    // SAFETY: a group is readable, a vector has as many bytes; features by contract.
+    unsafe {
+        let in_memory = H::in_memory(H::split_group(group.as_ptr()));
+        let vectors = in_memory.as_ref();
+        assert_eq!(words::<H>(vectors), group, "{name}");
+        let bytes = bytemuck::cast_slice::<H::Word, u8>(&group);
+        let all = size_of::<H::Vector>();
+        for behind in (0..all).step_by(4) {
+            let turn = H::Turn::new(behind);
+            let turned = [0, 1].map(|i| turn.turned(vectors[i]));
+            let joined = words::<H>(&[turn.joined(turned[0], turned[1])]);
+            let want = &bytes[all - behind..2 * all - behind];
+            assert_eq!(bytemuck::cast_slice::<H::Word, u8>(&joined), want, "{name}, by {behind}");
+        }
+    }
+}
+
+struct Turns(Level);
+
+impl Work for Turns {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) {
+        // SAFETY: features by contract.
+        unsafe {
+            turns::<W32>(self.0, |word| word as u32 * 0x0101_0101);
+            turns::<W64>(self.0, |word| word as u64 * 0x0101_0101_0101_0101);
+        }
+    }
+}
+
+#[test]
+fn vectors_turned_to_those_of_memory() {
+    for level in Level::available() {
+        level.run(Turns(level));
     }
 }

@@ -344,11 +344,11 @@ where
     ///
     /// They must be this thread's.
     unsafe fn few(&mut self, mask: &Mask, at: usize) -> Option<usize> {
-        self.job.medium()?;
+        self.job.successive()?;
         let (first, bit) = (mask.word(at), (at - mask.base) % 64);
         let words = &mask.heads[1 + first..=mask.seen.min(first + WORDS)];
         let count: u32 = words.iter().map(|word| word.count_ones()).sum();
-        if count as usize * const { sparse::<A>() } > 64 * words.len() {
+        if count as usize * const { sparse::<A, O>() } > 64 * words.len() {
             return None;
         }
         let (mut start, mut from) = (at, !1u64 << bit);

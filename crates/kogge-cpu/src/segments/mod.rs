@@ -252,7 +252,10 @@ where
             // SAFETY: passed on; where segments are crowded, they have nothing of their own.
             unsafe {
                 // Types that never go one of these ways don't compile it.
-                if const { algorithm::headed::headed::<A, O>() } && headed {
+                if const { algorithm::headed::headed::<A, O>() }
+                    && headed
+                    && !self.sparse(segments, pieces.starts(piece))
+                {
                     return self.heads(segments, pieces.starts(piece));
                 }
                 if const { windows::longest::<T, A, O>().is_some() }
@@ -285,14 +288,14 @@ where
 
     /// Whether segments start in these places that are long enough on average to go one by one, if that is known.
     fn sparse<S: Segments>(&self, segments: &S, places: Range<usize>) -> bool {
-        if self.medium().is_none() {
+        if self.successive().is_none() {
             return false;
         }
         let before = [places.start, places.end].map(|place| segments.before(place));
         match before {
             [Some(first), Some(last)] => {
                 let places = places.len().min(self.len - places.start);
-                (last - first) * const { short::sparse::<A>() } <= places
+                (last - first) * const { short::sparse::<A, O>() } <= places
             }
             _ => false,
         }

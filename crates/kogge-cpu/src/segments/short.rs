@@ -3,20 +3,24 @@
 use super::Job;
 use crate::algorithm::headed::headed;
 use crate::algorithm::io::{Converted, Io};
-use crate::algorithm::medium::{self, Medium};
 use crate::algorithm::outlet::{Outlet, STAGE_BYTES};
 use crate::algorithm::part::{self, Part};
+use crate::algorithm::successive::{self, Successive};
 use crate::arch::{Words, Work};
 use crate::descent::Room;
 use crate::engine::{Request, same};
-use kogge_core::{Accumulate, Direction, Element, Operator, Order};
+use kogge_core::{Accumulate, Direction, Element, Operator, Order, Prefix};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
 /// Elements of segments, on average, from which they are quicker one by one.
 ///
-/// (On a Zen 4 `f32` in segments of 32 on average, by lot, are 1.3 times as fast then, of 64 twice.)
-pub(super) const fn sparse<A>() -> usize {
+/// (On a Zen 4 `f32` in segments of 32 on average, by lot, are 1.3 times as fast then, of 64 twice; integers of 64 1.0 to
+/// 1.2 times, of 128 1.2 to 2.2 times.)
+pub(super) const fn sparse<A: Element, O: Operator<A>>() -> usize {
+    if headed::<A, O>() {
+        return 64;
+    }
     let size = if size_of::<A>() > 0 { size_of::<A>() } else { 1 };
     96 / size + 1
 }
@@ -31,6 +35,8 @@ pub(super) struct Batches<'a, 'b, 'c, T, U, A, O> {
     pub(super) number: usize,
     /// Accumulators for the longest part.
     stage: Vec<MaybeUninit<A>>,
+    /// For segments of more than a tile.
+    prefix: Prefix<A>,
     /// For values that leave in whole lines, once there are any.
     outlet: Option<Outlet>,
     /// Its stage.
@@ -48,15 +54,12 @@ where
         let longest = part::longest::<T, A, O>();
         let mut stage = Vec::with_capacity(longest);
         stage.resize_with(longest, MaybeUninit::uninit);
-        Self { job, number, stage, outlet: None, lines: Room::new() }
+        Self { job, number, stage, prefix: Prefix::new(None), outlet: None, lines: Room::new() }
     }
 
     /// What values leave through that go past the caches.
     pub(super) fn outlet(&mut self) -> &mut Outlet {
-        let (job, lines) = (self.job, &mut self.lines);
-        self.outlet.get_or_insert_with(|| {
-            Outlet::new(lines.of::<u8>(STAGE_BYTES), job.to.cast(), job.plan.stream)
-        })
+        outlet(&mut self.outlet, &mut self.lines, self.job)
     }
 
     /// Stores what hasn't left yet.
@@ -79,7 +82,7 @@ where
     pub(super) unsafe fn scan(&mut self, bounds: &[usize]) {
         let (job, number, stage) = (self.job, self.number, self.stage.as_mut_ptr().cast());
         if bounds.len() > 1 {
-            match job.medium() {
+            match job.successive() {
                 // SAFETY: passed on.
                 Some(longest) => unsafe { self.by_rows(bounds, longest) },
                 None => job.request.level.run(Batch { job, bounds, number, stage }),
@@ -100,7 +103,7 @@ where
             // SAFETY: passed on.
             unsafe {
                 if count > 0 {
-                    self.medium(&bounds[..=count]);
+                    self.successive(&bounds[..=count]);
                 } else {
                     self.job.one(start..end, self.number, 1);
                 }
@@ -112,9 +115,9 @@ where
     /// # Safety
     ///
     /// As for [`by_rows`](Self::by_rows).
-    unsafe fn medium(&mut self, bounds: &[usize]) {
+    unsafe fn successive(&mut self, bounds: &[usize]) {
         let job = self.job;
-        job.request.level.run(Medium {
+        job.request.level.run(Successive {
             operator: job.request.operator,
             kind: job.request.kind,
             init: job.parts.init(self.number),
@@ -122,12 +125,24 @@ where
             bounds,
             // What lies behind may be written by others in place.
             readable: if job.in_place { bounds[bounds.len() - 1] } else { job.len },
-            out: self.outlet(),
+            prefix: &mut self.prefix,
+            out: outlet(&mut self.outlet, &mut self.lines, job),
             at_once: !job.in_place && !job.plan.stream,
             wanted: job.wanted,
             element: PhantomData::<T>,
         });
     }
+}
+
+/// The outlet, made when it is first needed.
+fn outlet<'a, T, U, A, O>(
+    outlet: &'a mut Option<Outlet>,
+    lines: &mut Room,
+    job: &Job<'_, '_, T, U, A, O>,
+) -> &'a mut Outlet {
+    outlet.get_or_insert_with(|| {
+        Outlet::new(lines.of::<u8>(STAGE_BYTES), job.to.cast(), job.plan.stream)
+    })
 }
 
 impl<T, U, A, O> Job<'_, '_, T, U, A, O>
@@ -140,15 +155,13 @@ where
     /// Elements of the longest segments that go row by row, one after another; `None` where they don't, where elements are
     /// not their own accumulators, or segments have something of their own.
     ///
-    /// In place values go through a stage, which is slower than what many rows of one segment need; elsewhere a stage is what
-    /// has them leave in whole lines, or there is none.
-    pub(super) fn medium(&self) -> Option<usize> {
-        if const { headed::<A, O>() } {
+    /// In place values go through a stage, which is slower than what many rows of one segment need.
+    pub(super) fn successive(&self) -> Option<usize> {
+        if const { !successive::by_rows::<T, A, O>() } {
             return None;
         }
-        let longest = const { medium::longest::<T, A, O>() }?;
         let in_place = const { Order::of::<T>().segment() };
-        self.crowded().map(|_| if self.in_place { longest.min(in_place) } else { longest })
+        self.crowded().map(|_| if self.in_place { in_place } else { usize::MAX })
     }
 }
 

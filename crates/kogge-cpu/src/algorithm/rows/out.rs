@@ -1,6 +1,7 @@
 //! Rows of values on their way out: through the caches or past them, whole lines at a time.
 
 use super::super::format::Format;
+use super::super::turned::Turned;
 use crate::arch::Words;
 use crate::arch::stream::{
     LINE, ROW, Stream, fetches_output, prefetch_row, translate_ahead, translates,
@@ -15,6 +16,9 @@ pub(super) struct Out<H: Words> {
     /// Whether something is done for the rows that follow: the next one fetched, or where they go past the caches
     /// the next page translated.
     ahead: bool,
+    /// What they go through where they don't begin with lines.
+    turned: Option<Turned<H>>,
+    /// The same where their words can't be turned.
     sent: Stream,
 }
 
@@ -25,10 +29,19 @@ impl<H: Words> Out<H> {
     const WORDS: usize = ROW / size_of::<H::Word>();
 
     /// For so many rows, which are elsewhere than the elements or overwrite them.
+    ///
+    /// # Safety
+    ///
+    /// The CPU features of `H` must be present.
     #[inline(always)]
-    pub(super) fn new(to: *mut H::Word, rows: usize, in_place: bool, stream: bool) -> Self {
+    pub(super) unsafe fn new(to: *mut H::Word, rows: usize, in_place: bool, stream: bool) -> Self {
         let fetch = !in_place && rows >= FETCHED && fetches_output();
-        Self { to, stream, ahead: if stream { translates() } else { fetch }, sent: Stream::new() }
+        let begun = to.addr() % LINE;
+        let turns = const { H::TURNS } && stream && begun > 0 && begun % 4 == 0;
+        // SAFETY: by contract.
+        let turned = if turns { Some(unsafe { Turned::rows(to.cast()) }) } else { None };
+        let ahead = if stream { translates() } else { fetch };
+        Self { to, stream, ahead, turned, sent: Stream::new() }
     }
 
     /// Stores the first row.
@@ -40,7 +53,7 @@ impl<H: Words> Out<H> {
     pub(super) unsafe fn first<F: Format>(&mut self, values: F::Row<H>) {
         // SAFETY: by contract.
         unsafe {
-            if self.stream && !self.aligned() {
+            if self.staged() {
                 F::join::<H>(values, self.sent.row(self.to.cast()).cast());
                 self.sent.begin::<H>(self.to.cast());
                 self.to = self.to.add(Self::WORDS);
@@ -64,7 +77,9 @@ impl<H: Words> Out<H> {
             }
             if !self.stream {
                 F::join::<H>(values, self.to);
-            } else if self.aligned() {
+            } else if let Some(turned) = &mut self.turned {
+                turned.row(&F::words::<H>(values), self.to.cast());
+            } else if self.to.addr().is_multiple_of(LINE) {
                 F::join_stream::<H>(values, self.to);
             } else {
                 F::join::<H>(values, self.sent.row(self.to.cast()).cast());
@@ -81,9 +96,14 @@ impl<H: Words> Out<H> {
     /// There must have been a row.
     #[inline(always)]
     pub(super) unsafe fn finish(self) {
-        if self.stream && !self.aligned() {
-            // SAFETY: the rows were sent.
-            unsafe { self.sent.finish(self.to.cast()) }
+        let staged = self.staged();
+        // SAFETY: the rows were sent.
+        unsafe {
+            match self.turned {
+                Some(turned) => turned.finish(self.to.cast()),
+                None if staged => self.sent.finish(self.to.cast()),
+                None => {}
+            }
         }
     }
 
@@ -96,8 +116,9 @@ impl<H: Words> Out<H> {
         }
     }
 
+    /// Whether rows are put together in L1 first.
     #[inline(always)]
-    fn aligned(&self) -> bool {
-        self.to.addr().is_multiple_of(LINE)
+    fn staged(&self) -> bool {
+        self.stream && self.turned.is_none() && !self.to.addr().is_multiple_of(LINE)
     }
 }

@@ -6,6 +6,7 @@
 mod memory;
 mod simd;
 mod transpose;
+mod turn;
 mod w32;
 mod w64;
 

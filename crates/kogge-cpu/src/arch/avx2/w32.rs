@@ -2,6 +2,7 @@
 
 use super::memory::{load, load_chunks, store, store_chunks, stream};
 use super::transpose::{halve_split, transpose4};
+use super::turn::Turn;
 use super::{Simd, opaque};
 use crate::arch::{CHUNKS, Words};
 use crate::array::{array, map};
@@ -18,9 +19,11 @@ unsafe impl Words for W32 {
     type Column = [__m256i; 4];
     type Simd = Simd;
     type Row = [[__m256i; 4]; 4];
+    type Turn = Turn;
     type Group = [__m256i; 4];
 
     const LANES: usize = 8;
+    const TURNS: bool = true;
 
     #[inline(always)]
     unsafe fn split(row: *const u32) -> Self::Row {
@@ -73,6 +76,18 @@ unsafe impl Words for W32 {
                 }
             }
         }
+    }
+
+    #[inline(always)]
+    unsafe fn in_memory(group: Self::Group) -> Self::Group {
+        // SAFETY: the caller vouches for AVX2.
+        unsafe { transpose4(group) }
+    }
+
+    #[inline(always)]
+    unsafe fn stream(vector: __m256i, to: *mut u8) {
+        // SAFETY: the caller vouches for an aligned, writable vector, and for AVX2.
+        unsafe { stream(to, 0, vector) }
     }
 
     #[inline(always)]

@@ -7,6 +7,7 @@ mod align;
 mod memory;
 mod simd;
 mod transpose;
+mod turn;
 mod w32;
 mod w64;
 

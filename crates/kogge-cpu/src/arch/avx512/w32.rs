@@ -3,6 +3,7 @@
 use super::align::{align8, align32};
 use super::memory::{load, load_chunks, store, stream};
 use super::transpose::transpose4;
+use super::turn::Turn;
 use super::{Simd, opaque, opaque_mask};
 use crate::arch::{CHUNKS, Words};
 use crate::array::{array, map};
@@ -27,9 +28,11 @@ unsafe impl Words for W32 {
     type Column = [__m512i; 2];
     type Simd = Simd;
     type Row = [[__m512i; 2]; 4];
+    type Turn = Turn;
     type Group = [__m512i; 4];
 
     const LANES: usize = 16;
+    const TURNS: bool = true;
 
     #[inline(always)]
     unsafe fn split(row: *const u32) -> Self::Row {
@@ -82,6 +85,18 @@ unsafe impl Words for W32 {
                 }
             }
         }
+    }
+
+    #[inline(always)]
+    unsafe fn in_memory(group: Self::Group) -> Self::Group {
+        // SAFETY: the caller vouches for AVX-512.
+        unsafe { transpose4(group) }
+    }
+
+    #[inline(always)]
+    unsafe fn stream(vector: __m512i, to: *mut u8) {
+        // SAFETY: the caller vouches for an aligned, writable vector, and for AVX-512.
+        unsafe { stream(to, 0, vector) }
     }
 
     #[inline(always)]

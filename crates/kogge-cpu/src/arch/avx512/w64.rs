@@ -3,6 +3,7 @@
 use super::align::{align8, align64};
 use super::memory::{load, load_chunks, store, stream};
 use super::transpose::transpose2;
+use super::turn::Turn;
 use super::{Simd, opaque, opaque_mask};
 use crate::arch::{CHUNKS, Words};
 use crate::array::{array, map};
@@ -19,9 +20,11 @@ unsafe impl Words for W64 {
     type Column = [__m512i; 4];
     type Simd = Simd;
     type Row = [[__m512i; 4]; 2];
+    type Turn = Turn;
     type Group = [__m512i; 2];
 
     const LANES: usize = 8;
+    const TURNS: bool = true;
 
     #[inline(always)]
     unsafe fn split(row: *const u64) -> Self::Row {
@@ -73,6 +76,18 @@ unsafe impl Words for W64 {
                 stream(row, 2 * g + 1, second);
             }
         }
+    }
+
+    #[inline(always)]
+    unsafe fn in_memory(group: Self::Group) -> Self::Group {
+        // SAFETY: the caller vouches for AVX-512.
+        unsafe { transpose2(group) }
+    }
+
+    #[inline(always)]
+    unsafe fn stream(vector: __m512i, to: *mut u8) {
+        // SAFETY: the caller vouches for an aligned, writable vector, and for AVX-512.
+        unsafe { stream(to, 0, vector) }
     }
 
     #[inline(always)]

@@ -7,7 +7,7 @@ use crate::arch::Level;
 use crate::arch::stream::Cache;
 use crate::descent::Room;
 use kogge_core::ops::Sum;
-use kogge_core::{Accumulate, bytemuck, from_fn, reference};
+use kogge_core::{Accumulate, Order, bytemuck, from_fn, reference};
 use std::fmt::Debug;
 
 /// Segments that begin with the first bound, among elements of others.
@@ -45,13 +45,16 @@ impl<A: Element + Accumulate<A> + Debug, O: Operator<A>> Case<'_, A, O> {
             let to = values.as_mut_ptr();
             self.scan(level, to, to, self.bounds[self.bounds.len() - 1], false, false);
             same(&values, &self.want(self.input), "in place");
-            let blank = vec![A::zeroed(); self.input.len()];
-            let ways = [(0, true, false), (3, true, false), (1, false, false), (2, false, true)];
-            for (offset, stream, at_once) in ways {
-                let mut room = vec![A::zeroed(); offset + blank.len()].into_boxed_slice();
+            // Past the caches wherever a line of the cache may begin.
+            let places = if cfg!(miri) { 1 } else { 64 / size_of::<A>() };
+            let stream = (0..places).map(|offset| (offset, true, false));
+            for (offset, stream, at_once) in stream.chain([(1, false, false), (2, false, true)]) {
+                let mut room = vec![A::zeroed(); offset + self.input.len()].into_boxed_slice();
+                bytemuck::cast_slice_mut::<A, u8>(&mut room).fill(0xa5);
+                let want = [&room[..offset], &self.want(&room[offset..])].concat();
                 let to = room[offset..].as_mut_ptr();
                 self.scan(level, self.input.as_ptr(), to, self.input.len(), stream, at_once);
-                same(&room[offset..], &self.want(&blank), "out of place");
+                same(&room, &want, "out of place");
             }
         }
     }
@@ -66,14 +69,25 @@ impl<A: Element + Accumulate<A> + Debug, O: Operator<A>> Case<'_, A, O> {
         at_once: bool,
     ) {
         let Self { operator, kind, init, bounds, .. } = *self;
-        let (mut room, element) = (Room::new(), PhantomData::<A>);
+        let (mut room, mut prefix, element) = (Room::new(), Prefix::new(None), PhantomData::<A>);
         let stage = room.of::<u8>(STAGE_BYTES);
         let mut outlet = Outlet::new(stage, to.cast(), stream);
         let out = &mut outlet;
         let wanted = Wanted { far: out.stream(), cache: Cache::L1, looked_at: None };
-        let medium =
-            Medium { operator, kind, init, from, bounds, readable, out, at_once, wanted, element };
-        level.run(medium);
+        let prefix = &mut prefix;
+        level.run(Successive {
+            operator,
+            kind,
+            init,
+            from,
+            bounds,
+            readable,
+            prefix,
+            out,
+            at_once,
+            wanted,
+            element,
+        });
         // SAFETY: the values are this call's.
         unsafe { outlet.finish() };
     }
@@ -85,7 +99,7 @@ fn every_way<A: Element + Accumulate<A> + Debug, O: Operator<A>>(
     lens: &[usize],
     make: impl Fn(u64) -> A,
 ) {
-    const { assert!(longest::<A, A, O>().is_some()) };
+    const { assert!(by_rows::<A, A, O>()) };
     let bits = |i: usize| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     let mut bounds = vec![3];
     lens.iter().for_each(|len| bounds.push(bounds[bounds.len() - 1] + len));
@@ -140,5 +154,32 @@ fn more_than_a_stage() {
     every_way(&operator, &[5, 18 * 128 + 3, 130], |bits| bits as u32);
     if cfg!(not(miri)) {
         every_way(&operator, &[21; 150], |bits| bits as u32);
+    }
+}
+
+/// Segments of more than a tile, and one of more than a block of them, among short ones.
+#[test]
+#[cfg_attr(miri, ignore = "thousands of rows")]
+fn more_than_a_tile() {
+    let operator = from_fn(0u32, |x: u32, y: u32| x.wrapping_mul(3).wrapping_add(y));
+    let tile = 8192;
+    every_way(&operator, &[70, tile, 5, tile + 1, 300, 3 * tile - 1, 64], |bits| bits as u32);
+    let operator = from_fn([0; 2], |x: [u64; 2], y: [u64; 2]| {
+        [x[0].wrapping_mul(3).wrapping_add(y[1]), x[1] ^ y[0]]
+    });
+    every_way(&operator, &[2, 34 * 2048 + 3, 2049, 1], |bits| [bits, bits.rotate_left(7)]);
+    every_way(&Sum, &[4096 + 77, 4096, 9], |bits| bits as f64);
+}
+
+/// Rows and short segments in turn, so that values leave from registers and from the stage.
+#[test]
+fn rows_and_short_ones() {
+    let operator = from_fn(0u32, |x: u32, y: u32| x.wrapping_mul(3).wrapping_add(y));
+    let lens: &[usize] = &[1, 200, 2, 129, 63, 64, 500, 1, 1, 127, 3, 1025, 16, 140, 33];
+    every_way(&operator, if cfg!(miri) { &lens[..4] } else { lens }, |bits| bits as u32);
+    let all: Vec<usize> = (0..90).map(|i| [1 + i % 40, 130 + i * 7 % 90][i % 2]).collect();
+    if cfg!(not(miri)) {
+        every_way(&operator, &all, |bits| bits as u32);
+        every_way(&Sum, &all, |bits| bits as f64);
     }
 }

@@ -1,25 +1,22 @@
-//! Segments of up to a tile that follow one another, in one call.
+//! Segments that follow one another, in one call.
 
 use super::asking::Wanted;
 use super::format::Whole;
 use super::outlet::Outlet;
-use super::rows::medium::{self, Segments};
+use super::rows::successive::{self, Segments};
 use super::tile::{Shape, by_shape, shape};
 use crate::arch::{Words, Work};
-use kogge_core::{Element, Kind, Operator, Order};
+use kogge_core::{Element, Kind, Operator, Prefix};
 use std::marker::PhantomData;
 
-/// Elements of the longest such segment, if there are rows of vectors for such elements.
-pub(crate) const fn longest<T, A: Element, O: Operator<A>>() -> Option<usize> {
-    match shape::<Whole, T, A, O>() {
-        Shape::Narrow(_) | Shape::Wide(_) => Some(Order::of::<T>().tile()),
-        Shape::Exact | Shape::Array => None,
-    }
+/// Whether there are rows of vectors for such elements.
+pub(crate) const fn by_rows<T, A: Element, O: Operator<A>>() -> bool {
+    matches!(shape::<Whole, T, A, O>(), Shape::Narrow(_) | Shape::Wide(_))
 }
 
 /// Segments to be scanned at some SIMD level. Made where they are known to be this thread's; `T` is
 /// the element as it lies in memory.
-pub(crate) struct Medium<'a, T, A, O> {
+pub(crate) struct Successive<'a, T, A, O> {
     pub(crate) operator: &'a O,
     pub(crate) kind: Kind,
     pub(crate) init: Option<A>,
@@ -29,6 +26,8 @@ pub(crate) struct Medium<'a, T, A, O> {
     pub(crate) bounds: &'a [usize],
     /// Where places end that are readable, and not written meanwhile.
     pub(crate) readable: usize,
+    /// For segments of more than a tile.
+    pub(crate) prefix: &'a mut Prefix<A>,
     /// What values leave through, to place 0 and on; place 0 of the input may be there too.
     pub(crate) out: &'a mut Outlet,
     /// Whether values go to where they belong at once, past the outlet: they overwrite no elements, and don't go past
@@ -38,7 +37,7 @@ pub(crate) struct Medium<'a, T, A, O> {
     pub(crate) element: PhantomData<T>,
 }
 
-impl<T: Element, A: Element, O: Operator<A>> Work for Medium<'_, T, A, O> {
+impl<T: Element, A: Element, O: Operator<A>> Work for Successive<'_, T, A, O> {
     type Output = ();
     const COMPACT: bool = O::COMPACT;
 
@@ -57,7 +56,7 @@ impl<T: Element, A: Element, O: Operator<A>> Work for Medium<'_, T, A, O> {
     }
 }
 
-impl<T: Element, A: Element, O: Operator<A>> Medium<'_, T, A, O> {
+impl<T: Element, A: Element, O: Operator<A>> Successive<'_, T, A, O> {
     /// # Safety
     ///
     /// The segments as whoever made the value vouches; `A` must be `W` words of `H`, and a row of it
@@ -65,17 +64,13 @@ impl<T: Element, A: Element, O: Operator<A>> Medium<'_, T, A, O> {
     #[inline(always)]
     unsafe fn all<H: Words, const W: usize>(self) {
         let Self { operator, kind, init, from, bounds, readable, out, at_once, wanted, .. } = self;
-        let bytes = |place: usize| place * size_of::<A>();
-        let (first, last) = (bytes(bounds[0]), bytes(bounds[bounds.len() - 1]));
         let segments = Segments { from, bounds, readable, init, at_once, wanted };
         // SAFETY: by contract.
         unsafe {
-            if at_once {
-                return medium::scan::<H, A, O, W>(operator, kind, segments, out);
+            if !at_once {
+                out.open(bounds[0] * size_of::<A>());
             }
-            out.open(first);
-            medium::scan::<H, A, O, W>(operator, kind, segments, out);
-            out.close::<H>(last);
+            successive::scan::<H, A, O, W>(operator, kind, segments, self.prefix, out);
         }
     }
 }
