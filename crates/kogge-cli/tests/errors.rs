@@ -3,6 +3,8 @@
 mod common;
 
 use bytemuck::cast_slice;
+#[cfg(unix)]
+use common::dispose;
 use common::{Place, kogge, npy};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -369,24 +371,14 @@ fn waiting(place: &Place, arguments: &str) -> Child {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// A scan of its standard input that has begun to write y.npy. What it does about signals is `start`,
-/// whatever the tests' own process was started with.
+/// A scan of its standard input that has begun to write y.npy. What it does about signals is `start`.
 #[cfg(unix)]
 fn writing(place: &Place, start: libc::sighandler_t) -> Child {
-    use std::os::unix::process::CommandExt;
     let mut command = Command::new(env!("CARGO_BIN_EXE_kogge"));
     command.current_dir(place.directory.path());
     command.args(["scan", "-", "--input-format", "raw", "--dtype", "f32", "-o", "y.npy"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let disposed = move || {
-        for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM] {
-            // SAFETY: no handler is set, only what the system itself does.
-            unsafe { libc::signal(signal, start) };
-        }
-        Ok(())
-    };
-    // SAFETY: signal() may be called between fork and exec.
-    unsafe { command.pre_exec(disposed) };
+    dispose(&mut command, start);
     let mut child = command.spawn().unwrap();
     child.stdin.as_mut().unwrap().write_all(&[0; 1 << 16]).unwrap();
     let patience = Instant::now();

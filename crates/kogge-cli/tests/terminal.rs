@@ -4,7 +4,7 @@
 mod common;
 
 use bytemuck::cast_slice;
-use common::{Place, npy};
+use common::{Place, dispose, npy};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use std::fs::File;
 use std::io::{Read, Write};
@@ -33,6 +33,7 @@ impl Watched {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kogge"));
         command.current_dir(place.directory.path()).arg("scan").args(arguments.split_whitespace());
         command.env("TERM", "xterm").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(theirs);
+        dispose(&mut command, libc::SIG_DFL);
         let child = command.spawn().unwrap();
         drop(command);
         let (send, terminal) = channel();

@@ -9,6 +9,21 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 use tempfile::TempDir;
 
+/// What a process does about signals that end it is `start`, whatever the tests' own process was started with.
+#[cfg(unix)]
+pub fn dispose(command: &mut std::process::Command, start: libc::sighandler_t) {
+    use std::os::unix::process::CommandExt;
+    let disposed = move || {
+        for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM] {
+            // SAFETY: no handler is set, only what the system itself does.
+            unsafe { libc::signal(signal, start) };
+        }
+        Ok(())
+    };
+    // SAFETY: signal() may be called between fork and exec.
+    unsafe { command.pre_exec(disposed) };
+}
+
 /// A directory of one test, and the command run in it.
 pub struct Place {
     pub directory: TempDir,
