@@ -37,7 +37,7 @@ impl<H: Words> Out<H> {
     pub(super) unsafe fn new(to: *mut H::Word, rows: usize, in_place: bool, stream: bool) -> Self {
         let fetch = !in_place && rows >= FETCHED && fetches_output();
         let begun = to.addr() % LINE;
-        let turns = const { H::TURNS } && stream && begun > 0 && begun % 4 == 0;
+        let turns = const { H::TURNS } && stream && begun > 0 && begun.is_multiple_of(4);
         // SAFETY: by contract.
         let turned = if turns { Some(unsafe { Turned::rows(to.cast()) }) } else { None };
         let ahead = if stream { translates() } else { fetch };
