@@ -115,7 +115,7 @@ pub(crate) fn translate_ahead(row: *const u8) {
 
 /// Rows on their way past the caches, in whole lines. [`fence`] makes them visible.
 ///
-/// For rows that don't begin on a line. A row is put together in L1 and leaves before the next one
+/// For rows that don't begin on a line, and whose words aren't turned in registers. A row is put together in L1 and leaves before the next one
 /// comes, but for what it has of its last line. (On a Zen 4, four rows at a time were a fifth slower:
 /// they fill the store queue, and what is read meanwhile waits for it to drain.)
 #[repr(align(64))]

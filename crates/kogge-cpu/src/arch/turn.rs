@@ -1,5 +1,6 @@
 //! Vectors of values turned to where vectors of memory begin.
 
+use bytemuck::Pod;
 use std::marker::PhantomData;
 
 /// How far vectors of values lie behind those of memory.
@@ -36,7 +37,7 @@ pub(crate) struct Bytes<V> {
     vector: PhantomData<V>,
 }
 
-impl<V: bytemuck::NoUninit + bytemuck::AnyBitPattern> Turn for Bytes<V> {
+impl<V: Pod> Turn for Bytes<V> {
     type Vector = V;
 
     #[inline(always)]

@@ -249,18 +249,16 @@ where
         let headed = self.headed() && !(crowded.is_some() && even.is_some_and(few));
         let piece = |piece| {
             let number = numbers.get(piece).copied().unwrap_or(0);
+            let sparse = self.sparse(segments, pieces.starts(piece));
             // SAFETY: passed on; where segments are crowded, they have nothing of their own.
             unsafe {
                 // Types that never go one of these ways don't compile it.
-                if const { algorithm::headed::headed::<A, O>() }
-                    && headed
-                    && !self.sparse(segments, pieces.starts(piece))
-                {
+                if const { algorithm::headed::headed::<A, O>() } && headed && !sparse {
                     return self.heads(segments, pieces.starts(piece));
                 }
                 if const { windows::longest::<T, A, O>().is_some() }
                     && let Some(longest) = crowded
-                    && !self.sparse(segments, pieces.starts(piece))
+                    && !sparse
                 {
                     return match even {
                         Some(len) => self.crowd_alike(len, pieces.starts(piece)),
