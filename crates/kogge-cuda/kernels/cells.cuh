@@ -241,7 +241,7 @@ struct CellWriter {
             u32 place = index * E + e;
             U value = chunk.get(e);
             if (place >= cover.first() && place < cover.to)
-                memcpy((U*)(span.bytes + (u64)(REVERSE ? span.count - 1 - place : place) * sizeof(U)), &value, sizeof(U));
+                store_aligned<U>(span.bytes + (u64)(REVERSE ? span.count - 1 - place : place) * sizeof(U), value);
         }
     }
 };

@@ -325,7 +325,7 @@ KOGGE_DEVICE void tell_covers(const MarkArguments& arguments, const SummedWindow
 // that is long. An end that is farther away than a run that isn't long is not looked for.
 KOGGE_DEVICE Stretch stretch_of(const MarkArguments& arguments, const SummedWindow& window) {
     const LongRuns& runs = arguments.long_runs;
-    if (window.place >= arguments.window_count || window.last == 0) return {0, 0};
+    if (window.place >= arguments.window_count || window.last == 0) return {0, 0, 0};
     u64 from = window.place * runs.marked + arguments.first[window.place] - 1, end = arguments.length;
     u64 farthest = window.place + 1 + runs.shorter / runs.marked + 1;
     // So many are asked for at once as there can be.
@@ -342,7 +342,7 @@ KOGGE_DEVICE Stretch stretch_of(const MarkArguments& arguments, const SummedWind
             found = true;
         }
     }
-    return {from, runs.are_long(window.last - 1, end) ? window.last - 1 : end};
+    return {from, runs.are_long(window.last - 1, end) ? window.last - 1 : end, 0};
 }
 
 // Puts the tiles of the long runs that end in this block's windows in their list, and the stretches of its windows, if
@@ -357,7 +357,7 @@ KOGGE_DEVICE void list_runs(const MarkArguments& arguments, SumShared& shared, c
     u64 start = window.before.last > 0 ? window.before.last - 1 : end;
     u32 tiles = runs.are_long(start, end) ? runs.tiles_of(start, end) : 0;
     u64 number = tiles > 0 && runs.numbered ? number_of_run(arguments, window.before.heads - 1, start) : 0;
-    ToList own = {start, end, number, tiles, {0, 0}};
+    ToList own = {start, end, number, tiles, {0, 0, 0}};
     if (runs.stretches) own.stretch = stretch_of(arguments, window);
     Listing listing(runs, shared.listing, own);
     sync_block();

@@ -214,7 +214,7 @@ template <class T>
 KOGGE_DEVICE void store_elements(u8* to, const u8* from, u32 count, u32 lane) {
     u32 bytes = count * sizeof(T);
     if (((u64)to ^ (u64)from) % 16 != 0) {
-        for (u32 i = lane; i < count; i += LANES) memcpy((T*)(to + i * sizeof(T)), (const T*)(from + i * sizeof(T)), sizeof(T));
+        for (u32 i = lane; i < count; i += LANES) store_aligned<T>(to + i * sizeof(T), load_aligned<T>(from + i * sizeof(T)));
         return;
     }
     u32 head = (u32)(-(u64)to % 16);

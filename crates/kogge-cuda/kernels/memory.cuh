@@ -4,6 +4,18 @@
 // `Whole` says that all elements are there and every chunk is a whole number of 16-byte words at a
 // 16-byte boundary; then lanes move vectors. Else they move elements, as many as there are.
 
+// A value at an address that is a multiple of its alignment: of a pointer to it the compiler doesn't conclude that, and moves bytes.
+template <class T>
+KOGGE_DEVICE T load_aligned(const u8* from) {
+    T value;
+    memcpy(&value, __builtin_assume_aligned(from, alignof(T)), sizeof(T));
+    return value;
+}
+template <class T>
+KOGGE_DEVICE void store_aligned(u8* to, const T& value) {
+    memcpy(__builtin_assume_aligned(to, alignof(T)), &value, sizeof(T));
+}
+
 // A part of the sequence that begins with a chunk: its first byte in memory, and its elements.
 template <class T>
 struct Span {
@@ -93,9 +105,7 @@ KOGGE_DEVICE Chunk<T, Order<T>::CHUNK> read_chunk(const Span<T>& span, u32 index
 #pragma unroll
         for (u32 e = 0; e < E; e++)
             if (e < count) {
-                T value;
-                memcpy(&value, (const T*)element_at<T, REVERSE>(span, index, e), sizeof(T));
-                chunk.put(e, value);
+                chunk.put(e, load_aligned<T>(element_at<T, REVERSE>(span, index, e)));
             }
     }
     return chunk;
@@ -123,9 +133,7 @@ KOGGE_DEVICE void write_chunk(u8* base, u32 span_count, u32 index, u32 count, co
 #pragma unroll
         for (u32 e = 0; e < E; e++)
             if (e < count) {
-                U value = chunk.get(e);
-                memcpy((U*)(base + (u64)(REVERSE ? span_count - 1 - place - e : place + e) * sizeof(U)), &value,
-                       sizeof(U));
+                store_aligned<U>(base + (u64)(REVERSE ? span_count - 1 - place - e : place + e) * sizeof(U), chunk.get(e));
             }
     }
 }
@@ -158,12 +166,12 @@ KOGGE_DEVICE void write_part_chunk(u8* base, u32 span_count, u32 index, u32 coun
 // Bytes `first` to `end` of a quad, multiples of the elements' alignment.
 template <class U>
 KOGGE_DEVICE void store_part(u8* to, const Quad& quad, u32 first, u32 end) {
-    constexpr u32 STEP = alignof(U) % 4 == 0 ? 4 : 1;
+    constexpr u32 STEP = alignof(U) < 4 ? alignof(U) : 4;
 #pragma unroll
     for (u32 b = 0; b < 16; b += STEP) {
         if (b < first || b >= end) continue;
         u32 word = quad.word[b / 4] >> 8 * (b % 4);
-        memcpy(to + b, &word, STEP);
+        memcpy(__builtin_assume_aligned(to + b, STEP), &word, STEP);
     }
 }
 

@@ -2,7 +2,8 @@
 //
 // A thread block has some windows. All of it looks for the first run that starts there, sets a bit in shared memory for each up to
 // the first that starts behind, and writes every word of the mask that is read, once: so nothing has to be cleared before, and no
-// two blocks write to one word.
+// two blocks write to one word. Where it lists stretches whose warps go along the offsets themselves (offset_lists.cuh), there is no
+// mask: then it notes each window's first run.
 
 enum : u32 { OFFSET_THREADS = 1024, OFFSET_WARPS = 32, MARKED_POSITIONS = 1 << 19 };
 
@@ -13,9 +14,12 @@ struct OffsetRuns {
     const Offset* offsets;
     u64 count, length;
 
-    __device__ __forceinline__ OffsetRuns(const MarkArguments& arguments)
+    template <class Arguments>
+    __device__ __forceinline__ OffsetRuns(const Arguments& arguments)
         : offsets((const Offset*)arguments.source), count(arguments.segments), length(arguments.length) {}
-    __device__ __forceinline__ u64 start(u64 run) const { return REVERSE ? length - offsets[count - run] : offsets[run]; }
+    __device__ __forceinline__ Offset offset(u64 run) const { return offsets[REVERSE ? count - run : run]; }
+    __device__ __forceinline__ u64 position(Offset offset) const { return REVERSE ? length - offset : offset; }
+    __device__ __forceinline__ u64 start(u64 run) const { return position(offset(run)); }
     // Whether at least so many runs start before a position.
     __device__ __forceinline__ bool start_before(u64 runs, u64 position) const { return runs <= count && start(runs - 1) < position; }
 };
@@ -35,20 +39,22 @@ struct OffsetWindows {
 };
 
 // Of each window of a block 1 + the places of its first and last head in it, or 0, and the position where the last run ends that
-// starts in it; and the words of the mask, of which a block has as many as its windows need.
-template <class Offset, bool REVERSE, u32 WINDOW>
+// starts in it; and the words of the mask, of which a block has as many as its windows need, or each window's first run.
+template <class Offset, bool REVERSE, u32 WINDOW, bool MASKED>
 struct OffsetMarks {
     typedef OffsetRuns<Offset, REVERSE> Runs;
-    static constexpr u32 BATCH = 2, WINDOW_QUADS = WINDOW / 128;
-    static constexpr u32 FITTING = MARKED_POSITIONS / WINDOW, MOST = FITTING < OFFSET_THREADS ? FITTING : OFFSET_THREADS;
+    static constexpr bool IS_MASKED = MASKED;
+    static constexpr u32 BATCH = 3, WINDOW_QUADS = MASKED ? WINDOW / 128 : 0, FITTING = MARKED_POSITIONS / WINDOW;
+    static constexpr u32 MOST = MASKED && FITTING < OFFSET_THREADS ? FITTING : OFFSET_THREADS, WORDS = MASKED ? MOST * WINDOW / 32 : 0;
     static_assert(WINDOW % 128 == 0, "windows of whole quads");
     u64 end[MOST];
     u32 first[MOST], last[MOST];
     u32 read[OFFSET_WARPS];  // a bit a window: whether its mask is read
     u32 counted[2][OFFSET_WARPS];
     union {
-        alignas(16) u32 word[MOST * WINDOW / 32];
-        Quad quad[MOST * WINDOW_QUADS];
+        alignas(16) u32 word[WORDS + !MASKED];
+        Quad quad[MOST * WINDOW_QUADS + !MASKED];
+        u64 run[MASKED ? 1 : MOST];
     };
 
     // Finds what starts in the block's windows.
@@ -67,7 +73,7 @@ struct OffsetMarks {
                 next[b] = here < runs.count ? runs.start(here + 1) : ~0ull;
             }
 #pragma unroll
-            for (u32 b = 0; b < BATCH; b++) note(own, start[b] - from, next[b], run == first_run && b == 0);
+            for (u32 b = 0; b < BATCH; b++) note(own, run + b * OFFSET_THREADS, start[b] - from, next[b], run == first_run && b == 0);
             if (start[BATCH - 1] >= behind) break;
         }
         sync_block();
@@ -113,24 +119,29 @@ struct OffsetMarks {
     }
     // A run's start among these positions, and the position where it ends; whether it is the first of all.
     // Offsets that aren't in order mustn't lead to other memory.
-    __device__ __forceinline__ void note(const OffsetWindows<WINDOW>& own, u64 start, u64 next, bool begins) {
+    __device__ __forceinline__ void note(const OffsetWindows<WINDOW>& own, u64 number, u64 start, u64 next, bool begins) {
         if (start >= own.count) return;
         u32 place = (u32)start, window = place / WINDOW;
-        set_shared_bits(word + place / 32, 1u << place % 32);
-        if (begins) first[window] = place % WINDOW + 1;
+        if constexpr (MASKED) set_shared_bits(word + place / 32, 1u << place % 32);
+        if (begins) note_first(window, place % WINDOW, number);
         u64 behind = next - own.from;
         u32 other = behind < own.count ? (u32)behind / WINDOW : own.windows;
         if (window == other) return;
         last[window] = place % WINDOW + 1;
         end[window] = next;
-        if (other < own.windows) first[other] = (u32)behind % WINDOW + 1;
+        if (other < own.windows) note_first(other, (u32)behind % WINDOW, number + 1);
+    }
+    __device__ __forceinline__ void note_first(u32 window, u32 place, u64 number) {
+        first[window] = place + 1;
+        if constexpr (!MASKED) run[window] = number;
     }
 };
 
 // Heads by offsets. How many there are in each window isn't noted: a run's number is looked up.
-template <class Offset, bool REVERSE, u32 WINDOW>
+template <class Offset, bool REVERSE, u32 WINDOW, bool MASKED>
 KOGGE_DEVICE void mark_offsets(const MarkArguments& arguments) {
-    typedef OffsetMarks<Offset, REVERSE, WINDOW> Marks;
+    typedef OffsetMarks<Offset, REVERSE, WINDOW, MASKED> Marks;
+    static_assert(MASKED, "what this makes is the mask");
     launch_dependents();
     Marks& marks = *(Marks*)shared_memory();
     OffsetWindows<WINDOW> own(arguments);

@@ -37,6 +37,7 @@ struct Cover {
 // stretches, of those that start in one window of the mask and follow one another. At most the last of these is long.
 struct alignas(16) Stretch {
     u64 from, to;  // positions
+    u64 run;       // by offsets, the number of the first one in the order of the scan
 };
 // The order in which they are taken. Long ones stand at the front of their list and come first, the others from the end on: so
 // no warp is left with a long one.

@@ -62,23 +62,22 @@ struct RowsOfRuns {
     static constexpr bool TURNED = Chunk<U, E>::BYTES == 16 && sizeof(U) % 4 == 0;
     StraddlingRows<U, E, REVERSE> rows;
 
-    // A row of a whole segment; of one whose end is missing.
+    // A row of a whole segment; of one whose end is missing, the last with elements.
     __device__ __forceinline__ void write(u8* to, u32 count, u32 index, const Chunk<U, E>& chunk, u32 row, u32 lane) {
-        write_row<false>(to, count, index, chunk, row, lane);
+        write_row<false>(to, count, index, chunk, lane, row == 0, row == ROWS_PER_SEGMENT - 1);
     }
-    __device__ __forceinline__ void write_cut(u8* to, u32 count, u32 index, const Chunk<U, E>& chunk, u32 row, u32 lane) {
-        write_row<true>(to, count, index, chunk, row, lane);
+    __device__ __forceinline__ void write_cut(u8* to, u32 count, u32 index, const Chunk<U, E>& chunk, u32 lane, bool first, bool last) {
+        write_row<true>(to, count, index, chunk, lane, first, last);
     }
 
   private:
     template <bool CUT>
-    __device__ __forceinline__ void write_row(u8* to, u32 count, u32 index, const Chunk<U, E>& chunk, u32 row, u32 lane) {
-        if constexpr (TURNED) return turn<CUT>(to, count, index, chunk, lane, row == 0, row == ROWS_PER_SEGMENT - 1);
+    __device__ __forceinline__ void write_row(u8* to, u32 count, u32 index, const Chunk<U, E>& chunk, u32 lane, bool first, bool last) {
+        if constexpr (TURNED) return turn<CUT>(to, count, index, chunk, lane, first, last);
         u32 row_end = (index - lane + LANES) * E;
         u8* at = to + (u64)(REVERSE ? count - E - index * E : index * E) * sizeof(U);
         if constexpr (Chunk<U, E>::BYTES % 16 == 0) {
-            bool last = row == ROWS_PER_SEGMENT - 1 || row_end + LANES * E > count;
-            if (row_end <= count && (u64)at % 16 != 0) return rows.write(at, chunk, lane, row == 0, last);
+            if (row_end <= count && (u64)at % 16 != 0) return rows.write(at, chunk, lane, first, last || row_end + LANES * E > count);
             if (row_end <= count) return write_chunk<U, E, REVERSE, true>(to, count, index, E, chunk);
         }
         u32 left = count > index * E ? count - index * E : 0;
@@ -143,32 +142,27 @@ KOGGE_DEVICE InputChunk<S> read_near(const Span<typename S::Input>& tile, u32 in
     return read_chunk<Input, S::REVERSE, false, FromShared>(tile, index);
 }
 
-// As `scan_whole_segment`, of a segment whose end is missing. What is read in its place comes after all that is there,
-// and changes none of it.
+// As `scan_whole_segment`, of a segment whose end is missing: row by row, since instructions that are seldom wanted push others out of
+// their cache. What is read in place of the end comes after all that is there, and changes none of it.
 template <class S>
 KOGGE_DEVICE bool scan_cut_segment(Ring<S>& ring, u32 s, const Span<typename S::Input>& tile, u8* to, u32 warp, u32 lane) {
     typedef typename S::Input Input;
-    typedef typename S::Op Op;
-    typedef typename Op::Element A;
+    typedef typename S::Op::Element A;
     constexpr u32 E = Order<Input>::CHUNK;
-    u32 first = warp * CHUNKS_PER_SEGMENT + lane;
-    InputChunk<S> input[ROWS_PER_SEGMENT];
-#pragma unroll
-    for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) input[j] = read_near<S>(tile, first + j * LANES);
-    if (!all_lanes(are_plain<A>(input))) return false;
     Maybe<A> before = before_segment(ring, s, warp);
-    give_back(ring, s, lane);
-    A value[ROWS_PER_SEGMENT];
-#pragma unroll
-    for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) value[j] = S::Fold::template of<true>(input[j], E);
-    kogge_stone_rows<Op>(value, lane);
     RowsOfRuns<typename S::Output, E, S::REVERSE> rows = {};
-#pragma unroll
-    for (u32 j = 0; j < ROWS_PER_SEGMENT; j++) {
+    u32 first = warp * CHUNKS_PER_SEGMENT, count = (tile.count - first * E + LANES * E - 1) / (LANES * E);
+#pragma unroll 1
+    for (u32 j = 0; j < count; j++) {
+        u32 index = first + j * LANES + lane;
+        InputChunk<S> input[1] = {read_near<S>(tile, index)};
+        if (!all_lanes(are_plain<A>(input))) return false;
+        A value = kogge_stone<typename S::Op>(S::Fold::template of<true>(input[0], E), lane, LANES);
         OutputChunk<S> output;
-        before = scan_row<S, true, true>(before, input[j], E, value[j], LANES, lane, output);
-        rows.write_cut(to, tile.count, first + j * LANES, output, j, lane);
+        before = scan_row<S, true, true>(before, input[0], E, value, LANES, lane, output);
+        rows.write_cut(to, tile.count, index, output, lane, j == 0, j == count - 1);
     }
+    give_back(ring, s, lane);
     return true;
 }
 

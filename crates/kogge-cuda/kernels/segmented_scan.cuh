@@ -160,9 +160,7 @@ struct SegmentedScan {
         InputChunk<S> chunk = {};
 #pragma unroll
         for (u32 e = 0; e < E; e++) {
-            Input element;
-            memcpy(&element, (const Input*)element_at<Input, S::REVERSE>(span, place * LANES + early.lane + lane, e), sizeof(Input));
-            chunk.put(e, element);
+            chunk.put(e, load_aligned<Input>(element_at<Input, S::REVERSE>(span, place * LANES + early.lane + lane, e)));
         }
         A value = S::Fold::template of<false>(chunk, E);
         A total = value_of_lane(kogge_stone<Op>(value, lane, LANES), LANES - 1);

@@ -3,18 +3,6 @@
 // The stage keeps the order of memory and its alignment in 16 bytes, so that copies move vectors. In
 // reverse its positions therefore run downwards.
 
-// A value at an address that is a multiple of its alignment.
-template <class T>
-KOGGE_DEVICE T load_aligned(const u8* from) {
-    T value;
-    memcpy(&value, __builtin_assume_aligned(from, alignof(T)), sizeof(T));
-    return value;
-}
-template <class T>
-KOGGE_DEVICE void store_aligned(u8* to, const T& value) {
-    memcpy(__builtin_assume_aligned(to, alignof(T)), &value, sizeof(T));
-}
-
 // Where the positions of a window lie in global memory, and in a stage that is its copy.
 template <class T, bool REVERSE, u32 REACH>
 struct Stage {

@@ -16,16 +16,6 @@ struct StretchRows {
     __device__ __forceinline__ bool full(u32 positions) const { return first() == 0 && left >= positions; }
 };
 
-// The shape of a stage.
-template <class S>
-struct StretchShape {
-    typedef typename S::Input Input;
-    static constexpr u32 E = Order<Input>::CHUNK, ROW = E * CHUNKS_PER_ROW, WARPS = 8, THREADS = WARPS * LANES;
-    static constexpr u32 STEPS = 32 / E < 8 ? 32 / E : 8, WORDS = STEPS * E;  // rows, and words of their heads
-    static constexpr u32 POSITIONS = STEPS * ROW, BYTES = POSITIONS * sizeof(Input), ALIGN = 16;
-    static_assert(E <= 16, "a warp's lanes have the heads of two rows at least");
-};
-
 template <class S>
 struct alignas(16) StretchRing {
     typedef StretchShape<S> Shape;
@@ -46,16 +36,18 @@ struct StretchLoader {
     const SegmentedArguments<S>& arguments;
     u32 warp, lane;
     StretchOrder order;
+    StretchHeads<S, S::OFFSET_BYTES> heads;
     Stretch at, next;
     u32 number;  // lane 0: of that after the next
     bool begins;
 
     __device__ __forceinline__ StretchLoader(StretchRing<S>& ring, const SegmentedArguments<S>& arguments, u32 warp, u32 lane)
-        : ring(ring), arguments(arguments), warp(warp), lane(lane), order(arguments.stretches->order), begins(true) {
+        : ring(ring), arguments(arguments), warp(warp), lane(lane), order(arguments.stretches->order), heads(arguments, lane), begins(true) {
         u32 first = draw(), second = draw();
         number = draw();
         at = fetch(first);
         next = fetch(second);
+        heads.begin(at);
     }
 
     // Where a stage has the positions from `base` on: as they lie in memory, at as many bytes from a multiple of 16.
@@ -66,9 +58,12 @@ struct StretchLoader {
     __device__ __forceinline__ void load(u32 s) {
         if (at.from == at.to) {
             at = next;
+            heads.begin(at);
             next = fetch(number);
             number = draw();
             begins = true;
+        } else {
+            heads.ask(next);
         }
         StretchRows rows = {at.from / Shape::ROW * Shape::ROW, 0, 0};
         u64 left = at.to - rows.base, end = left < Shape::POSITIONS ? at.to : rows.base + Shape::POSITIONS;
@@ -76,7 +71,7 @@ struct StretchLoader {
         if (some) {
             rows.from = (u32)(at.from - rows.base) | (begins ? (u32)StretchRows::BEGINS : 0);
             rows.left = (u32)left;
-            load_heads(rows.base, (u32)(end - rows.base), s);
+            heads.load(ring.heads[warp][s], rows.base, (u32)(end - rows.base));
         }
         if (S::BULK && rows.full(Shape::POSITIONS) && Shape::BYTES % 16 == 0 && address(0) % 16 == 0) load_full(rows, s);
         else load_elements(rows, some ? (u32)(end - rows.base) : 0, s);
@@ -88,17 +83,13 @@ struct StretchLoader {
     __device__ __forceinline__ u32 draw() const { return lane == 0 ? draw_number(&arguments.stretches->next) : 0; }
     __device__ __forceinline__ Stretch fetch(u32 drawn) const {
         u32 index = shuffle(drawn, 0);
-        if (index >= order.count) return {0, 0};
+        if (index >= order.count) return {0, 0, 0};
         return arguments.stretches->stretch(order.place(index));
     }
     // The lowest address of the elements at a stage's positions, some of which may not exist.
     __device__ __forceinline__ u64 address(u64 base) const {
         u64 element = S::REVERSE ? arguments.length - base - Shape::POSITIONS : base;
         return (u64)arguments.input + element * sizeof(Input);
-    }
-    __device__ __forceinline__ void load_heads(u64 base, u32 end, u32 s) const {
-        u32 words = (end + Shape::ROW - 1) / Shape::ROW * Shape::E;
-        if (lane < words) async_load_word(ring.heads[warp][s] + lane, arguments.heads + base / 32 + lane);
     }
     // Elements at multiples of 16 bytes for all of a stage.
     __device__ __forceinline__ void load_full(const StretchRows& rows, u32 s) const {

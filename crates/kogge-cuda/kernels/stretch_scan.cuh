@@ -92,13 +92,14 @@ struct StretchWarp {
     typedef StraddlingRows<Output, E, S::REVERSE> Straddling;
     __device__ __forceinline__ void scan_stage(const StretchRows& here, const Span<Input>& stage, u32 s, Straddling& straddling) {
         u32 steps = here.left < Shape::POSITIONS ? (here.left + ROW - 1) / ROW : STEPS;
-        u32 word = lane < steps * E ? ring.heads[warp][s][lane] : 0, with_heads = lanes_where(word != 0);
+        const u32* words = ring.heads[warp][s];
+        u32 with_heads = rows_with_heads(words, steps);
         Span<Output> to = {output(here.base), Shape::POSITIONS};
         bool aligned = WHOLE || (u64)stage.bytes % 16 == 0, full = WHOLE && here.full(Shape::POSITIONS);
 #pragma unroll 1
         for (u32 j = 0; j < steps;) {
             if constexpr (GROUP > 1) {
-                if (j + GROUP <= steps && heads_of(with_heads, j, GROUP) == 0) {
+                if (j + GROUP <= steps && (with_heads >> j & ((1u << GROUP) - 1)) == 0) {
                     InputChunk<S> input[GROUP];
                     A out[GROUP][E];
 #pragma unroll
@@ -112,10 +113,10 @@ struct StretchWarp {
             }
             InputChunk<S> input[1] = {read(stage, j, aligned)};
             A out[1][E];
-            if (heads_of(with_heads, j, 1) == 0) {
+            if ((with_heads >> j & 1) == 0) {
                 scan_plain_rows<1>(out, input);
             } else {
-                u32 heads = heads_in(word, j);
+                u32 heads = heads_in(words + j * E);
                 bool in_phase = E > 1 && lanes_where(heads > 1) == 0 && phase == 0;
                 if (in_phase) scan_row_in_phase(out[0], input[0], heads != 0);
                 else scan_row(out[0], input[0], heads);
@@ -124,14 +125,19 @@ struct StretchWarp {
             j++;
         }
     }
-    // Of the lanes that have heads, those with the words of so many rows.
-    static __device__ __forceinline__ u32 heads_of(u32 with_heads, u32 row, u32 rows) {
-        return with_heads >> row * E & (u32)((1ull << rows * E) - 1);
+    // A bit for each row: whether runs begin there.
+    __device__ __forceinline__ u32 rows_with_heads(const u32* words, u32 steps) const {
+        u32 heads = 0;
+        if (lane < steps) {
+#pragma unroll
+            for (u32 e = 0; e < E; e++) heads |= words[lane * E + e];
+        }
+        return lanes_where(heads != 0);
     }
-    // The heads of this lane's cell in a row, from the words that the lanes have.
-    __device__ __forceinline__ u32 heads_in(u32 word, u32 row) const {
-        u32 place = lane * E, heads = shuffle(word, row * E + place / 32) >> place % 32;
-        if (32 % E != 0) heads |= shuffle(word, (row * E + place / 32 + 1) % LANES) << 1 << (31 - place % 32);
+    // The heads of this lane's cell in a row of these words.
+    __device__ __forceinline__ u32 heads_in(const u32* words) const {
+        u32 place = lane * E, heads = words[place / 32] >> place % 32;
+        if (32 % E != 0) heads |= words[(place + E - 1) / 32] << 1 << (31 - place % 32);
         return heads & ((1u << E) - 1);
     }
     __device__ __forceinline__ InputChunk<S> read(const Span<Input>& stage, u32 j, bool aligned) const {
@@ -165,7 +171,7 @@ struct StretchWarp {
         for (u32 e = 0; e < E; e++) {
             Output value = chunk.get(e);
             u8* at = to.bytes + (u64)(S::REVERSE ? to.count - 1 - place - e : place + e) * sizeof(Output);
-            if (place + e >= first && place + e < here.left) memcpy((Output*)at, &value, sizeof(Output));
+            if (place + e >= first && place + e < here.left) store_aligned<Output>(at, value);
         }
     }
 

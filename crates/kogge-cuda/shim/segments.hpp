@@ -38,11 +38,12 @@ template <class Source, bool REVERSE, u32 WINDOW>
 void run_mark(const void* a) {
     mark<Source, REVERSE, WINDOW>(*(const MarkArguments*)a);
 }
-// Heads by offsets, and with `LISTS` the lists of long runs and stretches too.
-template <class Offset, bool REVERSE, u32 WINDOW, bool LISTS>
+// Heads by offsets; the lists of long runs and stretches too, or alone.
+enum Find { HEADS, HEADS_AND_LISTS, LISTS };
+template <class Offset, bool REVERSE, u32 WINDOW, Find FIND>
 void run_mark_offsets(const void* a) {
-    if constexpr (LISTS) list_offsets<Offset, REVERSE, WINDOW>(*(const MarkArguments*)a);
-    else mark_offsets<Offset, REVERSE, WINDOW>(*(const MarkArguments*)a);
+    if constexpr (FIND == HEADS) mark_offsets<Offset, REVERSE, WINDOW, true>(*(const MarkArguments*)a);
+    else list_offsets<Offset, REVERSE, WINDOW, FIND == HEADS_AND_LISTS>(*(const MarkArguments*)a);
 }
 template <bool REVERSE, u32 WINDOW>
 constexpr Kernel sources[] = {
@@ -52,12 +53,13 @@ constexpr Kernel sources[] = {
     run_mark<ByKey<KeyBf16>, REVERSE, WINDOW>,
 };
 // By offsets, of which there are two types, a thread block has some windows.
-template <bool REVERSE, u32 WINDOW, bool LISTS>
+template <bool REVERSE, u32 WINDOW, Find FIND>
 void launch_offsets(const MarkArguments& a, bool wide, u32 seed) {
-    constexpr Kernel kernels[] = {run_mark_offsets<u32, REVERSE, WINDOW, LISTS>, run_mark_offsets<u64, REVERSE, WINDOW, LISTS>};
-    typedef OffsetMarks<u32, false, WINDOW> Marks;
+    constexpr Kernel kernels[] = {run_mark_offsets<u32, REVERSE, WINDOW, FIND>, run_mark_offsets<u64, REVERSE, WINDOW, FIND>};
+    typedef OffsetMarks<u32, false, WINDOW, FIND != LISTS> Marks;
     u32 blocks = (u32)(a.window_count ? (a.window_count + a.block_windows - 1) / a.block_windows : 1);
-    u32 bytes = (LISTS ? sizeof(ListingShared) : 0) + sizeof(Marks) - sizeof(Marks::quad) + a.block_windows * WINDOW / 8;
+    u32 beside = FIND == LISTS ? (u32)sizeof(Marks::run) : a.block_windows * WINDOW / 8;
+    u32 bytes = (FIND == HEADS ? 0 : sizeof(ListingShared)) + sizeof(Marks) - sizeof(Marks::quad) + beside;
     shim::launch(blocks, OFFSET_THREADS, bytes, seed, kernels[wide], &a);
 }
 
@@ -72,10 +74,10 @@ MarkArguments mark_arguments(const Request& q, const LongRuns& long_runs, u32 un
     return {q.from, q.length, q.segments, (u32*)q.heads, q.windows, q.first, (Workspace*)q.workspace, windows, block_windows, unread, long_runs};
 }
 // The mask of heads by offsets, of which nothing is read in windows without heads behind so many of them.
-template <bool REVERSE, u32 WINDOW, bool LISTS = false>
+template <bool REVERSE, u32 WINDOW, Find FIND = HEADS>
 MarkArguments run_offsets(const Request& q, const LongRuns& long_runs, u32 unread) {
     MarkArguments a = mark_arguments<WINDOW>(q, long_runs, unread);
-    launch_offsets<REVERSE, WINDOW, LISTS>(a, q.source == 1, q.seed);
+    launch_offsets<REVERSE, WINDOW, FIND>(a, q.source == 1, q.seed);
     return a;
 }
 // The mask of heads.

@@ -3,6 +3,7 @@
 #include "segments.hpp"
 
 #include "../kernels/cells.cuh"
+#include "../kernels/stretch_heads.cuh"
 #include "../kernels/stretch_ring.cuh"
 #include "../kernels/stretch_scan.cuh"
 #include "../kernels/run_tiles.cuh"
@@ -23,10 +24,10 @@ struct Specimen {
                          LOOKERS = 2;
     typedef LeftFold<Specimen> Fold;
 };
-// The same with the ring of stretches.
-template <class S>
+// The same with the ring of stretches, along offsets of so many bytes, or by the mask.
+template <class S, u32 ALONG>
 struct Stretched : S {
-    static constexpr u32 STAGES = S::BULK ? 2 : 3;
+    static constexpr u32 STAGES = S::BULK ? 2 : 3, ROWS = S::BULK ? 12 : 5, OFFSET_BYTES = ALONG;
 };
 
 template <class S>
@@ -34,9 +35,17 @@ SegmentedArguments<S> arguments_of(const Request& q, const LongRuns& long_runs) 
     SegmentedArguments<S> a = {};
     a.input = q.input, a.output = q.output, a.length = q.length, a.workspace = (Workspace*)q.workspace;
     a.heads = (const u32*)q.heads, a.windows = q.windows, a.list = long_runs.list, a.stretches = long_runs.stretches;
+    a.source = q.from, a.segments = q.segments;
     a.inits.kind = q.inits, a.inits.memory = q.init;
     if (q.inits == INITS_BY_VALUE) std::memcpy(&a.inits.value, q.init, sizeof(a.inits.value));
     return a;
+}
+
+template <class S>
+void scan_stretches(const Request& q, const LongRuns& long_runs) {
+    SegmentedArguments<S> a = arguments_of<S>(q, long_runs);
+    shim::launch(1 + q.seed % 3, StretchShape<S>::THREADS, sizeof(StretchRing<S>), q.seed + 2,
+                 [](const void* a) { stretch_scan<S>(*(const SegmentedArguments<S>*)a); }, &a);
 }
 
 template <class S>
@@ -47,12 +56,15 @@ void run(const Request& q) {
     Memory list(sizeof(RunList) + tiles * sizeof(RunTile), 0), stretches(sizeof(StretchList) + marks * sizeof(Stretch), 0);
     LongRuns long_runs = {(RunList*)list.at, nullptr, nullptr, (StretchList*)stretches.at, q.taken, tiles, 1, S::MARKED, TILE, TILE,
                           S::OFFSET_BYTES, S::REVERSE, false, false};
-    if (by_offsets(q)) run_offsets<S::REVERSE, S::MARKED, true>(q, long_runs, TILE / S::MARKED);
+    // Offsets of one type to go along for each specimen, which is as much as there is to compile; now and then, and of the other, the
+    // mask.
+    constexpr u32 ALONG = S::STAGES == 6 ? 8 : 4;
+    bool along = by_offsets(q) && ALONG == (q.source == 1 ? 8 : 4) && q.seed % 4 > 0;
+    if (along) run_offsets<S::REVERSE, S::MARKED, LISTS>(q, long_runs, 0);
+    else if (by_offsets(q)) run_offsets<S::REVERSE, S::MARKED, HEADS_AND_LISTS>(q, long_runs, TILE / S::MARKED);
     else run_heads<S::REVERSE, S::MARKED>(q, long_runs);
-    typedef Stretched<S> T;
-    SegmentedArguments<T> in_stretches = arguments_of<T>(q, long_runs);
-    shim::launch(1 + q.seed % 3, StretchShape<T>::THREADS, sizeof(StretchRing<T>), q.seed + 2,
-                 [](const void* a) { stretch_scan<T>(*(const SegmentedArguments<T>*)a); }, &in_stretches);
+    if (along) scan_stretches<Stretched<S, ALONG>>(q, long_runs);
+    else scan_stretches<Stretched<S, 0>>(q, long_runs);
     SegmentedArguments<S> in_rounds = arguments_of<S>(q, long_runs);
     shim::launch(1 + q.seed % (tiles < 5 ? (u32)tiles : 5), Ring<S>::THREADS, sizeof(Ring<S>), q.seed + 3,
                  [](const void* a) { long_run_scan<S>(*(const SegmentedArguments<S>*)a); }, &in_rounds);

@@ -88,10 +88,15 @@ pub struct Tuning {
     /// Windows of the longest kind for each multiprocessor, at least, or windows have two rows a warp: then segments of short
     /// sequences are scanned by more of them.
     pub long_windows: u32,
-    /// Stages of each warp's ring for segments in stretches, two if a multiprocessor has no room for two blocks of so many,
+    /// Stages of each warp's ring for segments in stretches,
     pub stretch_stages: u32,
+    /// rows of the order in a stage, eight if a multiprocessor has no room for two blocks of so many,
+    pub stretch_rows: u32,
     /// and thread blocks of such warps on a multiprocessor, at most, if accumulators have four bytes at most.
     pub stretch_residents: u32,
+    /// Elements of a segment given by offsets, on average, from which a stretch's warp goes along the offsets; else a bit an element
+    /// says where segments start.
+    pub unmasked_from: u32,
     /// Stretches for each warp that there is room for, at least: it takes some 50 µs for one, however few there are. With
     /// fewer, windows take all segments.
     pub stretches_per_warp: u32,
@@ -152,8 +157,10 @@ impl Default for Tuning {
             run_lookers: 2,
             run_ahead: 2,
             long_windows: 2,
-            stretch_stages: 3,
+            stretch_stages: 2,
+            stretch_rows: 12,
             stretch_residents: 2,
+            unmasked_from: 96,
             stretches_per_warp: 12,
             stretches_by_key: StretchesByKey::AsTheLastCall,
             short_line_bytes: 256 << 20,

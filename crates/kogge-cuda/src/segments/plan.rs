@@ -106,6 +106,9 @@ pub struct SegmentPlan {
     pub marks: u64,
     /// How many of them a thread block marks, by offsets.
     pub block_marks: u32,
+    /// Whether a bit an element in memory says where segments start: not in one launch, nor for stretches of segments that
+    /// offsets say are not very short on average.
+    pub masked: bool,
     /// By offsets, if not 0: of a whole window nothing is read of the bits that say where segments start, if neither it nor those
     /// before it have one, so many with itself.
     pub unread_marks: u32,
@@ -143,11 +146,7 @@ impl SegmentPlan {
 
     /// Where the parts of the scratch memory lie.
     pub(crate) const fn scratch(&self) -> Scratch {
-        let tiles = match self.rounds {
-            Some(long) => Some(long.tiles),
-            None => None,
-        };
-        Scratch::new(self.marks, self.marked, tiles, self.stretches.is_some())
+        Scratch::new(self.marks, self.marked, self.rounds, self.stretches, self.masked)
     }
 }
 
@@ -169,11 +168,22 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    const fn new(marks: u64, marked: u32, tiles: Option<u64>, stretched: bool) -> Self {
-        let windows = mask_bytes(marks, marked);
-        let first = windows + (marks + 1) * WINDOW_BYTES;
-        let cut = first + (marks * FIRST_BYTES).next_multiple_of(16);
-        let Some(tiles) = tiles else {
+    const fn new(
+        marks: u64,
+        marked: u32,
+        rounds: Option<LongSegments>,
+        stretches: Option<Stretches>,
+        masked: bool,
+    ) -> Self {
+        let (windows, first, cut) = match masked {
+            true => {
+                let windows = mask_bytes(marks, marked);
+                let first = windows + (marks + 1) * WINDOW_BYTES;
+                (windows, first, first + (marks * FIRST_BYTES).next_multiple_of(16))
+            }
+            false => (0, 0, 0),
+        };
+        let Some(LongSegments { tiles, .. }) = rounds else {
             return Self {
                 windows,
                 first,
@@ -184,7 +194,7 @@ impl Scratch {
                 bytes: cut,
             };
         };
-        if stretched {
+        if stretches.is_some() {
             let stretches = cut + LIST_HEAD + tiles * RUN_TILE_BYTES;
             let bytes = stretches + LIST_HEAD + marks * STRETCH_BYTES;
             return Self { windows, first, cut, covers: cut, list: cut, stretches, bytes };
@@ -237,7 +247,7 @@ const FIRST_BYTES: u64 = 4;
 const COVER_BYTES: u64 = 8;
 const LIST_HEAD: u64 = 16;
 const RUN_TILE_BYTES: u64 = 32;
-const STRETCH_BYTES: u64 = 16;
+const STRETCH_BYTES: u64 = 32;
 /// Tiles for each multiprocessor up to which exact operators go by windows in one launch.
 const FEW_TILES: u32 = 2;
 /// Positions that a thread block marks by offsets, at most, and its threads: those of kernels/offset_heads.cuh.
@@ -299,6 +309,8 @@ pub fn plan_segments(
     let slot = |bytes: usize| bytes.max(4).div_ceil(8) as u64 * 16;
     let runs = run_slots(problem).max(tiles.unwrap_or(0)) * slot(problem.accumulator_bytes);
     let heads = if one_launch && exact.is_none() { windows * HEAD_SLOT } else { 0 };
+    let unmasked = stretches.is_some() && goes_along(problem, source, tuning);
+    let masked = !one_launch && !unmasked;
     let tails = exact.map_or(0, |exact| exact.tiles * slot(2 * problem.accumulator_bytes));
     Ok(SegmentPlan {
         windows,
@@ -306,9 +318,10 @@ pub fn plan_segments(
         steps: steps as u32,
         marked: marked as u32,
         marks,
-        block_marks: block_marks(marks, marked as u32, device),
+        block_marks: block_marks(marks, most_block_marks(marked as u32, masked), device),
+        masked,
         unread_marks: match (exact, rounds) {
-            _ if !by_offsets => 0,
+            _ if !by_offsets || !masked => 0,
             (Some(_), _) => 1,
             // The run that enters it is longer than that.
             (None, Some(long)) if stretches.is_some() => long.shorter.div_ceil(marked as u32),
@@ -323,7 +336,7 @@ pub fn plan_segments(
         workspace_bytes: WORKSPACE_HEAD + (runs + heads).max(tails),
         scratch_bytes: match one_launch {
             true => 0,
-            false => Scratch::new(marks, marked as u32, tiles, stretches.is_some()).bytes,
+            false => Scratch::new(marks, marked as u32, rounds, stretches, masked).bytes,
         },
         rounds,
         stretches,
@@ -408,15 +421,22 @@ fn few_tiles(problem: &Problem, device: Capability) -> bool {
     tiles <= u64::from(FEW_TILES * device.multiprocessors)
 }
 
-/// Windows of the mask that a thread block marks by offsets: so many that each multiprocessor has two blocks, as far as there is
-/// shared memory for that, and a thread for each.
-fn block_marks(marks: u64, marked: u32, device: Capability) -> u32 {
-    (marks / u64::from(2 * device.multiprocessors)).clamp(1, most_block_marks(marked).into()) as u32
+/// Whether a stretch's warp goes along offsets: a trip to memory for every 32 segments takes it too long where they are
+/// short.
+fn goes_along(problem: &Problem, source: SegmentSource, tuning: &Tuning) -> bool {
+    let from = u64::from(tuning.unmasked_from);
+    source.segments().is_some_and(|segments| segments.saturating_mul(from) <= problem.len)
 }
 
-/// As many of them as a block has a place for.
-pub(super) const fn most_block_marks(marked: u32) -> u32 {
-    let fitting = MARKED_POSITIONS / marked;
+/// Windows in which a thread block finds by offsets what starts: so many that each multiprocessor has two blocks, and as many as
+/// a block has a place for at most.
+fn block_marks(marks: u64, most: u32, device: Capability) -> u32 {
+    marks.div_ceil(u64::from(2 * device.multiprocessors)).clamp(1, most.into()) as u32
+}
+
+/// Of those a thread has each, and a mask takes shared memory.
+pub(super) const fn most_block_marks(marked: u32, masked: bool) -> u32 {
+    let fitting = if masked { MARKED_POSITIONS / marked } else { OFFSET_THREADS };
     if fitting < OFFSET_THREADS { fitting } else { OFFSET_THREADS }
 }
 

@@ -20,14 +20,16 @@ pub(super) const SUM_BYTES: u32 = LISTING_BYTES + (SUM_THREADS / 32 + 1) * 16;
 const LISTING_BYTES: u32 = SUM_THREADS / 32 * (12 + 40) + 16;
 
 /// Threads of a block that marks, by offsets so many windows, and bytes of its shared memory. By offsets there is room for notes of the
-/// most windows that a block has, then what its warps have counted, and the words of its own windows.
+/// most windows that a block has, then what its warps have counted, and the words of its own windows, or the first segment of each.
 pub(super) fn mark_block(source: SegmentSource, plan: &SegmentPlan, windows: u32) -> (u32, u32) {
     match source.segments() {
         None => (MARK_THREADS, NOTE_BYTES),
         Some(_) => {
             let lists = if plan.lists_offsets(source) { LISTING_BYTES } else { 0 };
-            let notes = lists + most_block_marks(plan.marked) * 16 + (1 + 2) * 32 * 4;
-            (OFFSET_THREADS, notes.next_multiple_of(16) + windows * plan.marked / 8)
+            let most = most_block_marks(plan.marked, plan.masked);
+            let notes = (lists + most * 16 + (1 + 2) * 32 * 4).next_multiple_of(16);
+            let beside = if plan.masked { windows * plan.marked / 8 } else { most * 8 };
+            (OFFSET_THREADS, notes + beside)
         }
     }
 }
@@ -36,7 +38,7 @@ pub(super) fn mark_block(source: SegmentSource, plan: &SegmentPlan, windows: u32
 pub(super) fn mark(source: SegmentSource, direction: Direction, plan: &SegmentPlan) -> String {
     let of = type_of(source);
     let (reverse, window) = (direction == Direction::Reverse, plan.marked);
-    let (threads, bytes) = mark_block(source, plan, most_block_marks(plan.marked));
+    let (threads, bytes) = mark_block(source, plan, most_block_marks(plan.marked, plan.masked));
     let arguments = format!("{of}, {reverse}, {window}");
     match source.segments() {
         None => {
@@ -48,6 +50,7 @@ pub(super) fn mark(source: SegmentSource, direction: Direction, plan: &SegmentPl
                 true => (&kernels::OFFSET_LISTS, "OffsetListsShared", "list_offsets"),
                 false => (&kernels::OFFSET_HEADS, "OffsetMarks", "mark_offsets"),
             };
+            let arguments = format!("{arguments}, {}", plan.masked);
             let of = |name: &str| format!("{name}<{arguments}>");
             entry(file, &format!("{threads}, 2"), (&of(shared), bytes), &of(kernel))
         }
@@ -120,7 +123,10 @@ where
 {
     let Some(ExactSegments { ring, markers, pieces, shared_bytes, .. }) = plan.exact else {
         return match plan.stretches {
-            Some(has) => stretches::<T, U, A, O>(operator, specification, source, has),
+            Some(has) => {
+                let along = if plan.masked { 0 } else { source.bytes() };
+                stretches::<T, U, A, O>(operator, specification, has, along)
+            }
             None => windows::<T, U, A, O>(operator, specification, source, plan),
         };
     };
@@ -171,12 +177,12 @@ where
     program.text::<T, U, A, O>(operator, specification)
 }
 
-/// The text of the kernel that scans in stretches.
+/// The text of the kernel that scans in stretches, along offsets of so many bytes, or by the mask.
 fn stretches<T, U, A, O>(
     operator: &O,
     specification: Specification,
-    source: SegmentSource,
     has: Stretches,
+    offset_bytes: u32,
 ) -> Result<String, Error>
 where
     T: DeviceElement + Accumulate<A>,
@@ -184,11 +190,11 @@ where
     A: Element + DeviceType,
     O: DeviceOperator<A>,
 {
-    let offset_bytes = if source.segments().is_some() { source.bytes() } else { 0 };
+    let Stretches { stages, rows, .. } = has;
     let program = Program {
         kernel: &kernels::STRETCH_SCAN,
         bulk: has.bulk,
-        constants: &format!("STAGES = {}, OFFSET_BYTES = {offset_bytes}", has.stages),
+        constants: &format!("STAGES = {stages}, ROWS = {rows}, OFFSET_BYTES = {offset_bytes}"),
         source: None,
         shared: "StretchRing",
         shared_bytes: has.shared_bytes,

@@ -14,6 +14,8 @@ pub struct Stretches {
     pub residents: u32,
     /// Stages of each warp's ring.
     pub stages: u32,
+    /// Rows of the order in a stage.
+    pub rows: u32,
     /// Bytes of shared memory a block.
     pub shared_bytes: u32,
     /// Whether the copy engine fills the ring.
@@ -22,6 +24,8 @@ pub struct Stretches {
 
 /// Warps of a thread block.
 const WARPS: u32 = 8;
+/// Rows of a stage where shared memory is small.
+const FEW_ROWS: u32 = 8;
 /// What a multiprocessor keeps for itself of each block's shared memory.
 const RESERVED: u32 = 1024;
 
@@ -45,16 +49,15 @@ impl Stretches {
             0..=8 => 2,
             _ => 1,
         };
-        let of = |stages: u32| {
-            let shared_bytes = WARPS * stage_bytes(problem) * stages + 128;
-            (stages, shared_bytes, (device.shared_bytes / (shared_bytes + RESERVED)).min(most))
+        let stages = tuning.stretch_stages;
+        let of = |rows: u32| {
+            let shared_bytes = WARPS * stage_bytes(problem, rows) * stages + 128;
+            (rows, shared_bytes, (device.shared_bytes / (shared_bytes + RESERVED)).min(most))
         };
-        let most_stages = of(tuning.stretch_stages);
-        let (stages, shared_bytes, residents) = if most_stages.2 < most.min(2) {
-            of(tuning.stretch_stages.min(2))
-        } else {
-            most_stages
-        };
+        let most_rows = of(tuning.stretch_rows);
+        let few = tuning.stretch_rows.min(FEW_ROWS);
+        let (rows, shared_bytes, residents) =
+            if most_rows.2 < most.min(2) { of(few) } else { most_rows };
         let stretches = problem.len.div_ceil(Self::marked(problem.order()) as u64);
         let blocks = stretches.div_ceil(WARPS.into()).max(1);
         let warps = u64::from(residents * device.multiprocessors * WARPS);
@@ -63,17 +66,17 @@ impl Stretches {
             blocks: blocks.min((residents * device.multiprocessors).into()) as u32,
             residents,
             stages,
+            rows,
             shared_bytes,
             bulk: long.ring.bulk,
         })
     }
 }
 
-/// `StretchShape` of kernels/stretch_ring.cuh: as many rows as the warp's lanes have words of heads for, eight at most,
-/// with room for any alignment; then the heads, what the rows are, and a barrier.
-fn stage_bytes(problem: &Problem) -> u32 {
-    let order = problem.order();
-    let steps = (32 / order.chunk()).min(8);
-    let elements = (steps * order.row() * problem.element_bytes).next_multiple_of(16);
-    (elements + 32 + 4 * steps * order.chunk() + 16 + 8) as u32
+/// `StretchShape` of kernels/stretch_heads.cuh: rows with room for any alignment; then their heads, what the rows are, and a
+/// barrier.
+fn stage_bytes(problem: &Problem, rows: u32) -> u32 {
+    let (order, rows) = (problem.order(), rows as usize);
+    let elements = (rows * order.row() * problem.element_bytes).next_multiple_of(16);
+    (elements + 32 + 4 * rows * order.chunk() + 16 + 8) as u32
 }

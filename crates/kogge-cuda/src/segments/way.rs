@@ -78,7 +78,7 @@ where
                 false => Some(Find {
                     mark: device.module(
                         source::mark(source, direction, &plan),
-                        mark_block(source, &plan, most_block_marks(plan.marked)).1,
+                        mark_block(source, &plan, most_block_marks(plan.marked, plan.masked)).1,
                     )?,
                     sum: match source.segments() {
                         Some(_) if plan.exact.is_some() || plan.stretches.is_some() => None,

@@ -49,7 +49,7 @@ fn trials(build: Build, shim: &mut Shim) -> Result<(), String> {
 
 #[test]
 fn every_planted_fault_is_caught() {
-    STRETCHES.catches_all(23);
+    STRETCHES.catches_all(27);
 }
 
 #[test]

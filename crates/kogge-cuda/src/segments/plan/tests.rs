@@ -200,26 +200,38 @@ fn segments_without_numbers_go_in_stretches() {
     let plan = |problem, brackets, device| tuned(problem, brackets, device, &Tuning::default());
     let sums = plan(problem(1 << 28, 4, 4, 4), Brackets::Fixed, H100);
     let (stretches, long) = (sums.stretches.unwrap(), sums.rounds.unwrap());
-    assert_eq!((stretches.blocks, stretches.residents, stretches.stages), (2 * 132, 2, 3));
+    assert_eq!((stretches.blocks, stretches.residents), (2 * 132, 2));
+    assert_eq!((stretches.rows, stretches.stages), (12, 2));
     assert_eq!((sums.marked, sums.marks, sums.lead_bytes), (2048, 1 << 17, 0));
-    // What goes over four whole windows without a head is longer than 8,192.
-    assert_eq!(sums.unread_marks, 4);
     assert_eq!((long.shorter, long.tiles), (8192, (1 << 16) + 1));
     let scratch = sums.scratch();
+    assert_eq!((sums.masked, sums.unread_marks, scratch.list), (false, 0, 0), "no mask");
     assert_eq!(scratch.stretches, scratch.list + 16 + long.tiles * 32);
-    assert_eq!(scratch.bytes, scratch.stretches + 16 + (16 << 17));
+    assert_eq!(scratch.bytes, scratch.stretches + 16 + (32 << 17));
     assert!([scratch.list, scratch.stretches].iter().all(|at| at % 16 == 0));
     assert!(sums.to_string().starts_with("stretches of segments of at most 8192 "), "{sums}");
 
-    // A block marks so many windows that each multiprocessor has two blocks, and 2^19 positions at most.
-    assert_eq!(sums.block_marks, 256);
-    assert_eq!(plan(problem(1 << 26, 4, 4, 4), Brackets::Fixed, H100).block_marks, 124);
+    // A block has so many windows that each multiprocessor has two blocks, and no more than it has threads.
+    assert_eq!(sums.block_marks, 497);
+    assert_eq!(plan(problem(1 << 26, 4, 4, 4), Brackets::Fixed, H100).block_marks, 125);
     assert_eq!(plan(problem(1 << 16, 4, 4, 4), Brackets::Fixed, H100).block_marks, 1);
+    assert_eq!(plan(problem(1 << 31, 4, 4, 4), Brackets::Fixed, H100).block_marks, 1024);
+    // Segments of less than 96 elements on average take a mask, of which a block has room for 2^19 bits.
+    let short = plan(problem(95 << 20, 4, 4, 4), Brackets::Fixed, H100);
+    assert_eq!((short.masked, short.block_marks), (true, 185));
+    let enough = plan(problem(96 << 20, 4, 4, 4), Brackets::Fixed, H100);
+    assert_eq!((enough.masked, enough.block_marks), (false, 187));
+    let very_short = Tuning { unmasked_from: 257, ..Tuning::default() };
+    let very_short = tuned(problem(1 << 28, 4, 4, 4), Brackets::Fixed, H100, &very_short);
+    assert_eq!((very_short.masked, very_short.block_marks), (true, 256));
+    // What goes over four whole windows without a head is longer than 8,192.
+    assert_eq!(very_short.unread_marks, 4);
+    assert!(very_short.scratch().list > very_short.scratch().windows);
     // Tiles of long segments are of all lengths.
     assert_eq!((long.ring.lookers, long.ring.ahead), (2, 2));
     let small = Capability { compute: (8, 0), multiprocessors: 108, shared_bytes: 166_912 };
     let few = plan(problem(1 << 28, 4, 4, 4), Brackets::Fixed, small).stretches.unwrap();
-    assert_eq!((few.residents, few.stages), (2, 2), "two blocks rather than three stages");
+    assert_eq!((few.residents, few.rows), (2, 8), "two blocks rather than twelve rows");
 
     // A stretch begins in 2,048 positions, and there is room for 16 warps on each multiprocessor.
     let enough = 12 * 16 * 132 * 2048;
@@ -271,13 +283,18 @@ fn long_segments_go_in_rounds_beside_windows_if_they_are_long_on_average() {
 #[test]
 fn one_kernel_marks_sequences_of_all_lengths() {
     let of = SegmentSource::Offsets { segments: 1 << 10, bits: 64 };
-    let [short, long] = [1 << 27, 1 << 28].map(|len| {
-        let problem = problem(len, 4, 4, 4);
-        plan_segments(&problem, of, Brackets::Fixed, H100, &Tuning::default()).unwrap()
-    });
-    let block = |plan: &SegmentPlan| source::mark_block(of, plan, plan.block_marks);
-    assert!(short.block_marks < long.block_marks && block(&short).1 < block(&long).1);
-    assert_eq!(long.block_marks, most_block_marks(short.marked));
-    let text = |plan| source::mark(of, Direction::Forward, plan);
-    assert_eq!(text(&short), text(&long));
+    for masked in [false, true] {
+        let unmasked_from = if masked { u32::MAX } else { 0 };
+        let [short, long] = [1 << 27, 1 << 28].map(|len| {
+            let tuning = Tuning { unmasked_from, ..Tuning::default() };
+            plan_segments(&problem(len, 4, 4, 4), of, Brackets::Fixed, H100, &tuning).unwrap()
+        });
+        assert_eq!((short.masked, long.masked), (masked, masked));
+        let block = |plan: &SegmentPlan| source::mark_block(of, plan, plan.block_marks).1;
+        assert!(short.block_marks < long.block_marks);
+        assert_eq!(block(&short) < block(&long), masked, "room for the mask alone differs");
+        assert_eq!(long.block_marks == most_block_marks(short.marked, masked), masked);
+        let text = |plan| source::mark(of, Direction::Forward, plan);
+        assert_eq!(text(&short), text(&long));
+    }
 }
