@@ -133,7 +133,9 @@ KOGGE_DEVICE void write_chunk(u8* base, u32 span_count, u32 index, u32 count, co
 #pragma unroll
         for (u32 e = 0; e < E; e++)
             if (e < count) {
-                store_aligned<U>(base + (u64)(REVERSE ? span_count - 1 - place - e : place + e) * sizeof(U), chunk.get(e));
+                // By bytes: words would be stored under predicates, with which whole chunks beside it are busy too.
+                U value = chunk.get(e);
+                memcpy(base + (u64)(REVERSE ? span_count - 1 - place - e : place + e) * sizeof(U), &value, sizeof(U));
             }
     }
 }

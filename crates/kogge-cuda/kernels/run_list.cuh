@@ -33,7 +33,7 @@ struct Cover {
     __device__ __forceinline__ u32 first() const { return from & (NOTHING - 1); }
 };
 
-// The other way (stretch_scan.cuh): runs that are longer than a tile go in rounds, wherever they lie, and the others in
+// The other way (stretch_scan.cuh): runs that are longer than three quarters of a tile go in rounds, wherever they lie, and the others in
 // stretches, of those that start in one window of the mask and follow one another. At most the last of these is long.
 struct alignas(16) Stretch {
     u64 from, to;  // positions

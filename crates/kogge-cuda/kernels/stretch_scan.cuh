@@ -1,4 +1,4 @@
-// The scan of stretches: runs of at most a tile, one after another, each stretch by one warp.
+// The scan of stretches: runs of at most three quarters of a tile, one after another, each stretch by one warp.
 //
 // A warp goes along its stretch row by row and carries what precedes in registers: every element is read once, and
 // nobody waits for anybody. A row here is 32 cells (cells.cuh), and chunks begin where their run does; so a Kogge–Stone

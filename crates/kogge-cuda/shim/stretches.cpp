@@ -52,16 +52,17 @@ template <class S>
 void run(const Request& q) {
     typedef typename S::Input Input;
     constexpr u32 TILE = Order<Input>::TILE;
-    u64 marks = (q.length + S::MARKED - 1) / S::MARKED, tiles = 2 * (q.length / TILE) + 1;
+    constexpr u32 SHORTER = TILE / 4 * 3;
+    u64 marks = (q.length + S::MARKED - 1) / S::MARKED, tiles = q.length / TILE + q.length / SHORTER + 1;
     Memory list(sizeof(RunList) + tiles * sizeof(RunTile), 0), stretches(sizeof(StretchList) + marks * sizeof(Stretch), 0);
-    LongRuns long_runs = {(RunList*)list.at, nullptr, nullptr, (StretchList*)stretches.at, q.taken, tiles, 1, S::MARKED, TILE, TILE,
+    LongRuns long_runs = {(RunList*)list.at, nullptr, nullptr, (StretchList*)stretches.at, q.taken, tiles, 1, S::MARKED, TILE, SHORTER,
                           S::OFFSET_BYTES, S::REVERSE, false, false};
     // Offsets of one type to go along for each specimen, which is as much as there is to compile; now and then, and of the other, the
     // mask.
     constexpr u32 ALONG = S::STAGES == 6 ? 8 : 4;
     bool along = by_offsets(q) && ALONG == (q.source == 1 ? 8 : 4) && q.seed % 4 > 0;
     if (along) run_offsets<S::REVERSE, S::MARKED, LISTS>(q, long_runs, 0);
-    else if (by_offsets(q)) run_offsets<S::REVERSE, S::MARKED, HEADS_AND_LISTS>(q, long_runs, TILE / S::MARKED);
+    else if (by_offsets(q)) run_offsets<S::REVERSE, S::MARKED, HEADS_AND_LISTS>(q, long_runs, SHORTER / S::MARKED);
     else run_heads<S::REVERSE, S::MARKED>(q, long_runs);
     if (along) scan_stretches<Stretched<S, ALONG>>(q, long_runs);
     else scan_stretches<Stretched<S, 0>>(q, long_runs);

@@ -10,7 +10,7 @@
 //! tell each other which run enters them (kernels/window_heads.cuh).
 //!
 //! By offsets, and by flags or keys where runs were long that a call before saw (`choice`), `scan` takes no windows of a long sequence without
-//! initial values or totals of each segment, but stretches: segments of at most a tile that follow one another, a warp each
+//! initial values or totals of each segment, but stretches: segments of at most three quarters of a tile that follow one another, a warp each
 //! (kernels/stretch_scan.cuh). Nobody waits for anybody. A launch before it takes longer ones tile by tile, in the rounds of
 //! the flat scan (kernels/run_tiles.cuh). Which segments are long, offsets tell `mark`, and flags and keys `sum`; it lists tiles
 //! and stretches (kernels/run_list.cuh). So by offsets there is no `sum`.

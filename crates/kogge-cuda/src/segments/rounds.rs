@@ -138,15 +138,16 @@ impl LongSegments {
         Self::new(problem, order.segment(), cut, device, tuning)
     }
 
-    /// Beside stretches: those longer than a tile.
+    /// Beside stretches: those longer than three quarters of a tile. Rounds are faster than stretches for them, and slower for
+    /// shorter ones, which fill less of a stage.
     pub(super) fn beside_stretches(
         problem: &Problem,
         device: Capability,
         tuning: &Tuning,
     ) -> Option<Self> {
-        let tile = problem.order().tile();
-        // Each segment has as many whole tiles at least as tiles that are cut short.
-        Self::new(problem, tile, problem.len / tile as u64 + 1, device, tuning)
+        let shorter = problem.order().tile() / 4 * 3;
+        // A tile of each at most is cut short.
+        Self::new(problem, shorter, problem.len / shorter as u64 + 1, device, tuning)
     }
 
     /// Those of more than `shorter` elements, of whose tiles so many may be cut short.

@@ -1,10 +1,10 @@
-//! Which segments go in stretches, each by one warp: those of at most a tile, where the others go in rounds.
+//! Which segments go in stretches, each by one warp: those of at most three quarters of a tile, where the others go in rounds.
 
 use super::rounds::LongSegments;
 use crate::{Capability, Tuning};
 use kogge_core::{Order, Problem};
 
-/// How segments of at most a tile are scanned that follow one another: a warp goes along them from the first to the
+/// How segments of at most three quarters of a tile are scanned that follow one another: a warp goes along them from the first to the
 /// last, and waits for nobody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretches {

@@ -114,7 +114,7 @@ fn elements_of_three_bytes() {
     });
 }
 
-/// Segments about the length from which they are long, wherever they start, between short ones.
+/// Segments about the length from which they are long and about a tile, wherever they start, between short ones.
 #[test]
 fn segments_about_a_tile() {
     if skipped() {
@@ -125,13 +125,14 @@ fn segments_about_a_tile() {
     let order = Order::of::<i32>();
     let (mut random, mut shim) = (Random(31), Shim::start(Program::Stretches.path()));
     let (chunk, row, tile) = (order.chunk(), order.row(), order.tile());
+    let long = tile / 4 * 3;
     let mut check = |random: &mut Random, lengths: &[usize]| {
         let input: Vec<i32> = (0..lengths.iter().sum()).map(|_| random.next() as i32).collect();
         case.check_numbered::<i32, i32>(&mut shim, random, lengths, &input, Numbered::Neither)
             .unwrap();
     };
     for before in [0, 1, chunk - 1, chunk, row + 1, tile / 4] {
-        for length in [tile - 1, tile, tile + 1] {
+        for length in [long - 1, long, long + 1, tile - 1, tile, tile + 1] {
             check(&mut random, &[before, length, 1, length]);
         }
     }
@@ -139,8 +140,8 @@ fn segments_about_a_tile() {
     let window = tile / 4;
     for before in 1..4 {
         for rest in [1, 2, window / 2, window - 1, window - 1] {
-            check(&mut random, &[before * window - 1, 3 * window + 1 + rest]);
-            check(&mut random, &[before * window, 3 * window + rest, 2]);
+            check(&mut random, &[before * window - 1, 2 * window + 1 + rest]);
+            check(&mut random, &[before * window, 2 * window + rest, 2]);
         }
     }
 }

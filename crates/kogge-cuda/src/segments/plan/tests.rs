@@ -203,13 +203,13 @@ fn segments_without_numbers_go_in_stretches() {
     assert_eq!((stretches.blocks, stretches.residents), (2 * 132, 2));
     assert_eq!((stretches.rows, stretches.stages), (12, 2));
     assert_eq!((sums.marked, sums.marks, sums.lead_bytes), (2048, 1 << 17, 0));
-    assert_eq!((long.shorter, long.tiles), (8192, (1 << 16) + 1));
+    assert_eq!((long.shorter, long.tiles), (6144, (1 << 15) + (1 << 28) / 6144 + 1));
     let scratch = sums.scratch();
     assert_eq!((sums.masked, sums.unread_marks, scratch.list), (false, 0, 0), "no mask");
     assert_eq!(scratch.stretches, scratch.list + 16 + long.tiles * 32);
     assert_eq!(scratch.bytes, scratch.stretches + 16 + (32 << 17));
     assert!([scratch.list, scratch.stretches].iter().all(|at| at % 16 == 0));
-    assert!(sums.to_string().starts_with("stretches of segments of at most 8192 "), "{sums}");
+    assert!(sums.to_string().starts_with("stretches of segments of at most 6144 "), "{sums}");
 
     // A block has so many windows that each multiprocessor has two blocks, and no more than it has threads.
     assert_eq!(sums.block_marks, 497);
@@ -224,8 +224,8 @@ fn segments_without_numbers_go_in_stretches() {
     let very_short = Tuning { unmasked_from: 257, ..Tuning::default() };
     let very_short = tuned(problem(1 << 28, 4, 4, 4), Brackets::Fixed, H100, &very_short);
     assert_eq!((very_short.masked, very_short.block_marks), (true, 256));
-    // What goes over four whole windows without a head is longer than 8,192.
-    assert_eq!(very_short.unread_marks, 4);
+    // What goes over three whole windows without a head is longer than 6,144.
+    assert_eq!(very_short.unread_marks, 3);
     assert!(very_short.scratch().list > very_short.scratch().windows);
     // Tiles of long segments are of all lengths.
     assert_eq!((long.ring.lookers, long.ring.ahead), (2, 2));
