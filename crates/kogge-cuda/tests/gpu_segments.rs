@@ -81,8 +81,8 @@ struct Trial<A, O> {
     operator: O,
     /// Initial values, which segments take in turn.
     some: [A; 3],
-    /// As it is, and one that takes any sequence for long: by stretches or windows of the longest kind.
-    devices: [Device; 2],
+    /// As it is, and two that take any sequence for long: by stretches, along offsets or by a mask, or windows of the longest kind.
+    devices: [Device; 3],
     workspace: Workspace,
     random: Random,
     /// What segments are known by, if not by anything; then they have neither totals nor initial values of their own.
@@ -94,13 +94,16 @@ struct Trial<A, O> {
 impl<A: Element + DeviceType, O: DeviceOperator<A>> Trial<A, O> {
     fn new(device: Device, operator: O, some: [A; 3], seed: u64) -> Self {
         let workspace = device.workspace().expect("a workspace");
-        let long = Tuning {
+        let long = |unmasked_from| Tuning {
             stretches_per_warp: 0,
             stretches_by_key: StretchesByKey::Always,
             long_windows: 0,
+            unmasked_from,
             ..Tuning::default()
         };
-        let devices = [device.clone(), device.with_tuning(long)];
+        let [along, masked] =
+            [0, u32::MAX].map(|unmasked_from| device.clone().with_tuning(long(unmasked_from)));
+        let devices = [device, along, masked];
         let (random, only, plan) = (Random(seed), None, String::new());
         Self { operator, some, devices, workspace, random, only, plan }
     }
@@ -153,7 +156,7 @@ impl<A: Element + DeviceType, O: DeviceOperator<A>> Trial<A, O> {
         };
         let (at, sums) = (from.address(workspace), totals.address(workspace));
         let target = if in_place { at } else { to.address(workspace) };
-        let scan = devices[random.below(2)]
+        let scan = devices[random.below(3)]
             .prepare_segments::<T, U, A, O>(
                 &*operator,
                 kind,
