@@ -13,7 +13,8 @@
 //! initial values or totals of each segment, but stretches: segments of at most three quarters of a tile that follow one another, a warp each
 //! (kernels/stretch_scan.cuh). Nobody waits for anybody. A launch before it takes longer ones tile by tile, in the rounds of
 //! the flat scan (kernels/run_tiles.cuh). Which segments are long, offsets tell `mark`, and flags and keys `sum`; it lists tiles
-//! and stretches (kernels/run_list.cuh). So by offsets there is no `sum`.
+//! and stretches (kernels/run_list.cuh). So by offsets there is no `sum`; nor is there a mask, unless segments are very short on
+//! average: a stretch's warp goes along the offsets (kernels/stretch_heads.cuh).
 //!
 //! With initial values or totals of each, long ones go in rounds where offsets say that segments are long on average, and
 //! windows leave them alone and tell each other nothing.
@@ -132,7 +133,8 @@ where
 /// A scan by segments ready to run, as often as wanted, on any workspace of its device.
 ///
 /// O(n) work. Beside what a flat scan moves, the flags or keys are read once (or the offsets, twice if
-/// totals are wanted), and a bit an element is written and read, unless it is one launch.
+/// totals are wanted or segments go in stretches), and a bit an element is written and read, unless it is one launch
+/// or stretches go along offsets.
 #[derive(Clone, Debug)]
 pub struct SegmentScan<T, U, A> {
     scan: Way<T, U, A>,
