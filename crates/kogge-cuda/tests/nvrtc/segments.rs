@@ -77,6 +77,27 @@ where
         kind: [Kind::Inclusive, Kind::Exclusive][turn % 2],
         direction: [Direction::Forward, Direction::Reverse][turn / 2 % 2],
     };
+    let source = match brackets {
+        Brackets::Fixed if turn.is_multiple_of(3) => SOURCES[[1, 2, 4, 5][turn / 3 % 4]],
+        Brackets::Fixed => SOURCES[turn % 2 * 3],
+        _ => SOURCES[turn % SOURCES.len()],
+    };
+    compiles_by::<T, A, O>(operator, device, specification, brackets, source, Tuning::default());
+}
+
+/// Those by one kind of offsets, flags or keys.
+fn compiles_by<T, A, O>(
+    operator: &O,
+    device: Capability,
+    specification: Specification,
+    brackets: Brackets,
+    source: SegmentSource,
+    tuning: Tuning,
+) where
+    T: DeviceElement + Accumulate<A>,
+    A: Element + DeviceType,
+    O: DeviceOperator<A>,
+{
     let problem = Problem {
         len: 1 << 28,
         element_bytes: size_of::<T>(),
@@ -86,13 +107,7 @@ where
         direction: specification.direction,
         in_place: false,
     };
-    let source = match brackets {
-        Brackets::Fixed if turn.is_multiple_of(3) => SOURCES[[1, 2, 4, 5][turn / 3 % 4]],
-        Brackets::Fixed => SOURCES[turn % 2 * 3],
-        _ => SOURCES[turn % SOURCES.len()],
-    };
-    let plan =
-        plan_segments(&problem, source, brackets, device, &Tuning::default()).expect("a plan");
+    let plan = plan_segments(&problem, source, brackets, device, &tuning).expect("a plan");
     if brackets == Brackets::Fixed && plan.stretches.is_none() && !plan.one_launch {
         return;
     }
@@ -108,9 +123,16 @@ where
     let long = plan.rounds.map(|long| threads(long.ring));
     let finds = [(256, 4), (1024, 1)].into_iter().filter(|_| !plan.one_launch);
     let blocks = finds.chain([scan]).chain(long);
-    // What finds the segments is the same text whatever the order, and so are long ones but for when they are.
-    let known = if brackets == Brackets::Numbered || plan.one_launch { 0 } else { 2 };
-    for (text, (threads, residents)) in texts.expect("texts").iter().zip(blocks).skip(known) {
+    // What finds the segments is the same text whatever the order, unless it lists stretches; long ones are but for when they are.
+    let known: &[usize] = match (brackets, plan.stretches) {
+        (Brackets::Numbered, _) => &[],
+        _ if plan.one_launch => &[],
+        (_, Some(_)) => &[1],
+        (_, None) => &[0, 1],
+    };
+    let texts = texts.expect("texts");
+    let kernels = texts.iter().zip(blocks).enumerate().filter(|(i, _)| !known.contains(i));
+    for (_, (text, (threads, residents))) in kernels {
         let what =
             format!("sm_{major}{minor} {} {source:?} {brackets:?}", std::any::type_name::<T>());
         let compiled = compile(text, Arch(major * 10 + minor));
@@ -125,6 +147,22 @@ where
         assert!(spilled <= most && stack <= most, "{what}: {resources}");
         let taken = registers.next_multiple_of(8) * threads * residents;
         assert!(taken <= 65_536, "{what}: {resources}");
+    }
+}
+
+/// What the largest cards take for segments by offsets, short and longer ones.
+#[test]
+fn stretches_along_offsets_and_by_a_mask() {
+    if skipped() {
+        return;
+    }
+    let device = DEVICES.into_iter().find(|device| device.compute == (9, 0)).expect("sm_90");
+    for (i, unmasked_from) in [0, u32::MAX].into_iter().enumerate() {
+        let specification = Specification { kind: Kind::Inclusive, direction: Direction::Forward };
+        let tuning = Tuning { unmasked_from, ..Tuning::default() };
+        let source = SOURCES[[3, 0][i]];
+        let brackets = Brackets::Fixed;
+        compiles_by::<f32, f32, _>(&Sum, device, specification, brackets, source, tuning);
     }
 }
 
