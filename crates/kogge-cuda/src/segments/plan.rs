@@ -219,10 +219,11 @@ impl fmt::Display for SegmentPlan {
         }
         if let (Some(Stretches { blocks, stages, .. }), Some(long)) = (self.stretches, self.rounds)
         {
+            let heads = if self.masked { "with a bit an element" } else { "along their offsets" };
             return write!(
                 f,
-                "stretches of segments of at most {} elements, a warp each, {blocks} blocks, {stages} stages; longer \
-                 segments in rounds, {} stages",
+                "stretches of segments of at most {} elements, a warp each, {heads}, {blocks} blocks, {stages} stages; \
+                 longer segments in rounds, {} stages",
                 long.shorter, long.ring.stages
             );
         }

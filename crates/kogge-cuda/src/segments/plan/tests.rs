@@ -224,6 +224,9 @@ fn segments_without_numbers_go_in_stretches() {
     let very_short = Tuning { unmasked_from: 257, ..Tuning::default() };
     let very_short = tuned(problem(1 << 28, 4, 4, 4), Brackets::Fixed, H100, &very_short);
     assert_eq!((very_short.masked, very_short.block_marks), (true, 256));
+    for (plan, how) in [(&sums, "along their offsets"), (&very_short, "with a bit an element")] {
+        assert!(plan.to_string().contains(how), "{plan}");
+    }
     // What goes over three whole windows without a head is longer than 6,144.
     assert_eq!(very_short.unread_marks, 3);
     assert!(very_short.scratch().list > very_short.scratch().windows);
