@@ -144,6 +144,7 @@ KOGGE_DEVICE InputChunk<S> read_near(const Span<typename S::Input>& tile, u32 in
 
 // As `scan_whole_segment`, of a segment whose end is missing: row by row, since instructions that are seldom wanted push others out of
 // their cache. What is read in place of the end comes after all that is there, and changes none of it.
+// Where a chunk isn't plain, rows before it have been written, and will be again, with the same bits.
 template <class S>
 KOGGE_DEVICE bool scan_cut_segment(Ring<S>& ring, u32 s, const Span<typename S::Input>& tile, u8* to, u32 warp, u32 lane) {
     typedef typename S::Input Input;
