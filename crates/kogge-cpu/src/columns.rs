@@ -173,7 +173,7 @@ impl<T: Element, U: Element> Lines<T, U> {
         let [_, stride] = self.strides;
         let first = self.to.wrapping_offset(places.start as isize * stride);
         let lines = self.count;
-        if places.len() == order.row() && self.by_lines::<A, O>(request.level, first) > 0 {
+        if self.by_lines::<A, O>(request.level, first) {
             // They are put where they belong.
             let (pitch, room, stream) = (stride, places.len(), self.stream);
             return Sink { stage: first, pitch, stream, lines, room, target: None };
@@ -187,25 +187,24 @@ impl<T: Element, U: Element> Lines<T, U> {
         Sink { stage, pitch: lines as isize, stream: false, lines, room, target }
     }
 
-    /// How many vectors the lanes of a group are, if all groups have whole lines of the cache for lanes,
-    /// and values are stored by such lines, which also lie so in the output where they go past the
-    /// caches; else 0.
+    /// Whether values are stored by lines of the cache, which are the lanes of groups: past the caches if they lie so in
+    /// the output. Lanes that two groups have are written twice, so not over the input.
     fn by_lines<A: Element<Accumulator = A>, O: Operator<A>>(
         &self,
         level: Level,
         first: *const U,
-    ) -> usize
+    ) -> bool
     where
         T: Accumulate<A>,
         U: Accumulate<A>,
     {
         let apart = self.strides[1].unsigned_abs() * size_of::<U>();
-        let lies_so = (first.addr() | apart).is_multiple_of(LINE);
-        if self.count.is_multiple_of(LANES) && (lies_so || !self.stream) {
-            level.run(ByLines::<T, U, A, O>::new())
-        } else {
-            0
-        }
+        let whole = self.count.is_multiple_of(LANES);
+        let fits = match self.stream {
+            true => whole && (first.addr() | apart).is_multiple_of(LINE),
+            false => whole || self.count > LANES && self.from.addr() != self.to.addr(),
+        };
+        fits && level.run(ByLines::<T, U, A, O>::new())
     }
 }
 
@@ -322,7 +321,11 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
         lines: &Lines<T, U>,
         descent: &mut Descent<A>,
     ) {
-        descent.begin(lines.groups(), |g| self.init(lines, g));
+        let only = lines.rows() == 1 && lines.count > LANES && !self.parts.totals_wanted();
+        match only && self.init(lines, 0).is_none() {
+            true => descent.begin_only(lines.groups()),
+            false => descent.begin(lines.groups(), |g| self.init(lines, g)),
+        }
     }
 
     /// Scans the next rows of the lines, asks for what is `ahead` of each meanwhile, and takes them in.
@@ -413,7 +416,7 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
                 return rows;
             }
             let from = lines.source(&places, descent);
-            descent.fold(request, from, places.len(), Ahead::by(lines.ahead(), Cache::L1));
+            descent.fold(request, from, places.len(), Ahead::by(lines.ahead(), Some(Cache::L1)));
         }
         descent.add_to_span(request.operator);
         1

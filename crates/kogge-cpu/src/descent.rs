@@ -60,11 +60,17 @@ impl<A: Element<Accumulator = A>> Descent<A> {
 
     /// Before the first row of so many groups, given their initial values.
     pub(crate) fn begin(&mut self, groups: usize, init: impl Fn(usize) -> Option<[A; LANES]>) {
-        self.groups.resize_with(groups, Group::new);
+        self.begin_only(groups);
         self.levels.resize_with(groups, || Levels::new(None));
         for (g, levels) in self.levels.iter_mut().enumerate() {
             levels.restart(init(g));
         }
+    }
+
+    /// Before the only row of so many groups, which nothing precedes, and whose totals nobody wants.
+    pub(crate) fn begin_only(&mut self, groups: usize) {
+        self.levels.clear();
+        Group::resize(&mut self.groups, groups);
     }
 
     /// Scans the next row, of `len` places, and asks for what is `ahead` meanwhile.
@@ -84,7 +90,7 @@ impl<A: Element<Accumulator = A>> Descent<A> {
         U: Accumulate<A>,
         O: Operator<A>,
     {
-        let preceded = self.levels[0].before().is_some();
+        let preceded = self.levels.first().is_some_and(|levels| levels.before().is_some());
         if preceded {
             for (group, levels) in self.groups.iter_mut().zip(&self.levels) {
                 group.before = Lanes(levels.before().expect("what precedes all groups"));
@@ -158,7 +164,7 @@ impl<A: Element<Accumulator = A>> Descent<A> {
         (from, to, lines): (*const A, *mut A, usize),
         rows: usize,
         stream: bool,
-        ahead: (usize, Cache),
+        ahead: (usize, Option<Cache>),
     ) -> bool {
         let Request { operator, kind, level, .. } = *request;
         let mut running = narrow::State::new(self.levels[0].running());
@@ -204,7 +210,7 @@ impl<A: Element<Accumulator = A>> Descent<A> {
             running: &mut running,
             stage: null_mut(),
             stream: false,
-            ahead: (AHEAD, Cache::L1),
+            ahead: (AHEAD, Some(Cache::L1)),
         });
         if done {
             span.advance(&Across(operator), rows, running.get().segment);

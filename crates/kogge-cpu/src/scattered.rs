@@ -6,7 +6,6 @@
 
 use crate::algorithm::abreast::{Abreast, Sink, Source};
 use crate::algorithm::strip::{Ahead, LANES};
-use crate::arch::stream::Cache;
 use crate::descent::Descent;
 use crate::engine::Request;
 use crate::parts::Parts;
@@ -58,7 +57,7 @@ impl<T: Element, U: Element> Scattered<T, U> {
             // SAFETY: there is room for a row; the places by contract.
             unsafe {
                 self.bring(start, len, brought);
-                descent.scan(request, from, to, len, Ahead::by(0, Cache::L1));
+                descent.scan(request, from, to, len, Ahead::by(0, None));
                 descent.take_in(request.operator);
                 self.put(start, len, stage);
             }

@@ -120,7 +120,7 @@ where
                 }
                 let next = self.take();
                 let ahead = (next.start - piece.start) * const { Order::of::<T>().row() };
-                let ahead = Ahead::by(ahead, self.cache);
+                let ahead = Ahead::by(ahead, Some(self.cache));
                 for first in spans {
                     self.close(first);
                     self.columns.scan_rows(self.lines, self.rows(first), |_| ahead, &mut descent);

@@ -1,4 +1,4 @@
-//! A chunk of lines side by side whose lanes fill lines of the cache, by vectors.
+//! Chunks of lines side by side whose lanes fill lines of the cache, by vectors.
 //!
 //! What a [strip](super::strip) does for lanes of any kind, for elements that are their own accumulators
 //! and whole vectors: sixteen of them are one line of the cache or a few, which don't depend on each
@@ -37,8 +37,8 @@ const fn vectors<P: Vectors>() -> usize {
     }
 }
 
-/// The question how many vectors the lanes of a group are at a level where [`fills_lines`] holds, so that
-/// values of whole chunks are stored in no other way than by whole lines; 0 where it doesn't.
+/// The question whether [`fills_lines`] holds at a level, so that values are stored in no other way than by
+/// whole lines.
 pub(crate) struct ByLines<T, U, A, O>(PhantomData<(T, U, A, O)>);
 
 impl<T, U, A, O> ByLines<T, U, A, O> {
@@ -48,25 +48,30 @@ impl<T, U, A, O> ByLines<T, U, A, O> {
 }
 
 impl<T: Accumulate<A>, U: Accumulate<A>, A: Element, O: Operator<A>> Work for ByLines<T, U, A, O> {
-    type Output = usize;
+    type Output = bool;
     const COMPACT: bool = O::COMPACT;
 
     #[inline(always)]
-    unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) -> usize {
-        let by_lines = const { !O::COMPACT && fills_lines::<WideOf<W32>, T, U, A>() };
-        let vectors = const { vectors::<WideOf<W32>>() * (LANES * size_of::<A>() / LINE) };
-        if by_lines { vectors } else { 0 }
+    unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) -> bool {
+        const { !O::COMPACT && fills_lines::<WideOf<W32>, T, U, A>() }
     }
 }
 
-/// A chunk of lines side by side, and what its groups have in common.
+/// Chunks that a visit of a group goes through at most: fewer loads and stores of what lies between chunks.
+pub(super) const CHUNKS: usize = 4;
+
+/// Levels whose values stay in registers from chunk to chunk of such a visit, and how many there are of those.
+const HELD_LEVELS: usize = CHUNKS.ilog2() as usize;
+const HELD: usize = CHUNKS - 1;
+
+/// Chunks of lines side by side that follow one another, one or [`CHUNKS`], and what their groups have in common.
 #[derive(Clone, Copy)]
-pub(super) struct Chunk {
+pub(super) struct Visit {
     /// The lanes of the first place, and bytes from a place to the next.
     from: *const u8,
     stride: isize,
-    /// Bytes to the places that are asked for meanwhile, and what those are brought into.
-    ahead: (isize, Cache),
+    /// Bytes to the places that are asked for meanwhile, and what those are brought into; if they are.
+    ahead: (isize, Option<Cache>),
     /// Where the values of the first place go, and bytes from a place to the next.
     to: *mut u8,
     pitch: isize,
@@ -75,21 +80,27 @@ pub(super) struct Chunk {
     exclusive: bool,
     /// Whether anything precedes the row.
     preceded: bool,
-    /// Its number in the row, and how many chunks there are from it on.
+    /// The first chunk's number in the row, and how many chunks there are from it on.
     number: usize,
     left: usize,
-    /// Where each level of a group has what this chunk is combined with, and leaves its own.
-    slots: [usize; LEVELS],
+    /// Places of a chunk that is visited alone.
+    len: usize,
 }
 
-impl Chunk {
-    /// Chunk `number` of a row of lines that has `left` of them from it on, given where each line's elements are and
-    /// values go, and how many elements `ahead` memory is asked for, and into which cache.
+/// Where level `k` of a group has what chunk `c` is combined with, and leaves its own.
+#[inline(always)]
+fn slot<A>(k: usize, c: usize) -> usize {
+    ((1 << k) - 1 + c % (1 << k)) * size_of::<Lanes<A>>()
+}
+
+impl Visit {
+    /// Chunks from `number` on of a row of lines that has `left` of them, the first of `len` places, given where each line's elements are and
+    /// values go, and how many elements `ahead` memory is asked for, and into which cache, if it is.
     #[inline(always)]
     pub(super) fn new<A>(
-        (number, left): (usize, usize),
+        (number, left, len): (usize, usize, usize),
         from: Abreast<A>,
-        ahead: (isize, Cache),
+        ahead: (isize, Option<Cache>),
         to: (*mut A, isize),
         (stream, exclusive, preceded): (bool, bool, bool),
     ) -> Self {
@@ -105,31 +116,36 @@ impl Chunk {
             preceded,
             number,
             left,
-            slots: array(|k| ((1 << k) - 1 + number % (1 << k)) * size_of::<Lanes<A>>()),
+            len,
         }
     }
 
-    /// Scans the chunk of the group that begins with a line, and takes it in; without `STORE` folds it.
+    /// Scans `C` chunks of the group that begins with a line, and takes them in; without `STORE` folds them. Nothing is
+    /// asked for, and nothing stored past the caches, unless they are `FAR`.
     ///
     /// # Safety
     ///
-    /// [`fills_lines`] must hold; the places must exist, and be this call's alone; the CPU features of
-    /// `P` must be present.
+    /// [`fills_lines`] must hold; `C` be 1, or [`CHUNKS`], all whole, and the first one's number a multiple of it; the places must
+    /// exist, and be this call's alone; the CPU features of `P` must be present.
     #[inline(always)]
-    pub(super) unsafe fn scan<P: Vectors, A: Element, O: Operator<A>, const STORE: bool>(
+    pub(super) unsafe fn scan<P, A, O, const C: usize, const STORE: bool, const FAR: bool>(
         &self,
         operator: &O,
         group: &mut Group<A>,
         line: usize,
-    ) {
+    ) where
+        P: Vectors,
+        A: Element,
+        O: Operator<A>,
+    {
         for first in (0..const { LANES * size_of::<A>() }).step_by(LINE) {
             let at = line * size_of::<A>() + first;
             // SAFETY: passed on; a line has as many vectors as the arm says.
             unsafe {
                 match const { vectors::<P>() } {
-                    1 => self.line::<P, A, O, 1, STORE>(operator, group, first, at),
-                    2 => self.line::<P, A, O, 2, STORE>(operator, group, first, at),
-                    _ => self.line::<P, A, O, 4, STORE>(operator, group, first, at),
+                    1 => self.line::<P, A, O, 1, C, STORE, FAR>(operator, group, first, at),
+                    2 => self.line::<P, A, O, 2, C, STORE, FAR>(operator, group, first, at),
+                    _ => self.line::<P, A, O, 4, C, STORE, FAR>(operator, group, first, at),
                 }
             }
         }
@@ -141,54 +157,163 @@ impl Chunk {
     ///
     /// As for [`scan`](Self::scan); a line must have `N` vectors of `P`.
     #[inline(always)]
-    unsafe fn line<P: Vectors, A: Element, O: Operator<A>, const N: usize, const STORE: bool>(
+    unsafe fn line<
+        P: Vectors,
+        A: Element,
+        O: Operator<A>,
+        const N: usize,
+        const C: usize,
+        const STORE: bool,
+        const FAR: bool,
+    >(
         &self,
         operator: &O,
         group: &mut Group<A>,
         first: usize,
         at: usize,
     ) {
+        const { assert!(CHUNKS == 4 && (C == 1 || C == CHUNKS)) };
+        // SAFETY: lanes of a group; features by contract.
+        unsafe {
+            let mut state = State::<P, N>::of::<A>(group, first);
+            let held = const { C > 1 && STORE && !O::EXACT };
+            if held {
+                state.hold::<A>(self.number);
+            }
+            let mut totals = [state.last; CHUNKS];
+            let mut chunk = |c: usize| {
+                totals[c] = self.chunk::<P, A, O, N, C, STORE, FAR>(operator, &mut state, at, c);
+            };
+            // Not in a loop: LLVM wouldn't unroll it.
+            chunk(0);
+            if const { C > 1 } {
+                chunk(1);
+                chunk(2);
+                chunk(3);
+            }
+            if held {
+                state.leave::<A>(self.left - (C - 1));
+            }
+            if const { !STORE && !O::EXACT } {
+                state.fold::<A, O, C>(operator, self.number, totals);
+            }
+            store::<P, N>(state.last, state.chunks);
+        }
+    }
+
+    /// Scans chunk `c` of the visit, and takes it in where more than its fold is wanted. Gives that.
+    ///
+    /// # Safety
+    ///
+    /// As for [`line`](Self::line).
+    #[inline(always)]
+    unsafe fn chunk<
+        P: Vectors,
+        A: Element,
+        O: Operator<A>,
+        const N: usize,
+        const C: usize,
+        const STORE: bool,
+        const FAR: bool,
+    >(
+        &self,
+        operator: &O,
+        state: &mut State<P, N>,
+        at: usize,
+        c: usize,
+    ) -> Line<P, N> {
+        let (number, left) = (self.number + c, self.left - c);
+        let places = (c * const { Order::of::<A>().chunk() }) as isize;
+        let from = self.from.wrapping_add(at).wrapping_offset(places * self.stride);
+        let to = self.to.wrapping_add(at).wrapping_offset(places * self.pitch);
+        // SAFETY: passed on.
+        unsafe {
+            let before = if STORE { self.before::<P, A, O, N>(operator, state, number) } else { state.last };
+            let preceded = self.preceded || number > 0;
+            let total = self.places::<P, A, O, N, C, STORE, FAR>(operator, from, to, before, preceded);
+            if const { O::EXACT } {
+                state.take_in_exact::<A, O>(operator, number, total);
+            } else if STORE {
+                state.take_in::<A, O, C>(operator, (c, number), left, total);
+            }
+            total
+        }
+    }
+
+    /// Scans the lanes of a line in a chunk, after what precedes it, if it is `preceded`. Gives their fold.
+    ///
+    /// # Safety
+    ///
+    /// As for [`line`](Self::line).
+    #[inline(always)]
+    unsafe fn places<
+        P: Vectors,
+        A: Element,
+        O: Operator<A>,
+        const N: usize,
+        const C: usize,
+        const STORE: bool,
+        const FAR: bool,
+    >(
+        &self,
+        operator: &O,
+        mut from: *const u8,
+        mut to: *mut u8,
+        before: Line<P, N>,
+        preceded: bool,
+    ) -> Line<P, N> {
         let places = const { Order::of::<A>().chunk() };
-        let (mut from, mut to) = (self.from.wrapping_add(at), self.to.wrapping_add(at));
-        let (ahead, cache) = self.ahead;
+        let (ahead, cache) = (self.ahead.0, self.ahead.1.filter(|_| FAR));
         let mut ask = from.wrapping_offset(ahead);
-        // SAFETY: lanes of places, and of a group; features by contract.
+        // SAFETY: lanes of places; features by contract.
         unsafe {
             // All are read before the first is stored: a load waits for an earlier store to an address that is the same
             // but for whole pages. (A Zen 4, lines a page apart in buffers that both begin a page: a fifth faster.)
             let mut elements = [load::<P, N>(from); PLACES];
             for p in 1..places {
+                if C == 1 && p == self.len {
+                    break;
+                }
                 from = from.wrapping_offset(self.stride);
                 elements[p] = load::<P, N>(from);
             }
             let mut total = elements[0];
             let mut through = total;
-            cache.ask::<LINE>(ask);
+            if let Some(cache) = cache {
+                cache.ask::<LINE>(ask);
+            }
             if STORE {
-                let before = self.before::<P, A, O, N>(operator, group, first);
-                if let Some(before) = &before {
-                    through = join::<P, A, O, N>(operator, before, &total);
+                if preceded {
+                    through = join::<P, A, O, N>(operator, &before, &total);
                 }
-                let identity = || [splat::<P, A>(operator.identity()); N];
-                let value = if self.exclusive { before.unwrap_or_else(identity) } else { through };
-                self.put::<P, N>(value, to);
+                let value = match (self.exclusive, preceded) {
+                    (false, _) => through,
+                    (true, true) => before,
+                    (true, false) => [splat::<P, A>(operator.identity()); N],
+                };
+                self.put::<P, N, FAR>(value, to);
             }
             for p in 1..places {
-                ask = ask.wrapping_offset(self.stride);
-                cache.ask::<LINE>(ask);
+                if C == 1 && p == self.len {
+                    break;
+                }
+                if let Some(cache) = cache {
+                    ask = ask.wrapping_offset(self.stride);
+                    cache.ask::<LINE>(ask);
+                }
                 total = join::<P, A, O, N>(operator, &total, &elements[p]);
                 if STORE {
                     to = to.wrapping_offset(self.pitch);
                     let next = join::<P, A, O, N>(operator, &through, &elements[p]);
-                    self.put::<P, N>(if self.exclusive { through } else { next }, to);
+                    self.put::<P, N, FAR>(if self.exclusive { through } else { next }, to);
                     through = next;
                 }
             }
-            self.take_in::<P, A, O, N, STORE>(operator, group, first, total);
+            total
         }
     }
 
-    /// What precedes the chunk, if anything does.
+    /// What precedes a chunk, if anything does, else any value. (Not an `Option`: LLVM leaves that in memory.)
     ///
     /// # Safety
     ///
@@ -197,68 +322,16 @@ impl Chunk {
     unsafe fn before<P: Vectors, A: Element, O: Operator<A>, const N: usize>(
         &self,
         operator: &O,
-        group: &Group<A>,
-        first: usize,
-    ) -> Option<Line<P, N>> {
-        // SAFETY: lanes of a group; features by contract.
-        unsafe {
-            let row = || load::<P, N>((&raw const group.before).cast::<u8>().wrapping_add(first));
-            let chunks =
-                || load::<P, N>((&raw const group.chunks).cast::<u8>().wrapping_add(first));
-            match (self.number, self.preceded) {
-                (0, false) => None,
-                (0, true) => Some(row()),
-                (_, true) => Some(join::<P, A, O, N>(operator, &row(), &chunks())),
-                (_, false) => Some(chunks()),
-            }
+        state: &State<P, N>,
+        number: usize,
+    ) -> Line<P, N> {
+        if !self.preceded {
+            return state.last;
         }
-    }
-
-    /// Takes in the total of the chunk, as [`Group::push`] does, or [`Group::fold`] without `STORE`.
-    ///
-    /// # Safety
-    ///
-    /// As for [`line`](Self::line).
-    #[inline(always)]
-    unsafe fn take_in<P: Vectors, A: Element, O: Operator<A>, const N: usize, const STORE: bool>(
-        &self,
-        operator: &O,
-        group: &mut Group<A>,
-        first: usize,
-        mut value: Line<P, N>,
-    ) {
-        let levels = (&raw mut group.levels).cast::<u8>().wrapping_add(first);
-        let chunks = (&raw mut group.chunks).cast::<u8>().wrapping_add(first);
-        // SAFETY: lanes of a group; features by contract.
+        // SAFETY: passed on; lanes of a group.
         unsafe {
-            if const { O::EXACT } {
-                if self.number > 0 {
-                    value = join::<P, A, O, N>(operator, &load::<P, N>(chunks), &value);
-                }
-            } else if !STORE {
-                let mut k = 0;
-                while (self.number >> k) & 1 == 1 {
-                    let left = levels.wrapping_add(((1 << k) - 1) * size_of::<Lanes<A>>());
-                    value = join::<P, A, O, N>(operator, &load::<P, N>(left), &value);
-                    k += 1;
-                }
-                if k < LEVELS {
-                    let place = levels.wrapping_add(((1 << k) - 1) * size_of::<Lanes<A>>());
-                    store::<P, N>(value, place);
-                }
-            } else {
-                for k in 0..LEVELS {
-                    let place = levels.wrapping_add(self.slots[k]);
-                    let left = (self.number >= 1 << k).then(|| load::<P, N>(place));
-                    if self.left > 1 << k {
-                        store::<P, N>(value, place);
-                    }
-                    if let Some(left) = left {
-                        value = join::<P, A, O, N>(operator, &left, &value);
-                    }
-                }
-            }
-            store::<P, N>(value, chunks);
+            let row = load::<P, N>(state.row);
+            if number > 0 { join::<P, A, O, N>(operator, &row, &state.last) } else { row }
         }
     }
 
@@ -268,16 +341,167 @@ impl Chunk {
     ///
     /// As for [`line`](Self::line).
     #[inline(always)]
-    unsafe fn put<P: Vectors, const N: usize>(&self, values: Line<P, N>, to: *mut u8) {
+    unsafe fn put<P: Vectors, const N: usize, const FAR: bool>(&self, values: Line<P, N>, to: *mut u8) {
         // SAFETY: by contract; whole lines begin where vectors do.
         unsafe {
-            if self.stream {
+            if FAR && self.stream {
                 for v in 0..N {
                     P::stream(values[v], to.wrapping_add(v * P::BYTES));
                 }
             } else {
                 store::<P, N>(values, to);
             }
+        }
+    }
+}
+
+/// What is known of a line of a group between chunks: where it lies, and what is in registers of it.
+struct State<P: Vectors, const N: usize> {
+    /// What precedes the row.
+    row: *const u8,
+    /// Where the last Kogge–Stone value goes in the end, and where those of the levels lie.
+    chunks: *mut u8,
+    levels: *mut u8,
+    /// The Kogge–Stone value of the chunk before.
+    last: Line<P, N>,
+    /// The values of the lowest levels, where more than a chunk is visited.
+    held: [Line<P, N>; HELD],
+}
+
+impl<P: Vectors, const N: usize> State<P, N> {
+    /// Of the line that begins `first` bytes into a group.
+    ///
+    /// # Safety
+    ///
+    /// The group must have such a line; the CPU features of `P` must be present.
+    #[inline(always)]
+    unsafe fn of<A: Element>(group: &mut Group<A>, first: usize) -> Self {
+        let row = (&raw const group.before).cast::<u8>().wrapping_add(first);
+        let chunks = (&raw mut group.chunks).cast::<u8>().wrapping_add(first);
+        let levels = (&raw mut group.levels).cast::<u8>().wrapping_add(first);
+        // SAFETY: by contract; lanes that are there.
+        let last = unsafe { load::<P, N>(chunks) };
+        Self { row, chunks, levels, last, held: [last; HELD] }
+    }
+
+    /// Brings the lowest levels into registers, before the chunk of this number.
+    ///
+    /// # Safety
+    ///
+    /// As for [`of`](Self::of); the number must be a multiple of [`CHUNKS`].
+    #[inline(always)]
+    unsafe fn hold<A: Element>(&mut self, number: usize) {
+        if number > 0 {
+            for (slot, held) in self.held.iter_mut().enumerate() {
+                // SAFETY: by contract.
+                *held = unsafe { load::<P, N>(self.levels.wrapping_add(slot * size_of::<Lanes<A>>())) };
+            }
+        }
+    }
+
+    /// Leaves them in memory, if chunks follow: `left` from the last on.
+    ///
+    /// # Safety
+    ///
+    /// As for [`of`](Self::of).
+    #[inline(always)]
+    unsafe fn leave<A: Element>(&self, left: usize) {
+        if left > 1 {
+            for (slot, &held) in self.held.iter().enumerate() {
+                // SAFETY: by contract.
+                unsafe { store::<P, N>(held, self.levels.wrapping_add(slot * size_of::<Lanes<A>>())) };
+            }
+        }
+    }
+
+    /// Takes in the total of a chunk, as [`Group::push`] does, of a visit of `C` chunks the one at place `c`, and
+    /// `number` in the row, of which `left` chunks are left from it on.
+    ///
+    /// # Safety
+    ///
+    /// As for [`of`](Self::of); in a visit of more than one the lowest levels must be held.
+    #[inline(always)]
+    unsafe fn take_in<A: Element, O: Operator<A>, const C: usize>(
+        &mut self,
+        operator: &O,
+        (c, number): (usize, usize),
+        left: usize,
+        mut value: Line<P, N>,
+    ) {
+        let held = const { if C > 1 { HELD_LEVELS } else { 0 } };
+        // SAFETY: by contract.
+        unsafe {
+            for k in 0..held {
+                let place = &mut self.held[(1 << k) - 1 + c % (1 << k)];
+                let left = std::mem::replace(place, value);
+                if c >= 1 << k || number >= 1 << k {
+                    value = join::<P, A, O, N>(operator, &left, &value);
+                }
+            }
+            for k in held..LEVELS {
+                let first = (number - c) / C * C;
+                let place = self.levels.wrapping_add(slot::<A>(k, first) + c * size_of::<Lanes<A>>());
+                let joins = number >= 1 << k;
+                let before = if joins { load::<P, N>(place) } else { value };
+                if left > 1 << k {
+                    store::<P, N>(value, place);
+                }
+                if joins {
+                    value = join::<P, A, O, N>(operator, &before, &value);
+                }
+            }
+        }
+        self.last = value;
+    }
+
+    /// The same under an exact operator: any tree has the same bits.
+    ///
+    /// # Safety
+    ///
+    /// As for [`of`](Self::of).
+    #[inline(always)]
+    unsafe fn take_in_exact<A: Element, O: Operator<A>>(
+        &mut self,
+        operator: &O,
+        number: usize,
+        value: Line<P, N>,
+    ) {
+        // SAFETY: by contract.
+        let joined = || unsafe { join::<P, A, O, N>(operator, &self.last, &value) };
+        self.last = if number > 0 { joined() } else { value };
+    }
+
+    /// Takes in the totals of `C` chunks, from that of a number on, where nothing but the fold of the row is wanted, as
+    /// [`Group::fold`] does.
+    ///
+    /// # Safety
+    ///
+    /// As for [`of`](Self::of); `C` must be 1, or [`CHUNKS`] and the number a multiple of it.
+    #[inline(always)]
+    unsafe fn fold<A: Element, O: Operator<A>, const C: usize>(
+        &mut self,
+        operator: &O,
+        number: usize,
+        mut totals: [Line<P, N>; CHUNKS],
+    ) {
+        let mut k = const { C.ilog2() as usize };
+        // SAFETY: by contract.
+        unsafe {
+            for step in 0..k {
+                for c in (0..C).step_by(2 << step) {
+                    totals[c] = join::<P, A, O, N>(operator, &totals[c], &totals[c + (1 << step)]);
+                }
+            }
+            let mut value = totals[0];
+            while (number >> k) & 1 == 1 {
+                let left = load::<P, N>(self.levels.wrapping_add(slot::<A>(k, 0)));
+                value = join::<P, A, O, N>(operator, &left, &value);
+                k += 1;
+            }
+            if k < LEVELS {
+                store::<P, N>(value, self.levels.wrapping_add(slot::<A>(k, 0)));
+            }
+            self.last = value;
         }
     }
 }

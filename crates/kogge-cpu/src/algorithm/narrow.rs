@@ -47,7 +47,7 @@ pub(crate) struct Narrow<'a, A, O, const STORE: bool> {
     /// Whether values go past the caches.
     pub(crate) stream: bool,
     /// Bytes to the places that are asked for meanwhile, and what those are brought into.
-    pub(crate) ahead: (usize, Cache),
+    pub(crate) ahead: (usize, Option<Cache>),
 }
 
 impl<A: Element, O: Operator<A>, const STORE: bool> Work for Narrow<'_, A, O, STORE> {
@@ -186,6 +186,7 @@ impl<A: Element, O: Operator<A>, const STORE: bool> Narrow<'_, A, O, STORE> {
     #[inline(always)]
     fn ask(&self, bytes: Range<usize>) {
         let (ahead, cache) = self.ahead;
+        let Some(cache) = cache else { return };
         for byte in bytes.step_by(LINE) {
             cache.ask::<LINE>(self.from.cast::<u8>().wrapping_add(ahead + byte));
         }

@@ -13,15 +13,20 @@
 
 use super::abreast::{Sending, Sink, Source};
 use super::free;
-use super::line::{self, fills_lines};
+use super::line::{self, Visit, fills_lines};
 use crate::arch::stream::Cache;
 use crate::arch::{Vectors, WideOf, Words, Work};
 use crate::array::map;
 use kogge_core::{Accumulate, Element, Kind, Operator, Order};
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 /// Lines of a group.
 pub(crate) const LANES: usize = 16;
+
+/// Bytes after which lines of the cache fall into the same set of an L1, and the lines that a set has room for at least.
+const PAGE: usize = 4096;
+const WAYS: usize = 8;
 
 /// Kogge–Stone steps of a row.
 pub(super) const LEVELS: usize = Order::CHUNKS_PER_ROW.ilog2() as usize;
@@ -108,20 +113,34 @@ pub(super) const fn fills<P: Vectors, A>() -> bool {
 }
 
 /// What is known of a group between two chunks.
-#[derive(Clone)]
 pub(crate) struct Group<A> {
     /// What precedes the row, if anything does; given.
     pub(crate) before: Lanes<A>,
     /// The Kogge–Stone value of the last chunk; in the end the fold of the row, the result.
     pub(crate) chunks: Lanes<A>,
     /// Before step k, the values of the last 2ᵏ chunks: that of chunk `c` at `2ᵏ - 1 + c % 2ᵏ`.
-    pub(super) levels: [Lanes<A>; (1 << LEVELS) - 1],
+    pub(super) levels: [MaybeUninit<Lanes<A>>; (1 << LEVELS) - 1],
 }
 
 impl<A: Element> Group<A> {
-    pub(crate) fn new() -> Self {
-        let zeroed = Lanes::zeroed();
-        Self { before: zeroed, chunks: zeroed, levels: [zeroed; (1 << LEVELS) - 1] }
+    /// Makes of some groups so many, and writes no more of them than it must: short lines come to an end before they have
+    /// many levels.
+    pub(crate) fn resize(groups: &mut Vec<Self>, count: usize) {
+        groups.truncate(count);
+        if groups.capacity() < count {
+            *groups = Vec::with_capacity(count);
+        }
+        let more = count - groups.len();
+        for group in &mut groups.spare_capacity_mut()[..more] {
+            let group = group.as_mut_ptr();
+            // SAFETY: fields of a group in the vector's room; levels need no value.
+            unsafe {
+                (&raw mut (*group).before).write(Lanes::zeroed());
+                (&raw mut (*group).chunks).write(Lanes::zeroed());
+            }
+        }
+        // SAFETY: they have been made.
+        unsafe { groups.set_len(count) };
     }
 
     /// What precedes chunk `c`, if anything does.
@@ -148,7 +167,7 @@ impl<A: Element> Group<A> {
     ///
     /// # Safety
     ///
-    /// The CPU features of `P` must be present.
+    /// The chunks of the row before it must have been taken in; the CPU features of `P` must be present.
     #[inline(always)]
     pub(super) unsafe fn push<P: Vectors, O: Operator<A>>(
         &mut self,
@@ -168,9 +187,10 @@ impl<A: Element> Group<A> {
                 for k in 0..LEVELS {
                     let distance = 1 << k;
                     let place = &mut self.levels[distance - 1 + c % distance];
-                    let left = std::mem::replace(place, value);
+                    let left = std::mem::replace(place, MaybeUninit::new(value));
                     if c >= distance {
-                        value = Lanes::combine::<P, O>(operator, &left, &value);
+                        // Left by that chunk.
+                        value = Lanes::combine::<P, O>(operator, left.assume_init_ref(), &value);
                     }
                 }
             }
@@ -184,7 +204,7 @@ impl<A: Element> Group<A> {
     ///
     /// # Safety
     ///
-    /// The CPU features of `P` must be present.
+    /// As for [`push`](Self::push).
     #[inline(always)]
     pub(super) unsafe fn fold<P: Vectors, O: Operator<A>>(
         &mut self,
@@ -194,12 +214,15 @@ impl<A: Element> Group<A> {
     ) {
         let (mut value, mut k) = (total, 0);
         while (c >> k) & 1 == 1 {
-            // SAFETY: by contract.
-            value = unsafe { Lanes::combine::<P, O>(operator, &self.levels[(1 << k) - 1], &value) };
+            // SAFETY: by contract, and left by the neighbour.
+            value = unsafe {
+                let left = self.levels[(1 << k) - 1].assume_init_ref();
+                Lanes::combine::<P, O>(operator, left, &value)
+            };
             k += 1;
         }
         if k < LEVELS {
-            self.levels[(1 << k) - 1] = value;
+            self.levels[(1 << k) - 1] = MaybeUninit::new(value);
         }
         self.chunks = value;
     }
@@ -231,13 +254,13 @@ pub(crate) struct Ahead {
     pub(crate) end: usize,
     /// Elements from behind the strip's last place to the first place of the next strip.
     pub(crate) beyond: isize,
-    /// What it is brought into.
-    pub(crate) cache: Cache,
+    /// What it is brought into, if it is asked for at all.
+    pub(crate) cache: Option<Cache>,
 }
 
 impl Ahead {
-    /// So many places further on, wherever that is.
-    pub(crate) fn by(places: usize, cache: Cache) -> Self {
+    /// So many places further on, wherever that is, if at all.
+    pub(crate) fn by(places: usize, cache: Option<Cache>) -> Self {
         Self { places, end: usize::MAX, beyond: 0, cache }
     }
 
@@ -264,12 +287,29 @@ where
         let chunk = const { Order::of::<T>().chunk() };
         // Values come to one stage and leave from the other.
         let (mut stage, mut sent, mut sending) = (0, 0, Sending::NOTHING);
-        for (c, start) in (0..self.len).step_by(chunk).enumerate() {
-            let end = self.len.min(start + chunk);
+        let several = self.visits_several::<WideOf<W32>>();
+        // What is folded alone is told apart no further.
+        let far = !STORE || self.to.stream || self.ahead.cache.is_some();
+        let mut end = 0;
+        while end < self.len {
+            let start = end;
             // SAFETY: passed on by whoever made the value.
             unsafe {
                 let to = self.to.at(stage, 0, start - sent);
-                self.chunk::<WideOf<W32>, W32>(c, start..end, to, &mut sending);
+                if several && self.len - start >= line::CHUNKS * chunk {
+                    end = start + line::CHUNKS * chunk;
+                    match far {
+                        true => self.chunks::<WideOf<W32>, true>(start..end, to),
+                        false => self.chunks::<WideOf<W32>, false>(start..end, to),
+                    }
+                } else {
+                    end = self.len.min(start + chunk);
+                    let sending = &mut sending;
+                    match far {
+                        true => self.chunk::<WideOf<W32>, W32, true>(start..end, to, sending),
+                        false => self.chunk::<WideOf<W32>, W32, false>(start..end, to, sending),
+                    }
+                }
             }
             if STORE && self.to.target.is_some() && (end == self.len || end - sent == self.to.room)
             {
@@ -291,33 +331,70 @@ where
     A: Element,
     O: Operator<A>,
 {
-    /// Scans chunk `c`, which is at these places, and puts its values at `to`. Meanwhile others leave.
+    /// Whether several chunks of a group are visited at once.
+    ///
+    /// Not where places would meet in a set of a cache: then a line's neighbours are gone before they are wanted.
+    #[inline(always)]
+    fn visits_several<P: Vectors>(&self) -> bool {
+        let places = const { line::CHUNKS * Order::of::<T>().chunk() };
+        let bytes = |elements: isize| elements.unsigned_abs() * size_of::<T>();
+        let apart = bytes(self.from.lines.stride) | bytes(self.to.pitch) | PAGE;
+        // So many places lie in the same set, with their values.
+        let meet = 2 * places.div_ceil(PAGE >> apart.trailing_zeros());
+        self.by_lines::<P>() && self.from.lie() && self.to.target.is_none() && meet <= WAYS
+    }
+
+    /// Whether chunks go by [lines of the cache](mod@line): a row that isn't full is folded by other steps.
+    #[inline(always)]
+    fn by_lines<P: Vectors>(&self) -> bool {
+        let by_lines = const { !O::COMPACT && fills_lines::<P, T, U, A>() };
+        by_lines && (STORE || self.len == const { Order::of::<T>().row() })
+    }
+
+    /// The chunks at these places, given where their values go.
+    #[inline(always)]
+    fn visit(&self, places: &Range<usize>, to: *mut U) -> Visit {
+        // What is the same as `A` may be said to be.
+        let chunk = const { Order::of::<T>().chunk() };
+        Visit::new::<A>(
+            (places.start / chunk, (self.len - places.start).div_ceil(chunk), places.len()),
+            self.from.lines.on(places.start).cast(),
+            (self.ahead.elements(places.start, self.from.lines.stride), self.ahead.cache),
+            (to.cast(), self.to.pitch),
+            (self.to.stream, self.kind == Kind::Exclusive, self.preceded),
+        )
+    }
+
+    /// Scans [several](line::CHUNKS) chunks, which are at these places, and puts their values at `to`.
+    ///
+    /// # Safety
+    ///
+    /// As for [`chunk`](Self::chunk); [`visits_several`](Self::visits_several) must hold.
+    #[inline(always)]
+    unsafe fn chunks<P: Vectors, const FAR: bool>(&mut self, places: Range<usize>, to: *mut U) {
+        let visit = self.visit(&places, to);
+        for (g, group) in self.groups.iter_mut().enumerate() {
+            let line = self.from.line(g);
+            // SAFETY: passed on.
+            unsafe { visit.scan::<P, A, O, { line::CHUNKS }, STORE, FAR>(self.operator, group, line) };
+        }
+    }
+
+    /// Scans the chunk at these places, and puts its values at `to`. Meanwhile others leave.
     ///
     /// # Safety
     ///
     /// The places must exist, and be this call's alone, and there be room at `to`; the CPU features
     /// of `P` and `H` must be present.
     #[inline(always)]
-    unsafe fn chunk<P: Vectors, H: Words>(
+    unsafe fn chunk<P: Vectors, H: Words, const FAR: bool>(
         &mut self,
-        c: usize,
         places: Range<usize>,
         to: *mut U,
         sending: &mut Sending,
     ) {
-        let by_lines = const { !O::COMPACT && fills_lines::<P, T, U, A>() };
-        let whole = places.len() == const { Order::of::<T>().chunk() };
-        // A row that isn't full is folded by other steps.
-        let by_lines = by_lines && whole && (STORE || self.len == const { Order::of::<T>().row() });
-        // What is the same as `A` may be said to be.
-        let left = self.len.div_ceil(const { Order::of::<T>().chunk() }) - c;
-        let lines = line::Chunk::new::<A>(
-            (c, left),
-            self.from.lines.on(places.start).cast(),
-            (self.ahead.elements(places.start, self.from.lines.stride), self.ahead.cache),
-            (to.cast(), self.to.pitch),
-            (self.to.stream, self.kind == Kind::Exclusive, self.preceded),
-        );
+        let by_lines = self.by_lines::<P>();
+        let visit = self.visit(&places, to);
         // What the last group has too many lanes of, the first one overwrites.
         for g in 0..self.groups.len() {
             let g = g.checked_sub(1).unwrap_or(self.groups.len() - 1);
@@ -325,9 +402,10 @@ where
             unsafe {
                 let line = self.from.line(g);
                 if by_lines && self.from.lie() {
-                    lines.scan::<P, A, O, STORE>(self.operator, &mut self.groups[g], line);
+                    visit.scan::<P, A, O, 1, STORE, FAR>(self.operator, &mut self.groups[g], line);
                 } else {
                     let to = to.wrapping_add(line);
+                    let c = places.start / const { Order::of::<T>().chunk() };
                     self.by_lanes::<P>(c, g, places.clone(), to);
                 }
                 if self.to.target.is_some() {
@@ -353,8 +431,10 @@ where
         let (operator, preceded, group) = (self.operator, self.preceded, &mut self.groups[g]);
         let (lanes, len) = (self.from.lanes(g), places.len());
         // Group by group: a burst for all of them would fill the CPU's miss buffers.
-        let ahead = self.ahead.elements(places.start, lanes.stride);
-        lanes.on(places.start).ask(ahead, len, self.ahead.cache);
+        if let Some(cache) = self.ahead.cache {
+            let ahead = self.ahead.elements(places.start, lanes.stride);
+            lanes.on(places.start).ask(ahead, len, cache);
+        }
         // SAFETY: places of the row, and of the stage; features by contract.
         unsafe {
             let chunk = Chunk {

@@ -120,7 +120,7 @@ impl<A: Element + Accumulate<A> + Debug, O: Operator<A>> Case<'_, A, O> {
             running: &mut state,
             stage: room.of::<u8>(stage_bytes::<A>(lines)),
             stream,
-            ahead: (64, if stream { Cache::L2 } else { Cache::L1 }),
+            ahead: (64, stream.then_some(Cache::L2)),
         }));
         state.get()
     }
