@@ -60,11 +60,15 @@ impl<T: Accumulate<A>, U: Accumulate<A>, A: Element, O: Operator<A>> Work for By
 /// Chunks that a visit of a group goes through at most: fewer loads and stores of what lies between chunks.
 pub(super) const CHUNKS: usize = 4;
 
+/// For a visit of a chunk that isn't whole.
+pub(super) const PART: usize = 0;
+
 /// Levels whose values stay in registers from chunk to chunk of such a visit, and how many there are of those.
 const HELD_LEVELS: usize = CHUNKS.ilog2() as usize;
 const HELD: usize = CHUNKS - 1;
 
-/// Chunks of lines side by side that follow one another, one or [`CHUNKS`], and what their groups have in common.
+/// Chunks of lines side by side that follow one another, one, [`CHUNKS`] or [`PART`] of one, and what their groups have in
+/// common.
 #[derive(Clone, Copy)]
 pub(super) struct Visit {
     /// The lanes of the first place, and bytes from a place to the next.
@@ -83,7 +87,7 @@ pub(super) struct Visit {
     /// The first chunk's number in the row, and how many chunks there are from it on.
     number: usize,
     left: usize,
-    /// Places of a chunk that is visited alone.
+    /// Places of a chunk that isn't whole.
     len: usize,
 }
 
@@ -125,7 +129,7 @@ impl Visit {
     ///
     /// # Safety
     ///
-    /// [`fills_lines`] must hold; `C` be 1, or [`CHUNKS`], all whole, and the first one's number a multiple of it; the places must
+    /// [`fills_lines`] must hold; `C` be 1 or [`CHUNKS`], or [`PART`] unless the chunk is whole, the first one's number a multiple of it; the places must
     /// exist, and be this call's alone; the CPU features of `P` must be present.
     #[inline(always)]
     pub(super) unsafe fn scan<P, A, O, const C: usize, const STORE: bool, const FAR: bool>(
@@ -172,7 +176,7 @@ impl Visit {
         first: usize,
         at: usize,
     ) {
-        const { assert!(CHUNKS == 4 && (C == 1 || C == CHUNKS)) };
+        const { assert!(CHUNKS == 4 && (C <= 1 || C == CHUNKS)) };
         // SAFETY: lanes of a group; features by contract.
         unsafe {
             let mut state = State::<P, N>::of::<A>(group, first);
@@ -192,7 +196,7 @@ impl Visit {
                 chunk(3);
             }
             if held {
-                state.leave::<A>(self.left - (C - 1));
+                state.leave::<A>(self.left - (CHUNKS - 1));
             }
             if const { !STORE && !O::EXACT } {
                 state.fold::<A, O, C>(operator, self.number, totals);
@@ -228,9 +232,11 @@ impl Visit {
         let to = self.to.wrapping_add(at).wrapping_offset(places * self.pitch);
         // SAFETY: passed on.
         unsafe {
-            let before = if STORE { self.before::<P, A, O, N>(operator, state, number) } else { state.last };
+            let before =
+                if STORE { self.before::<P, A, O, N>(operator, state, number) } else { state.last };
             let preceded = self.preceded || number > 0;
-            let total = self.places::<P, A, O, N, C, STORE, FAR>(operator, from, to, before, preceded);
+            let total =
+                self.places::<P, A, O, N, C, STORE, FAR>(operator, from, to, before, preceded);
             if const { O::EXACT } {
                 state.take_in_exact::<A, O>(operator, number, total);
             } else if STORE {
@@ -271,7 +277,7 @@ impl Visit {
             // but for whole pages. (A Zen 4, lines a page apart in buffers that both begin a page: a fifth faster.)
             let mut elements = [load::<P, N>(from); PLACES];
             for p in 1..places {
-                if C == 1 && p == self.len {
+                if C == PART && p == self.len {
                     break;
                 }
                 from = from.wrapping_offset(self.stride);
@@ -294,7 +300,7 @@ impl Visit {
                 self.put::<P, N, FAR>(value, to);
             }
             for p in 1..places {
-                if C == 1 && p == self.len {
+                if C == PART && p == self.len {
                     break;
                 }
                 if let Some(cache) = cache {
@@ -341,7 +347,11 @@ impl Visit {
     ///
     /// As for [`line`](Self::line).
     #[inline(always)]
-    unsafe fn put<P: Vectors, const N: usize, const FAR: bool>(&self, values: Line<P, N>, to: *mut u8) {
+    unsafe fn put<P: Vectors, const N: usize, const FAR: bool>(
+        &self,
+        values: Line<P, N>,
+        to: *mut u8,
+    ) {
         // SAFETY: by contract; whole lines begin where vectors do.
         unsafe {
             if FAR && self.stream {
@@ -394,7 +404,8 @@ impl<P: Vectors, const N: usize> State<P, N> {
         if number > 0 {
             for (slot, held) in self.held.iter_mut().enumerate() {
                 // SAFETY: by contract.
-                *held = unsafe { load::<P, N>(self.levels.wrapping_add(slot * size_of::<Lanes<A>>())) };
+                *held =
+                    unsafe { load::<P, N>(self.levels.wrapping_add(slot * size_of::<Lanes<A>>())) };
             }
         }
     }
@@ -409,7 +420,9 @@ impl<P: Vectors, const N: usize> State<P, N> {
         if left > 1 {
             for (slot, &held) in self.held.iter().enumerate() {
                 // SAFETY: by contract.
-                unsafe { store::<P, N>(held, self.levels.wrapping_add(slot * size_of::<Lanes<A>>())) };
+                unsafe {
+                    store::<P, N>(held, self.levels.wrapping_add(slot * size_of::<Lanes<A>>()))
+                };
             }
         }
     }
@@ -439,8 +452,9 @@ impl<P: Vectors, const N: usize> State<P, N> {
                 }
             }
             for k in held..LEVELS {
-                let first = (number - c) / C * C;
-                let place = self.levels.wrapping_add(slot::<A>(k, first) + c * size_of::<Lanes<A>>());
+                let first = if C > 1 { (number - c) / CHUNKS * CHUNKS } else { number };
+                let place =
+                    self.levels.wrapping_add(slot::<A>(k, first) + c * size_of::<Lanes<A>>());
                 let joins = number >= 1 << k;
                 let before = if joins { load::<P, N>(place) } else { value };
                 if left > 1 << k {
@@ -484,7 +498,7 @@ impl<P: Vectors, const N: usize> State<P, N> {
         number: usize,
         mut totals: [Line<P, N>; CHUNKS],
     ) {
-        let mut k = const { C.ilog2() as usize };
+        let mut k = const { if C > 1 { HELD_LEVELS } else { 0 } };
         // SAFETY: by contract.
         unsafe {
             for step in 0..k {
