@@ -57,18 +57,19 @@ impl<T: Accumulate<A>, U: Accumulate<A>, A: Element, O: Operator<A>> Work for By
     }
 }
 
-/// Chunks that a visit of a group goes through at most: fewer loads and stores of what lies between chunks.
-pub(super) const CHUNKS: usize = 4;
+/// Places that a visit of a group goes through, or a chunk: the more, the fewer loads and stores of what lies between
+/// chunks.
+pub(super) const MANY: usize = 16;
+pub(super) const FEW: usize = 2;
+
+/// Chunks that those are at most, and values of the lowest levels that stay in registers meanwhile.
+const MOST: usize = MANY;
+const HELD: usize = MOST - 1;
 
 /// For a visit of a chunk that isn't whole.
 pub(super) const PART: usize = 0;
 
-/// Levels whose values stay in registers from chunk to chunk of such a visit, and how many there are of those.
-const HELD_LEVELS: usize = CHUNKS.ilog2() as usize;
-const HELD: usize = CHUNKS - 1;
-
-/// Chunks of lines side by side that follow one another, one, [`CHUNKS`] or [`PART`] of one, and what their groups have in
-/// common.
+/// Chunks of lines side by side that follow one another, or [`PART`] of one, and what their groups have in common.
 #[derive(Clone, Copy)]
 pub(super) struct Visit {
     /// The lanes of the first place, and bytes from a place to the next.
@@ -89,6 +90,11 @@ pub(super) struct Visit {
     left: usize,
     /// Places of a chunk that isn't whole.
     len: usize,
+}
+
+/// Levels whose values stay in registers in a visit of so many chunks.
+const fn log2(chunks: usize) -> usize {
+    if chunks > 1 { chunks.ilog2() as usize } else { 0 }
 }
 
 /// Where level `k` of a group has what chunk `c` is combined with, and leaves its own.
@@ -129,7 +135,7 @@ impl Visit {
     ///
     /// # Safety
     ///
-    /// [`fills_lines`] must hold; `C` be 1 or [`CHUNKS`], or [`PART`] unless the chunk is whole, the first one's number a multiple of it; the places must
+    /// [`fills_lines`] must hold; `C` be a power of two up to [`MOST`], and the first chunk's number a multiple of it, or [`PART`] of a chunk; the places must
     /// exist, and be this call's alone; the CPU features of `P` must be present.
     #[inline(always)]
     pub(super) unsafe fn scan<P, A, O, const C: usize, const STORE: bool, const FAR: bool>(
@@ -176,27 +182,36 @@ impl Visit {
         first: usize,
         at: usize,
     ) {
-        const { assert!(CHUNKS == 4 && (C <= 1 || C == CHUNKS)) };
+        const { assert!(C == PART || C.is_power_of_two() && C <= MOST) };
         // SAFETY: lanes of a group; features by contract.
         unsafe {
             let mut state = State::<P, N>::of::<A>(group, first);
             let held = const { C > 1 && STORE && !O::EXACT };
             if held {
-                state.hold::<A>(self.number);
+                state.hold::<A, C>(self.number);
             }
-            let mut totals = [state.last; CHUNKS];
-            let mut chunk = |c: usize| {
-                totals[c] = self.chunk::<P, A, O, N, C, STORE, FAR>(operator, &mut state, at, c);
-            };
-            // Not in a loop: LLVM wouldn't unroll it.
-            chunk(0);
+            let mut totals = [state.last; MOST];
+            // Not in a loop, which LLVM wouldn't unroll, nor by a closure, which it wouldn't inline.
+            macro_rules! chunks {
+                ($($c:literal)*) => {
+                    $(totals[$c] = self.chunk::<P, A, O, N, C, STORE, FAR>(operator, &mut state, at, $c);)*
+                };
+            }
+            chunks!(0);
             if const { C > 1 } {
-                chunk(1);
-                chunk(2);
-                chunk(3);
+                chunks!(1);
+            }
+            if const { C > 2 } {
+                chunks!(2 3);
+            }
+            if const { C > 4 } {
+                chunks!(4 5 6 7);
+            }
+            if const { C > 8 } {
+                chunks!(8 9 10 11 12 13 14 15);
             }
             if held {
-                state.leave::<A>(self.left - (CHUNKS - 1));
+                state.leave::<A, C>(self.left - (C - 1));
             }
             if const { !STORE && !O::EXACT } {
                 state.fold::<A, O, C>(operator, self.number, totals);
@@ -398,11 +413,11 @@ impl<P: Vectors, const N: usize> State<P, N> {
     ///
     /// # Safety
     ///
-    /// As for [`of`](Self::of); the number must be a multiple of [`CHUNKS`].
+    /// As for [`of`](Self::of); the number must be a multiple of `C`.
     #[inline(always)]
-    unsafe fn hold<A: Element>(&mut self, number: usize) {
+    unsafe fn hold<A: Element, const C: usize>(&mut self, number: usize) {
         if number > 0 {
-            for (slot, held) in self.held.iter_mut().enumerate() {
+            for (slot, held) in self.held[..C - 1].iter_mut().enumerate() {
                 // SAFETY: by contract.
                 *held =
                     unsafe { load::<P, N>(self.levels.wrapping_add(slot * size_of::<Lanes<A>>())) };
@@ -416,9 +431,9 @@ impl<P: Vectors, const N: usize> State<P, N> {
     ///
     /// As for [`of`](Self::of).
     #[inline(always)]
-    unsafe fn leave<A: Element>(&self, left: usize) {
+    unsafe fn leave<A: Element, const C: usize>(&self, left: usize) {
         if left > 1 {
-            for (slot, &held) in self.held.iter().enumerate() {
+            for (slot, &held) in self.held[..C - 1].iter().enumerate() {
                 // SAFETY: by contract.
                 unsafe {
                     store::<P, N>(held, self.levels.wrapping_add(slot * size_of::<Lanes<A>>()))
@@ -441,7 +456,7 @@ impl<P: Vectors, const N: usize> State<P, N> {
         left: usize,
         mut value: Line<P, N>,
     ) {
-        let held = const { if C > 1 { HELD_LEVELS } else { 0 } };
+        let held = const { log2(C) };
         // SAFETY: by contract.
         unsafe {
             for k in 0..held {
@@ -452,7 +467,7 @@ impl<P: Vectors, const N: usize> State<P, N> {
                 }
             }
             for k in held..LEVELS {
-                let first = if C > 1 { (number - c) / CHUNKS * CHUNKS } else { number };
+                let first = if C > 1 { (number - c) / C * C } else { number };
                 let place =
                     self.levels.wrapping_add(slot::<A>(k, first) + c * size_of::<Lanes<A>>());
                 let joins = number >= 1 << k;
@@ -490,15 +505,15 @@ impl<P: Vectors, const N: usize> State<P, N> {
     ///
     /// # Safety
     ///
-    /// As for [`of`](Self::of); `C` must be 1, or [`CHUNKS`] and the number a multiple of it.
+    /// As for [`of`](Self::of); the number must be a multiple of `C`.
     #[inline(always)]
     unsafe fn fold<A: Element, O: Operator<A>, const C: usize>(
         &mut self,
         operator: &O,
         number: usize,
-        mut totals: [Line<P, N>; CHUNKS],
+        mut totals: [Line<P, N>; MOST],
     ) {
-        let mut k = const { if C > 1 { HELD_LEVELS } else { 0 } };
+        let mut k = const { log2(C) };
         // SAFETY: by contract.
         unsafe {
             for step in 0..k {

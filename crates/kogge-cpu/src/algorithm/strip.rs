@@ -313,28 +313,36 @@ where
     /// be present.
     #[inline(always)]
     unsafe fn direct<P: Vectors, const FAR: bool>(&mut self) {
-        let chunk = const { Order::of::<T>().chunk() };
-        let several = if self.visits_several() { line::CHUNKS * chunk } else { usize::MAX };
-        let mut places = 0..0;
-        while places.end < self.len {
-            let left = self.len - places.end;
-            // SAFETY: passed on.
+        let (chunk, many) = (const { Order::of::<T>().chunk() }, self.meets_no_other());
+        let few = chunk.max(line::FEW);
+        let mut end = 0;
+        while end < self.len {
+            let (start, left) = (end, self.len - end);
+            let places = |count: usize| start..start + count.min(left);
+            // SAFETY: passed on; so many places are so many chunks.
             unsafe {
-                if left >= several {
-                    places = places.end..places.end + several;
-                    self.visit_groups::<P, { line::CHUNKS }, FAR>(places.clone());
-                } else if left >= chunk {
-                    places = places.end..places.end + chunk;
-                    self.visit_groups::<P, 1, FAR>(places.clone());
+                if many && left >= line::MANY {
+                    end += line::MANY;
+                    match chunk {
+                        4 => self.visit_groups::<P, 4, FAR>(places(line::MANY)),
+                        2 => self.visit_groups::<P, 8, FAR>(places(line::MANY)),
+                        _ => self.visit_groups::<P, 16, FAR>(places(line::MANY)),
+                    }
+                } else if left >= few {
+                    end += few;
+                    match chunk {
+                        1 => self.visit_groups::<P, 2, FAR>(places(few)),
+                        _ => self.visit_groups::<P, 1, FAR>(places(few)),
+                    }
                 } else {
-                    places = places.end..self.len;
-                    self.visit_groups::<P, { line::PART }, true>(places.clone());
+                    end += chunk.min(left);
+                    self.visit_groups::<P, { line::PART }, true>(places(chunk));
                 }
             }
         }
     }
 
-    /// Scans the chunks at these places of each group, one or [several](line::CHUNKS).
+    /// Scans the places of `C` chunks of each group, or of [a part](line::PART) of one.
     ///
     /// # Safety
     ///
@@ -381,16 +389,13 @@ where
         unsafe { sending.all::<H>() };
     }
 
-    /// Whether several chunks of a group are visited at once, where they go by lines.
-    ///
-    /// Not where places would meet in a set of a cache: then a line's neighbours are gone before they are wanted. (A Zen 4
-    /// in cache: twice as slow where rows of memory are a multiple of a page apart, else up to 1.6 times as fast.)
-    fn visits_several(&self) -> bool {
-        let places = const { line::CHUNKS * Order::of::<T>().chunk() };
+    /// Whether [many](line::MANY) places of a group may be visited at once: they and their values don't meet in a set of a
+    /// cache, or a line's neighbours are gone before they are wanted. (A Zen 4 in cache: twice as slow where rows of
+    /// memory are a multiple of a page apart, else up to 1.6 times as fast.)
+    fn meets_no_other(&self) -> bool {
         let bytes = |elements: isize| elements.unsigned_abs() * size_of::<T>();
         let apart = bytes(self.from.lines.stride) | bytes(self.to.pitch) | PAGE;
-        // So many places lie in the same set, with their values.
-        2 * places.div_ceil(PAGE >> apart.trailing_zeros()) <= WAYS
+        2 * line::MANY.div_ceil(PAGE >> apart.trailing_zeros()) <= WAYS
     }
 
     /// Whether chunks go by [lines of the cache](mod@line): a row that isn't full is folded by other steps.
