@@ -353,8 +353,10 @@ where
         places: Range<usize>,
     ) {
         let visit = self.visit(&places, self.to.at(0, 0, places.start));
-        for (g, group) in self.groups.iter_mut().enumerate() {
-            let line = self.from.line(g);
+        let (last, descends) = (self.groups.len() - 1, !FAR && self.descends());
+        for n in 0..self.groups.len() {
+            let g = if descends { last - n } else { n };
+            let (group, line) = (&mut self.groups[g], self.from.line(g));
             // SAFETY: passed on.
             unsafe { visit.scan::<P, A, O, C, STORE, FAR>(self.operator, group, line) };
         }
@@ -387,6 +389,14 @@ where
         }
         // SAFETY: as above.
         unsafe { sending.all::<H>() };
+    }
+
+    /// Whether groups go from the last to the first: else what is read of one would wait for what was stored of those before
+    /// it, whose addresses are the same but for whole pages. (A Zen 4 in cache, rows of memory a page apart and values 64 bytes
+    /// behind elements: 29 to 35 GB/s, in the other order 39 to 59.)
+    fn descends(&self) -> bool {
+        let behind = self.to.stage.addr().wrapping_sub(self.from.lines.first.addr()) % PAGE;
+        (1..PAGE / 2).contains(&behind)
     }
 
     /// Whether [many](line::MANY) places of a group may be visited at once: they and their values don't meet in a set of a

@@ -16,8 +16,8 @@ struct Table<'a, T, A, O> {
     count: usize,
     gap: usize,
     input: &'a [T],
-    /// One for each line.
-    inits: &'a [A],
+    /// One for each line; or none, and totals aren't wanted either.
+    inits: Option<&'a [A]>,
     /// Rows that threads tell each other the total of.
     span: usize,
 }
@@ -61,7 +61,8 @@ where
         let (direction, plan) = (Direction::Forward, None);
         let request = &Request { operator, kind, direction, init: None, level, plan };
         let mut totals = vec![A::zeroed(); count];
-        let parts = &PerPart { inits: Some(inits), totals: Some(&mut totals) }.share(None);
+        let wanted = inits.is_some().then_some(&mut totals[..]);
+        let parts = &PerPart { inits, totals: wanted }.share(None);
         let columns = Columns { request, parts };
         let strides = [(count + self.gap) as isize; 2];
         let lines = Lines { from, to, strides, len, count, number: 0, beside: 1, stream };
@@ -83,9 +84,12 @@ where
         for line in 0..self.count {
             let places = (line..want.len()).step_by(self.count + self.gap);
             let elements: Vec<A> = places.clone().map(|place| self.input[place].widen()).collect();
-            let (order, init) = (Order::of::<T>(), Some(self.inits[line]));
+            let (order, init) = (Order::of::<T>(), self.inits.map(|inits| inits[line]));
             let scan = reference::scan(&elements, self.operator, order, self.kind, init);
             places.zip(scan.values).for_each(|(place, value)| want[place] = U::narrow(value));
+            if self.inits.is_none() {
+                continue;
+            }
             let (total, want) =
                 (bytemuck::bytes_of(&totals[line]), bytemuck::bytes_of(&scan.total));
             assert_eq!(total, want, "the total of line {line}, {how}");
@@ -130,8 +134,19 @@ where
 {
     let bits = |i: usize| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     let row = Order::of::<T>().row();
-    let whole = [(LANES, 0), (3 * LANES, 0), (2 * LANES, LANES), (2 * LANES, 3)];
-    let tables = [(3, 0), (LANES + 5, 0), (3, 3), (8, 0), whole[0], whole[1], whole[2], whole[3]];
+    let page = 4096 / size_of::<T>();
+    let tables = [
+        (3, 0),
+        (LANES + 5, 0),
+        (3, 3),
+        (8, 0),
+        (LANES, 0),
+        (3 * LANES, 0),
+        (2 * LANES, LANES),
+        (2 * LANES, 3),
+        // Places that meet in a set of a cache.
+        (2 * LANES, page - 2 * LANES),
+    ];
     // Interpreted, the first takes long enough; whole groups are among the lines of `tests/engine/lines.rs`.
     for &(count, gap) in &tables[..if cfg!(miri) { 1 } else { tables.len() }] {
         let len = if cfg!(miri) { row + 3 } else { 2 * row + 3 };
@@ -139,8 +154,8 @@ where
             (0..(len - 1) * (count + gap) + count).map(|i| make(bits(i))).collect();
         let inits: Vec<A> = (0..count).map(|line| make(bits(line ^ 77)).widen()).collect();
         for kind in [Kind::Inclusive, Kind::Exclusive] {
-            Table { operator, kind, len, count, gap, input: &input, inits: &inits, span: 1 }
-                .check::<U>();
+            let (input, inits) = (&input[..], Some(&inits[..]));
+            Table { operator, kind, len, count, gap, input, inits, span: 1 }.check::<U>();
         }
     }
 }
@@ -180,6 +195,48 @@ fn wider_accumulators_side_by_side() {
     every_table::<f64, f32, f64, _>(&operator, |bits| bits as f64);
 }
 
+/// Tables of a single row of the order, which nothing precedes, of every length: several chunks, one, and parts of one.
+fn every_single_row<T, O>(operator: &O, make: impl Fn(u64) -> T)
+where
+    T: Accumulate<T> + Element<Accumulator = T> + Debug,
+    O: Operator<T>,
+{
+    let bits = |i: usize| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    let (row, page) = (Order::of::<T>().row(), 4096 / size_of::<T>());
+    let tables =
+        [(2 * LANES, 0), (2 * LANES + 5, 0), (LANES + 1, 3), (2 * LANES, page - 2 * LANES)];
+    for &(count, gap) in if cfg!(miri) { &tables[1..2] } else { &tables[..] } {
+        for len in if cfg!(miri) { 19..20 } else { 1..row + 1 } {
+            let places = (len - 1) * (count + gap) + count;
+            let input: Box<[T]> = (0..places).map(|i| make(bits(i))).collect();
+            for kind in [Kind::Inclusive, Kind::Exclusive] {
+                let (input, inits) = (&input[..], None);
+                Table { operator, kind, len, count, gap, input, inits, span: 1 }.check::<T>();
+            }
+        }
+    }
+}
+
+#[test]
+fn single_rows_side_by_side() {
+    let operator = from_fn(0u32, |x: u32, y: u32| x.wrapping_mul(3).wrapping_add(y));
+    every_single_row::<u32, _>(&operator, |bits| bits as u32);
+    every_single_row::<i32, _>(&Sum, |bits| bits as i32);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "the same unsafe code as for other sizes")]
+fn single_rows_of_other_sizes_side_by_side() {
+    let operator = from_fn(0u64, |x: u64, y: u64| x.wrapping_mul(3).wrapping_add(y));
+    every_single_row::<u64, _>(&operator, |bits| bits);
+    let operator = from_fn([0; 2], |x: [u64; 2], y: [u64; 2]| {
+        [x[1] ^ y[0], x[0].wrapping_mul(3).wrapping_add(y[1])]
+    });
+    every_single_row::<[u64; 2], _>(&operator, |bits| [bits, bits >> 32]);
+    let operator = from_fn(0u16, |x: u16, y: u16| x.wrapping_mul(3).wrapping_add(y));
+    every_single_row::<u16, _>(&operator, |bits| bits as u16);
+}
+
 /// Tables of more than two tiles, whose totals and those of segments are handed over.
 #[test]
 #[cfg_attr(miri, ignore = "the same unsafe code as by rows, and many of them")]
@@ -191,7 +248,7 @@ fn totals_of_segments_and_tiles() {
         let input: Box<[u64]> = (0..len * count).map(bits).collect();
         let inits: Vec<u64> = (0..count).map(|line| bits(line ^ 77)).collect();
         for (span, kind) in [(8, Kind::Inclusive), (64, Kind::Exclusive)] {
-            let (operator, input, inits, gap) = (&operator, &input[..], &inits[..], 0);
+            let (operator, input, inits, gap) = (&operator, &input[..], Some(&inits[..]), 0);
             Table { operator, kind, len, count, gap, input, inits, span }.check::<u64>();
         }
     }
@@ -204,7 +261,7 @@ fn strips_are_all_lines_once() {
         for (outer, threads) in [(1, 1), (1, 2), (3, 8), (1_000, 2)] {
             for offset in 0..17 {
                 let to = (&raw const room[offset]).addr();
-                let cut = Cut::new(lines, outer, threads, [4, 4], to);
+                let cut = Cut::new(lines, outer, threads, [4, 4], to, offset % 2 == 0);
                 let mut end = 0;
                 for strip in 0..cut.strips() {
                     let lines = cut.strip(strip);

@@ -206,16 +206,24 @@ impl Strips {
         to: usize,
     ) -> Self {
         let bytes = [problem.element_bytes, problem.output_bytes];
-        let cut = Cut::new(beside, count, threads, bytes, to);
-        let (strips, len) = (cut.strips(), shape.line.len);
+        let len = shape.line.len;
         let written = len.saturating_mul(beside * problem.output_bytes).saturating_mul(count);
-        let stream = !problem.in_place && written as u64 >= tuning::STREAM_BYTES;
+        let far = written as u64 >= tuning::STREAM_BYTES;
+        let stream = !problem.in_place && far;
+        let cut = Cut::new(beside, count, threads, bytes, to, !far);
+        let strips = cut.strips();
         let tasks = count.saturating_mul(strips);
         let elements = len.saturating_mul(beside.div_ceil(strips));
-        let (sharing, at_least) = shared(tasks, elements, threads);
-        let alone = threads == 1 || elements.saturating_mul(tasks) <= TASK;
+        // A thread's share.
+        let share = tuning::STRIP_BYTES_PER_THREAD / problem.element_bytes.max(1);
+        let at_least = share.div_ceil(elements.max(1)).max(1);
+        let sharing = threads.min(tasks.div_ceil(at_least)).max(1);
+        let alone = threads == 1 || elements.saturating_mul(tasks) <= share;
         let even = tasks.is_multiple_of(threads) || tasks >= 4 * threads;
-        let together = !alone && !shape.compact && !even && elements >= threads * TASK;
+        // Threads that scan together have rows of the order each, several lest one waits for another.
+        let rows = len / problem.order().row();
+        let shares = elements >= threads * share && rows >= 2 * threads;
+        let together = !alone && !shape.compact && !even && shares;
         let threads = match (alone, together) {
             (true, _) => 1,
             (_, true) => threads,

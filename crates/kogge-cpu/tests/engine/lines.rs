@@ -261,9 +261,15 @@ fn large_arrays() {
     let make = |i| Random(i as u64).next() as u32;
     for threads in [1, 3] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        for shape in
-            [[2_100, 2_048], [2_100, 1_037], [40_000, 48], [33_000, 70], [270_000, 8], [400_000, 5]]
-        {
+        for shape in [
+            [2_100, 2_048],
+            [2_100, 1_037],
+            [90, 9_000],
+            [40_000, 48],
+            [33_000, 70],
+            [270_000, 8],
+            [400_000, 5],
+        ] {
             let request = Request { kind: Kind::Exclusive, ..Request::new(&operator) };
             let shape = Shape::row_major(&shape);
             pool.install(|| check::<u32, u32, u32, _>(&shape, &request, make, None));
