@@ -289,10 +289,18 @@ where
         let direct = self.by_lines::<WideOf<W32>>() && self.from.lie() && self.to.target.is_none();
         // SAFETY: passed on by whoever made the value.
         unsafe {
-            match (direct, far) {
-                (true, true) => self.direct::<WideOf<W32>, true>(),
-                (true, false) => self.direct::<WideOf<W32>, false>(),
-                (false, _) => self.staged::<WideOf<W32>, W32>(),
+            if !direct {
+                return self.staged::<WideOf<W32>, W32>();
+            }
+            let rest = if const { STORE } && !far {
+                self.direct::<WideOf<W32>, false>()
+            } else {
+                self.direct::<WideOf<W32>, true>()
+            };
+            let chunk = const { Order::of::<T>().chunk() };
+            for start in rest.clone().step_by(chunk) {
+                let places = start..rest.end.min(start + chunk);
+                self.visit_groups::<WideOf<W32>, { line::PART }, true>(places);
             }
         }
     }
@@ -305,41 +313,41 @@ where
     A: Element,
     O: Operator<A>,
 {
-    /// Scans the row where values are put where they belong, by lines of the cache.
+    /// Scans the row where values are put where they belong, by lines of the cache. Gives the places that are left, too few
+    /// for a visit of whole chunks.
     ///
     /// # Safety
     ///
     /// The row must exist, and be this call's alone, and [`by_lines`](Self::by_lines) hold; the CPU features of `P` must
     /// be present.
     #[inline(always)]
-    unsafe fn direct<P: Vectors, const FAR: bool>(&mut self) {
-        let (chunk, many) = (const { Order::of::<T>().chunk() }, self.meets_no_other());
-        let few = chunk.max(line::FEW);
-        let mut end = 0;
-        while end < self.len {
-            let (start, left) = (end, self.len - end);
-            let places = |count: usize| start..start + count.min(left);
-            // SAFETY: passed on; so many places are so many chunks.
-            unsafe {
-                if many && left >= line::MANY {
-                    end += line::MANY;
+    unsafe fn direct<P: Vectors, const FAR: bool>(&mut self) -> Range<usize> {
+        let chunk = const { Order::of::<T>().chunk() };
+        let (many, few) = (line::MANY, chunk.max(line::FEW));
+        let mut rest = 0..self.len;
+        // SAFETY: passed on; so many places are so many chunks.
+        unsafe {
+            if self.meets_no_other() {
+                while rest.len() >= many {
+                    let places = rest.start..rest.start + many;
+                    rest.start = places.end;
                     match chunk {
-                        4 => self.visit_groups::<P, 4, FAR>(places(line::MANY)),
-                        2 => self.visit_groups::<P, 8, FAR>(places(line::MANY)),
-                        _ => self.visit_groups::<P, 16, FAR>(places(line::MANY)),
+                        4 => self.visit_groups::<P, 4, FAR>(places),
+                        2 => self.visit_groups::<P, 8, FAR>(places),
+                        _ => self.visit_groups::<P, 16, FAR>(places),
                     }
-                } else if left >= few {
-                    end += few;
-                    match chunk {
-                        1 => self.visit_groups::<P, 2, FAR>(places(few)),
-                        _ => self.visit_groups::<P, 1, FAR>(places(few)),
-                    }
-                } else {
-                    end += chunk.min(left);
-                    self.visit_groups::<P, { line::PART }, true>(places(chunk));
+                }
+            }
+            while rest.len() >= few {
+                let places = rest.start..rest.start + few;
+                rest.start = places.end;
+                match chunk {
+                    1 => self.visit_groups::<P, 2, FAR>(places),
+                    _ => self.visit_groups::<P, 1, FAR>(places),
                 }
             }
         }
+        rest
     }
 
     /// Scans the places of `C` chunks of each group, or of [a part](line::PART) of one.
