@@ -1,16 +1,12 @@
 //! Timing of anything that can say how long a call took, in turn, round after round.
 
 use crate::contender::Role;
-use crate::measure::{Budget, Series, quantile};
+use crate::measure::{Budget, CACHED, CALLS_BEFORE, Series, quantile};
 use std::io;
 use std::time::{Duration, Instant};
 
 /// A timed stretch is at least this long where calls are repeated, so that the clock doesn't count.
 const STRETCH_NS: f64 = 100_000.0;
-/// Who is done sooner may find all in cache, and is called so often before it is timed, as in
-/// [`measure`](crate::measure).
-const CACHED_NS: f64 = 1e6;
-const CALLS_BEFORE: u32 = 4;
 /// Contenders this many times slower than kogge sit out three rounds in four.
 const SLOW: f64 = 8.0;
 
@@ -52,7 +48,7 @@ pub(super) fn in_turn(
             if once[i] > slow && round % 4 != 0 {
                 continue;
             }
-            if one.repeats() && once[i] < CACHED_NS {
+            if one.repeats() && once[i] < CACHED.as_nanos() as f64 {
                 // What fits in the caches is measured there, not where the one before left it.
                 one.run(CALLS_BEFORE)?;
             }

@@ -60,7 +60,7 @@ impl<A: Element<Accumulator = A>> Descent<A> {
 
     /// Before the first row of so many groups, given their initial values.
     pub(crate) fn begin(&mut self, groups: usize, init: impl Fn(usize) -> Option<[A; LANES]>) {
-        self.begin_only(groups);
+        Group::resize(&mut self.groups, groups);
         self.levels.resize_with(groups, || Levels::new(None));
         for (g, levels) in self.levels.iter_mut().enumerate() {
             levels.restart(init(g));

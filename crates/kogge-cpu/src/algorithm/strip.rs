@@ -14,7 +14,7 @@
 use super::abreast::{Sending, Sink, Source};
 use super::free;
 use super::line::{self, Visit, fills_lines};
-use crate::arch::stream::Cache;
+use crate::arch::stream::{Cache, PAGE};
 use crate::arch::{Vectors, WideOf, Words, Work};
 use crate::array::map;
 use kogge_core::{Accumulate, Element, Kind, Operator, Order};
@@ -24,8 +24,7 @@ use std::ops::Range;
 /// Lines of a group.
 pub(crate) const LANES: usize = 16;
 
-/// Bytes after which lines of the cache fall into the same set of an L1, and the lines that a set has room for at least.
-const PAGE: usize = 4096;
+/// Lines of the cache that a set of an L1 has room for at least.
 const WAYS: usize = 8;
 
 /// Kogge–Stone steps of a row.

@@ -7,8 +7,8 @@ use std::mem::MaybeUninit;
 /// Bytes of a cache line.
 pub(crate) const LINE: usize = 64;
 
-/// Bytes of a page, the smallest there is.
-const PAGE: usize = 4096;
+/// Bytes of a page, the smallest there is; after so many, lines of the cache fall into the same set of an L1.
+pub(crate) const PAGE: usize = 4096;
 
 /// Bytes of a row.
 pub(crate) const ROW: usize = 512;
