@@ -4,8 +4,9 @@
 //! there are too few of them, threads scan each [together](crate::together), cut along the lines.
 
 use crate::algorithm::abreast::{Abreast, Sink, Source, Target};
+use crate::algorithm::group::LANES;
 use crate::algorithm::line::ByLines;
-use crate::algorithm::strip::{Ahead, LANES};
+use crate::algorithm::strip::Ahead;
 use crate::arch::stream::{self, Cache, LINE};
 use crate::arch::{Cpu, Level};
 use crate::descent::Descent;

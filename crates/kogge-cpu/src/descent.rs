@@ -1,9 +1,10 @@
 //! Going down the axis of lines side by side, a row of the order at a time.
 
 use crate::algorithm::abreast::{Sink, Source};
+use crate::algorithm::group::{Group, LANES, Lanes};
 use crate::algorithm::levels::{Levels, Running, Span};
 use crate::algorithm::narrow::{self, Narrow};
-use crate::algorithm::strip::{Ahead, Group, LANES, Lanes, Row};
+use crate::algorithm::strip::{Ahead, Row};
 use crate::arch::stream::Cache;
 use crate::engine::Request;
 use bytemuck::Zeroable;

@@ -8,8 +8,8 @@
 
 mod plan;
 
+use crate::algorithm::group::LANES;
 use crate::algorithm::io::Strided;
-use crate::algorithm::strip::LANES;
 use crate::columns::{Columns, Lines};
 use crate::descent::Descent;
 use crate::engine::{Request, run, scan_raw};

@@ -5,7 +5,8 @@
 //! what it costs is a load and a store per element instead of vectors.
 
 use crate::algorithm::abreast::{Abreast, Sink, Source};
-use crate::algorithm::strip::{Ahead, LANES};
+use crate::algorithm::group::LANES;
+use crate::algorithm::strip::Ahead;
 use crate::descent::Descent;
 use crate::engine::Request;
 use crate::parts::Parts;

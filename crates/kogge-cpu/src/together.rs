@@ -8,9 +8,10 @@
 //! Totals are those of the order's tiles or segments where a piece has such, and of rows where it hasn't: narrow
 //! tables have many rows, and what every thread hears of each takes longer than to scan it.
 
+use crate::algorithm::group::LANES;
 use crate::algorithm::handover::{Gate, Slot, late};
 use crate::algorithm::levels::ROWS_PER_TILE;
-use crate::algorithm::strip::{Ahead, LANES};
+use crate::algorithm::strip::Ahead;
 use crate::arch::Cpu;
 use crate::arch::stream::{self, Cache};
 use crate::columns::{Columns, Lines};

@@ -8,7 +8,7 @@
 //! through a stage of some chunks, which leaves row of memory by row of memory: in a stage lines need
 //! no alignment, and a group may have lanes too many.
 
-use super::strip::LANES;
+use super::group::LANES;
 use crate::arch::Words;
 use crate::arch::stream::{Cache, LINE, stream_run};
 use std::ops::Range;

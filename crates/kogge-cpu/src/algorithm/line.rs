@@ -7,7 +7,7 @@
 
 use super::abreast::Abreast;
 use super::free::{combine, splat};
-use super::strip::{Group, LANES, LEVELS, Lanes, fills};
+use super::group::{Group, LANES, LEVELS, Lanes, fills};
 use crate::arch::stream::{Cache, LINE};
 use crate::arch::{Vectors, WideOf, Words, Work};
 use crate::array::array;

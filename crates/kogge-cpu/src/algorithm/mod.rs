@@ -17,6 +17,7 @@ pub(crate) mod cut;
 pub(crate) mod exact;
 pub(crate) mod format;
 mod free;
+pub(crate) mod group;
 pub(crate) mod handover;
 pub(crate) mod headed;
 pub(crate) mod io;

@@ -12,8 +12,8 @@ mod items;
 mod leaving;
 
 use super::free::{combine, splat};
+use super::group::{LANES, Lanes, fills};
 use super::levels::Running;
-use super::strip::{LANES, Lanes, fills};
 use crate::arch::stream::{Cache, LINE};
 use crate::arch::{CHUNKS, LONGEST, MaskedOf, Vectors, WideOf, Words, Work};
 use kogge_core::{Element, Kind, Operator, Order};

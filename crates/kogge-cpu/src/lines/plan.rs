@@ -1,7 +1,7 @@
 //! From the shape of an array to the way its lines go, without touching data or machine.
 
 use super::{Axis, FEW, Outer, TASK, WIDEST, follow_one_another, numbered};
-use crate::algorithm::strip::LANES;
+use crate::algorithm::group::LANES;
 use crate::columns::Cut;
 use crate::plan::{Machine, Plan, plan};
 use crate::segments::{SegmentPlan, plan_segments};
