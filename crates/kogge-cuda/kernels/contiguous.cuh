@@ -25,6 +25,7 @@ struct LineArguments {
     u64 length;        // elements of a line
     u64 lines;
     Workspace* workspace;
+    Readable readable;  // from the first line in memory to the last
     // Whether every line begins at a multiple of 16 bytes, in input and output, and is whole chunks.
     u32 whole;
     // Whether in input and output a line goes on where the line before it ends.

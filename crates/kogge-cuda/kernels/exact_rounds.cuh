@@ -35,6 +35,7 @@ struct ExactTiles {
     __device__ __forceinline__ ExactTiles(const SegmentedArguments<S>& arguments)
         : arguments(arguments), count((arguments.length + TILE - 1) / TILE) {}
     __device__ __forceinline__ Workspace* workspace() const { return arguments.workspace; }
+    __device__ __forceinline__ Readable readable() const { return Readable::of(arguments.input, arguments.output, arguments.length * sizeof(Input)); }
     __device__ __forceinline__ bool drawn() const { return false; }
     __device__ __forceinline__ Span<Input> input(u64 tile) const {
         return span_of<Input, S::REVERSE>(arguments.input, arguments.length, tile * TILE, TILE);
@@ -74,6 +75,7 @@ KOGGE_DEVICE void run_exact_loader(ExactRing<S>& ring, ExactRounds<S>& rounds, u
     struct Bytes {
         u32 mask, tile;
     };
+    Readable readable = rounds.tiles.readable();
     u32 round = 0, with_heads = 0;  // of that round and those after it, a bit each
     load_rounds<Tailed<S>>(
         ring, rounds, lane,
@@ -83,7 +85,7 @@ KOGGE_DEVICE void run_exact_loader(ExactRing<S>& ring, ExactRounds<S>& rounds, u
             if (round % LANES == 0) with_heads = lanes_where(rounds.tiles.has_heads(rounds.given(round + lane)));
             if (with_heads >> round++ % LANES & 1) bytes.mask = begin_load<S>((u8*)ring.mask[s], rounds.tiles.mask(at.tile), quads * 16, &ring.full[s], lane);
             else clear_bits<S>(ring.mask[s], lane);
-            bytes.tile = begin_load<S>(ring.stage[s], at.input, at.count * sizeof(Input), &ring.full[s], lane);
+            bytes.tile = begin_tile_load(ring, readable, s, at, lane);
             return bytes;
         },
         [&](u32 s, Bytes bytes) {

@@ -13,6 +13,7 @@ struct LineTiles {
     __device__ __forceinline__ LineTiles(const LineArguments<S>& arguments)
         : arguments(arguments), per_line((arguments.length + TILE - 1) / TILE), count(per_line * arguments.lines) {}
     __device__ __forceinline__ Workspace* workspace() const { return arguments.workspace; }
+    __device__ __forceinline__ Readable readable() const { return arguments.readable; }
     __device__ __forceinline__ bool drawn() const { return true; }
     // Anew for every tile: to keep the line from one to the next made the kernel slower by a twentieth. There are
     // fewer than 2^32 tiles; where lines lie at even distances, a longer division would crowd the kernel.

@@ -1,10 +1,9 @@
 // A copy from global memory into a stage, by one warp: what fills whole 16 bytes by the copy engine (below sm_90 by
 // asynchronous loads), the few bytes at either end by the lanes.
 
-// Begins it; gives the bytes that the copy engine brings.
+// Begins it, to a place as far from a multiple of 16 bytes as they are in memory; gives the bytes that the copy engine brings.
 template <class S>
-KOGGE_DEVICE u32 begin_load(u8* stage, const u8* from, u32 bytes, Barrier* full, u32 lane) {
-    u8* to = stage + (u64)from % 16;
+KOGGE_DEVICE u32 begin_load(u8* to, const u8* from, u32 bytes, Barrier* full, u32 lane) {
     u32 head = (u32)(-(u64)from % 16);
     if (head > bytes) head = bytes;
     u32 middle = (bytes - head) / 16 * 16, tail = bytes - head - middle;

@@ -123,7 +123,7 @@ struct Marker {
         if (!rounds.has(rounds.given(n / SHARE))) return;
         MarkerPiece<S> at = piece(rounds, n);
         Barrier* landed = &shared.landed[n % S::PIECES];
-        u32 bytes = begin_load<S>(shared.piece[n % S::PIECES], (const u8*)at.from, (u32)(at.end - at.from), landed, lane);
+        u32 bytes = begin_load<S>(shared.piece[n % S::PIECES] + at.from % 16, (const u8*)at.from, (u32)(at.end - at.from), landed, lane);
         end_load<S>(landed, bytes, lane);
     }
     // This lane's word of the `n`th piece, when it has come; then its buffer is free.

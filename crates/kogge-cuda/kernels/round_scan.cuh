@@ -29,8 +29,8 @@ template <class S>
 struct Ring {
     typedef typename S::Op::Element A;
     typedef typename S::Input Input;
-    // A tile may start anywhere in 16 bytes.
-    static constexpr u32 STAGE_BYTES = (Order<Input>::TILE_BYTES + 16 + 127) / 128 * 128;
+    // A tile may start anywhere in a sector of memory.
+    static constexpr u32 STAGE_BYTES = (Order<Input>::TILE_BYTES + SECTOR + 127) / 128 * 128;
     static constexpr u32 LOADERS = 1, LOOKERS = S::LOOKERS, SCANNERS = SEGMENTS_PER_TILE;
     static constexpr u32 THREADS = LANES * (LOADERS + LOOKERS + S::REDUCERS + S::GROUPS * SCANNERS);
     // Rounds after its own whose tiles are known once a stage is full: so every role knows beforehand which is its next.
@@ -52,9 +52,10 @@ struct Ring {
     u64 epoch;      // of this call
     Barrier begun;  // once all that look ahead have read it (`share_epoch`)
 
-    // The tile of a round, and its elements in the stage.
+    // The tile of a round, where bytes go in a stage, and a tile's elements there.
     __device__ __forceinline__ Landing& of_round(u32 round) { return landing[round % TURNS]; }
-    __device__ __forceinline__ Span<Input> landed(u32 s, const Landing& at) { return {stage[s] + (u64)at.input % 16, at.count}; }
+    __device__ __forceinline__ u8* place(u32 s, const u8* from) { return stage[s] + (u64)from % SECTOR; }
+    __device__ __forceinline__ Span<Input> landed(u32 s, const Landing& at) { return {place(s, at.input), at.count}; }
 };
 
 // The rounds of a thread block through tiles, which are those of a sequence or of lines (sequence.cuh, line_tiles.cuh).
@@ -100,6 +101,15 @@ struct Rounds {
     }
 };
 
+// Begins to fill a stage with a tile, and with what lies beside it where that may be read; gives the bytes that the copy engine brings.
+template <class S>
+KOGGE_DEVICE u32 begin_tile_load(Ring<S>& ring, const Readable& readable, u32 s, const Landing& at, u32 lane) {
+    const u8* from = at.input;
+    u32 bytes = at.count * sizeof(typename S::Input);
+    readable.widen(from, bytes);
+    return begin_load<S>(ring.place(s, from), from, bytes, &ring.full[s], lane);
+}
+
 // Fills the stage of one round after another when it is empty and all but a few others are full: `begin(stage, landing)`
 // begins the copies and gives their bytes, `end(stage, bytes)` says that all are under way.
 template <class S, class Tiles, class Begin, class End>
@@ -121,11 +131,10 @@ KOGGE_DEVICE void load_rounds(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 lane,
 }
 template <class S, class Tiles>
 KOGGE_DEVICE void run_loader(Ring<S>& ring, Rounds<S, Tiles>& rounds, u32 lane) {
+    Readable readable = rounds.tiles.readable();
     load_rounds(
         ring, rounds, lane,
-        [&](u32 s, const Landing& at) {
-            return begin_load<S>(ring.stage[s], at.input, at.count * sizeof(typename S::Input), &ring.full[s], lane);
-        },
+        [&](u32 s, const Landing& at) { return begin_tile_load(ring, readable, s, at, lane); },
         [&](u32 s, u32 bytes) { end_load<S>(&ring.full[s], bytes, lane); });
 }
 

@@ -11,6 +11,7 @@ struct RunTiles {
 
     __device__ __forceinline__ RunTiles(const SegmentedArguments<S>& arguments) : arguments(arguments), count(arguments.list->count) {}
     __device__ __forceinline__ Workspace* workspace() const { return arguments.workspace; }
+    __device__ __forceinline__ Readable readable() const { return Readable::of(arguments.input, arguments.output, arguments.length * sizeof(Input)); }
     __device__ __forceinline__ bool drawn() const { return true; }
     __device__ __forceinline__ const RunTile& at(u64 tile) const { return arguments.list->tile(tile); }
     __device__ __forceinline__ Span<Input> input(u64 tile) const {
@@ -167,18 +168,6 @@ KOGGE_DEVICE bool scan_cut_segment(Ring<S>& ring, u32 s, const Span<typename S::
     return true;
 }
 
-// A tile's elements into its stage, with what lies beside them in its first and last 16 bytes: then the copy engine brings all,
-// and the loader needs no bytes by itself. In place another block may be writing there, and beyond the ends there may be nothing.
-template <class S>
-KOGGE_DEVICE u32 begin_wide_load(const SegmentedArguments<S>& arguments, u8* stage, const Landing& at, Barrier* full, u32 lane) {
-    typedef typename S::Input Input;
-    const u8 *first = (const u8*)arguments.input, *behind = first + arguments.length * sizeof(Input);
-    const u8 *from = at.input, *end = from + at.count * sizeof(Input);
-    const u8 *lower = from - (u64)from % 16, *higher = end + (u64)-(u64)end % 16;
-    if (arguments.input != arguments.output && lower >= first && higher <= behind) from = lower, end = higher;
-    return begin_load<S>(stage, from, (u32)(end - from), full, lane);
-}
-
 // Where a tile of the list lies; behind the last, any number.
 template <class S>
 KOGGE_DEVICE Landing landing_in_list(const Rounds<S, RunTiles<S>>& rounds, u64 tile) {
@@ -191,7 +180,7 @@ KOGGE_DEVICE Landing landing_in_list(const Rounds<S, RunTiles<S>>& rounds, u64 t
 // both are asked for before the loader waits for a stage.
 template <class S>
 KOGGE_DEVICE void run_loader(Ring<S>& ring, Rounds<S, RunTiles<S>>& rounds, u32 lane) {
-    const SegmentedArguments<S>& arguments = rounds.tiles.arguments;
+    Readable readable = rounds.tiles.readable();
     constexpr u32 COMING = Ring<S>::COMING;
     Draws draws(rounds.tiles.workspace(), rounds.tiles.count, COMING + 1);
     bool draw = rounds.drawn && lane == 0;
@@ -207,7 +196,7 @@ KOGGE_DEVICE void run_loader(Ring<S>& ring, Rounds<S, RunTiles<S>>& rounds, u32 
         }
         if (r >= S::STAGES) barrier_wait(&ring.empty[s], rounds.parity(r) ^ 1);
         if (r >= S::FLIGHT) barrier_wait(&ring.full[rounds.stage(r - S::FLIGHT)], rounds.parity(r - S::FLIGHT));
-        u32 bytes = begin_wide_load(arguments, ring.stage[s], rounds.landing(ring, r, tile), &ring.full[s], lane);
+        u32 bytes = begin_tile_load(ring, readable, s, rounds.landing(ring, r, tile), lane);
         if (draw) ring.of_round(r + COMING) = coming;
         end_load<S>(&ring.full[s], bytes, lane);
     }

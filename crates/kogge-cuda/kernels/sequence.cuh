@@ -11,6 +11,7 @@ struct SequenceTiles {
     __device__ __forceinline__ SequenceTiles(const Arguments<S>& arguments)
         : arguments(arguments), count((arguments.length + TILE - 1) / TILE) {}
     __device__ __forceinline__ Workspace* workspace() const { return arguments.workspace; }
+    __device__ __forceinline__ Readable readable() const { return Readable::of(arguments.input, arguments.output, arguments.length * sizeof(Input)); }
     // Fewer tiles are faster in turn; so are those of bytes, where two warps look ahead.
     __device__ __forceinline__ bool drawn() const { return S::LOOKERS == 1 && count >= S::DRAW_FROM; }
     __device__ __forceinline__ Span<Input> input(u64 tile) const {

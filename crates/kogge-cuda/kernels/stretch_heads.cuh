@@ -9,7 +9,7 @@ struct StretchShape {
     typedef typename S::Input Input;
     static constexpr u32 E = Order<Input>::CHUNK, ROW = E * CHUNKS_PER_ROW, WARPS = 8, THREADS = WARPS * LANES;
     static constexpr u32 STEPS = S::ROWS, WORDS = STEPS * E;  // rows, and words of their heads
-    static constexpr u32 POSITIONS = STEPS * ROW, BYTES = POSITIONS * sizeof(Input), ALIGN = 16;
+    static constexpr u32 POSITIONS = STEPS * ROW, BYTES = POSITIONS * sizeof(Input), ALIGN = 32;
     static_assert(STEPS <= LANES, "a lane has the words of a row");
 };
 

@@ -71,6 +71,7 @@ struct StretchWarp {
         while (empty < S::STAGES) {
             barrier_wait(&ring.full[warp][s], parity);
             StretchRows here = ring.rows[warp][s];
+            loader.look_ahead();
             if (here.left == 0) {
                 empty++;
             } else {

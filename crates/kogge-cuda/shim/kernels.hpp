@@ -21,6 +21,7 @@
 #include "../kernels/segment_scan.cuh"
 #include "../kernels/cluster_scan.cuh"
 #include "../kernels/tile_scan.cuh"
+#include "../kernels/readable.cuh"
 #include "../kernels/load_tile.cuh"
 #include "../kernels/round_scan.cuh"
 #include "../kernels/sequence.cuh"

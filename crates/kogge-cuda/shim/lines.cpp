@@ -75,6 +75,13 @@ void run_lines(const LineRequest& q) {
     a.workspace = (Workspace*)q.workspace;
     a.whole = q.whole, a.dense = q.dense, a.axes = q.axes;
     std::memcpy(a.axis, q.axis, sizeof(a.axis));
+    // As src/lines/contiguous/scan.rs has it.
+    long long below = 0, above = (long long)(q.length * sizeof(typename S::Input));
+    for (u64 i = 0; i < q.axes; i++) {
+        long long reach = q.axis[i].length > 0 ? (long long)(q.axis[i].length - 1) * q.axis[i].input : 0;
+        (reach < 0 ? below : above) += reach;
+    }
+    if (!q.in_place) a.readable = {a.origin.input + below, a.origin.input + above};
     a.inits.kind = q.inits, a.inits.memory = q.init, a.inits.totals = q.totals;
     if (q.inits == INITS_BY_VALUE) std::memcpy(&a.inits.value, q.init, sizeof(a.inits.value));
     if (q.way == A_ROW_A_WARP) {

@@ -313,8 +313,8 @@ pub(crate) fn ring(
     device: Capability,
     tuning: &Tuning,
 ) -> Option<(Ring, u32)> {
-    // A tile may start anywhere in 16 bytes; a stage is a multiple of 128.
-    let stage = (order.tile() as u32 * element + 16).next_multiple_of(128);
+    // A tile may start anywhere in a sector of 32 bytes; a stage is a multiple of 128.
+    let stage = (order.tile() as u32 * element + 32).next_multiple_of(128);
     // Values of which a look ahead takes longer than a tile, and that keep the totals of rows.
     let wide = accumulator > 8;
     let rows = if wide { 8 * 8 } else { 1 };

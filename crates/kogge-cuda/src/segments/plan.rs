@@ -217,14 +217,17 @@ impl fmt::Display for SegmentPlan {
                 markers => write!(f, ", {markers} warps that find heads; in one launch"),
             };
         }
-        if let (Some(Stretches { blocks, stages, .. }), Some(long)) = (self.stretches, self.rounds)
+        if let (Some(Stretches { blocks, rows, stages, .. }), Some(long)) =
+            (self.stretches, self.rounds)
         {
             let heads = if self.masked { "with a bit an element" } else { "along their offsets" };
             return write!(
                 f,
-                "stretches of segments of at most {} elements, a warp each, {heads}, {blocks} blocks, {stages} stages; \
-                 longer segments in rounds, {} stages",
-                long.shorter, long.ring.stages
+                "stretches of segments of at most {} elements, a warp each, {heads}, {blocks} blocks, \
+                 {} rows ahead; longer segments in rounds, {} stages",
+                long.shorter,
+                rows * stages,
+                long.ring.stages
             );
         }
         let Self { windows, window, steps, residents, shared_bytes, .. } = self;

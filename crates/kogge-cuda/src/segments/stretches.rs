@@ -78,5 +78,5 @@ impl Stretches {
 fn stage_bytes(problem: &Problem, rows: u32) -> u32 {
     let (order, rows) = (problem.order(), rows as usize);
     let elements = (rows * order.row() * problem.element_bytes).next_multiple_of(16);
-    (elements + 32 + 4 * rows * order.chunk() + 16 + 8) as u32
+    (elements + 64 + 4 * rows * order.chunk() + 16 + 8) as u32
 }

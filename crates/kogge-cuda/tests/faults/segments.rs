@@ -77,7 +77,7 @@ fn long_runs(shim: &mut Shim, random: &mut Random, by_element: bool) -> Result<(
 
 #[test]
 fn every_planted_fault_is_caught() {
-    SEGMENTS.catches_all(29);
+    SEGMENTS.catches_all(30);
 }
 
 #[test]

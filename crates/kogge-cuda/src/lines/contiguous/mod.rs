@@ -328,4 +328,19 @@ mod tests {
         assert_eq!(of(255, 256, 512), (0, 0));
         assert_eq!(of(0, 1, 512), (0, 0));
     }
+
+    /// The copy engine takes whole sectors of memory, if nobody writes there.
+    #[test]
+    fn arguments_tell_what_may_be_read() {
+        let of = |pitch: i64, input: u64, output: u64| {
+            let lines = lines(255, 5, pitch);
+            let plan = plan(&lines, &problem(255, 4), H100, &Tuning::default()).unwrap();
+            let inits = InitArguments::new::<f32>(Inits::None, None).unwrap();
+            LineArguments::new::<f32, f32>(&lines, &plan, input, output, 0, inits).readable
+        };
+        assert_eq!(of(255, 1024, 8192), [1024, 1024 + 5 * 255 * 4]);
+        assert_eq!(of(300, 1024, 8192), [1024, 1024 + (4 * 300 + 255) * 4]);
+        assert_eq!(of(-300, 8192, 1024), [8192 - 4 * 300 * 4, 8192 + 255 * 4]);
+        assert_eq!(of(255, 1024, 1024), [0, 0], "in place");
+    }
 }

@@ -30,6 +30,7 @@ pub(super) struct LineArguments {
     length: u64,
     lines: u64,
     workspace: u64,
+    pub(super) readable: [u64; 2],
     pub(super) whole: u32,
     pub(super) dense: u32,
     stages: u32,
@@ -59,6 +60,7 @@ impl LineArguments {
                 number: outer.number_stride,
             };
         }
+        let in_place = input == output;
         let (input, output) = (
             input.wrapping_add_signed(lines.input_offset * element),
             output.wrapping_add_signed(lines.output_offset * place),
@@ -71,6 +73,15 @@ impl LineArguments {
             && vector(input)
             && vector(output)
             && axis.iter().all(|axis| axis.input % 16 == 0 && axis.output % 16 == 0);
+        // From the first line in memory to the last; nothing in place, where others write meanwhile.
+        let (below, above) = axis.iter().fold((0, length as i64 * element), |(low, high), axis| {
+            let reach = axis.length.saturating_sub(1) as i64 * axis.input;
+            (low + reach.min(0), high + reach.max(0))
+        });
+        let readable = match in_place {
+            true => [0, 0],
+            false => [input.wrapping_add_signed(below), input.wrapping_add_signed(above)],
+        };
         let dense = match lines.outer[..] {
             [] => true,
             [outer] => [outer.input_stride, outer.output_stride] == [length as i64; 2],
@@ -90,6 +101,7 @@ impl LineArguments {
             length,
             lines: lines.count,
             workspace,
+            readable,
             whole: whole.into(),
             dense: dense.into(),
             stages,

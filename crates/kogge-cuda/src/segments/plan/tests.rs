@@ -201,7 +201,7 @@ fn segments_without_numbers_go_in_stretches() {
     let sums = plan(problem(1 << 28, 4, 4, 4), Brackets::Fixed, H100);
     let (stretches, long) = (sums.stretches.unwrap(), sums.rounds.unwrap());
     assert_eq!((stretches.blocks, stretches.residents), (2 * 132, 2));
-    assert_eq!((stretches.rows, stretches.stages), (12, 2));
+    assert_eq!((stretches.rows, stretches.stages), (24, 1));
     assert_eq!((sums.marked, sums.marks, sums.lead_bytes), (2048, 1 << 17, 0));
     assert_eq!((long.shorter, long.tiles), (6144, (1 << 15) + (1 << 28) / 6144 + 1));
     let scratch = sums.scratch();
@@ -234,7 +234,7 @@ fn segments_without_numbers_go_in_stretches() {
     assert_eq!((long.ring.lookers, long.ring.ahead), (2, 2));
     let small = Capability { compute: (8, 0), multiprocessors: 108, shared_bytes: 166_912 };
     let few = plan(problem(1 << 28, 4, 4, 4), Brackets::Fixed, small).stretches.unwrap();
-    assert_eq!((few.residents, few.rows), (2, 8), "two blocks rather than twelve rows");
+    assert_eq!((few.residents, few.rows), (2, 8), "two blocks rather than 24 rows");
 
     // A stretch begins in 2,048 positions, and there is room for 16 warps on each multiprocessor.
     let enough = 12 * 16 * 132 * 2048;
