@@ -9,7 +9,7 @@
 //! repeated by `--seed` with the number that is printed, which makes it the first.
 
 #[allow(dead_code, reason = "the tests use the rest")]
-#[path = "../tests/engine/common.rs"]
+#[path = "../tests/common/mod.rs"]
 mod common;
 
 use common::{Case, Random, bracket};

@@ -1,7 +1,10 @@
 //! Scans of segments: each against the reference by itself, bit for bit, however the sequence is
 //! cut, whoever says so, and on any number of threads.
 
-use crate::common::{Random, Wide, bracket, bracket_each, bracket_u32, bytes, same_bits};
+#[allow(dead_code, reason = "the other tests use the rest")]
+mod common;
+
+use common::{Random, Wide, bracket, bracket_each, bracket_u32, bytes, same_bits};
 use kogge_core::ops::{Max, Sum};
 use kogge_core::{
     Accumulate, Compact, Direction, Element, Error, Kind, Operator, Order, bytemuck, f16, from_fn,
