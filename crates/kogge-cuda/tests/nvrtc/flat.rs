@@ -2,7 +2,7 @@
 //!
 //! Kind, direction and kernel (cluster or segments, tiles, rounds) rotate from entry to entry. Each entry is compiled for
 //! sm_90, every sixteenth for each other architecture; integers without a sign for those operators alone that tell them from
-//! those with one.
+//! those with one, and the least of numbers, which is compiled as the greatest, of those integers and `f32`.
 
 use crate::bounds::{DEVICES, Resources, flag, skipped};
 use crate::compiler::compile;
@@ -83,9 +83,16 @@ fn like_signed(entry: &Entry) -> bool {
     !tells && ["u8", "u16", "u32", "u64"].iter().any(|unsigned| element.contains(unsigned))
 }
 
+/// Whether the entry's code is that of the greatest, but for the comparison.
+fn like_greatest(entry: &Entry) -> bool {
+    let (operator, element) = entry.name.split_once(' ').expect("an operator and an element");
+    ["Min", "ArgMin"].contains(&operator) && !element.contains('u') && element != "f32"
+}
+
 fn jobs(entries: &[Entry], full: bool) -> Vec<Job<'_>> {
     let mut jobs = Vec::new();
-    let wanted = entries.iter().filter(|entry| full || !like_signed(entry));
+    let wanted =
+        entries.iter().filter(|entry| full || !(like_signed(entry) || like_greatest(entry)));
     for (i, entry) in wanted.enumerate() {
         for (d, device) in DEVICES.into_iter().enumerate() {
             if !full && d != 1 && i % 16 != 5 * d {
