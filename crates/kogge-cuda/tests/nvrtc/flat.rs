@@ -2,7 +2,7 @@
 //!
 //! Kind, direction and kernel (cluster or segments, tiles, rounds) rotate from entry to entry. Each entry is compiled for
 //! sm_90, every sixteenth for each other architecture; integers without a sign for those operators alone that tell them from
-//! those with one, and the least of numbers, which is compiled as the greatest, of those integers and `f32`.
+//! those with one, and `Min` and `ArgMin`, whose code is that of `Max` and `ArgMax`, of those integers, `Min` of `f32` too.
 
 use crate::bounds::{DEVICES, Resources, flag, skipped};
 use crate::compiler::compile;
@@ -83,7 +83,7 @@ fn like_signed(entry: &Entry) -> bool {
     !tells && ["u8", "u16", "u32", "u64"].iter().any(|unsigned| element.contains(unsigned))
 }
 
-/// Whether the entry's code is that of the greatest, but for the comparison.
+/// Whether the entry's code is that of a greatest element, but for the comparison. `Min` of `f32` has an instruction of its own.
 fn like_greatest(entry: &Entry) -> bool {
     let (operator, element) = entry.name.split_once(' ').expect("an operator and an element");
     ["Min", "ArgMin"].contains(&operator) && !element.contains('u') && element != "f32"

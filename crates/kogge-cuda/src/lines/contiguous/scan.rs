@@ -60,7 +60,6 @@ impl LineArguments {
                 number: outer.number_stride,
             };
         }
-        let in_place = input == output;
         let (input, output) = (
             input.wrapping_add_signed(lines.input_offset * element),
             output.wrapping_add_signed(lines.output_offset * place),
@@ -73,14 +72,21 @@ impl LineArguments {
             && vector(input)
             && vector(output)
             && axis.iter().all(|axis| axis.input % 16 == 0 && axis.output % 16 == 0);
-        // From the first line in memory to the last; nothing in place, where others write meanwhile.
-        let (below, above) = axis.iter().fold((0, length as i64 * element), |(low, high), axis| {
-            let reach = axis.length.saturating_sub(1) as i64 * axis.input;
-            (low + reach.min(0), high + reach.max(0))
-        });
-        let readable = match in_place {
-            true => [0, 0],
-            false => [input.wrapping_add_signed(below), input.wrapping_add_signed(above)],
+        // From the first line in memory to the last.
+        let reach = |at: u64, element: i64, stride: fn(&OuterAxis) -> i64| {
+            let line = (0, length as i64 * element);
+            let (below, above) = axis.iter().fold(line, |(below, above), axis| {
+                let last = axis.length.saturating_sub(1) as i64 * stride(axis);
+                (below + last.min(0), above + last.max(0))
+            });
+            at.wrapping_add_signed(below)..at.wrapping_add_signed(above)
+        };
+        let read = reach(input, element, |axis| axis.input);
+        let written = reach(output, place, |axis| axis.output);
+        let readable = match read.end <= written.start || written.end <= read.start {
+            true => [read.start, read.end],
+            // In place, or line between line.
+            false => [0, 0],
         };
         let dense = match lines.outer[..] {
             [] => true,
