@@ -12,6 +12,7 @@ use crate::arch::{Cpu, Level};
 use crate::descent::Descent;
 use crate::engine::{Request, same};
 use crate::parts::Parts;
+use crate::plan::Machine;
 use crate::tuning;
 use kogge_core::{Accumulate, Element, Operator, Order};
 use std::ops::Range;
@@ -252,7 +253,7 @@ impl Cut {
     pub(crate) fn new(
         lines: usize,
         outer: usize,
-        threads: usize,
+        Machine { threads, cpu, .. }: Machine,
         [element, size]: [usize; 2],
         to: usize,
         near: bool,
@@ -268,9 +269,16 @@ impl Cut {
         let each = (lines + missing).div_ceil(LANES);
         let groups = each.saturating_mul(outer);
         let (most, least) = (groups / narrow, groups.div_ceil(wide));
-        // A thread alone has nothing to share out: it visits the fewest pages by the widest strips.
-        let strips = if most < threads || threads == 1 {
+        // Lines of the cache that two strips have in common would cost more than that brings.
+        let whole = to_line == 0
+            && [element, size].into_iter().all(|size| (lines * size).is_multiple_of(LINE));
+        let one_each =
+            !near && whole && groups / groups_of(tuning::one_strip_bytes(cpu)) >= threads;
+        let strips = if threads == 1 {
+            // A thread alone has nothing to share out: it visits the fewest pages by the widest strips.
             least
+        } else if most < threads {
+            if one_each { threads } else { least }
         } else {
             // As many for each thread, and all alike.
             let most = (most - most % threads).min(threads * STRIPS_PER_THREAD);

@@ -131,7 +131,10 @@ where
                 let beside = outer.remove(beside);
                 array.strips(&problem, &shape, &outer, beside);
             }
-            _ => array.for_each(&outer, |place, threads| array.single(place, threads)),
+            _ => array.for_each(&outer, |place, threads| {
+                let plan = plan::plan_single(&problem, &shape, Machine::here(threads));
+                array.single(place, plan);
+            }),
         }
     }
     Ok(())
@@ -271,8 +274,8 @@ where
         beside: Outer,
     ) {
         let count: usize = outer.iter().map(|axis| axis.len).product();
-        let (threads, to) = (rayon::current_num_threads(), self.to.addr());
-        let plan = Strips::new(problem, shape, beside.len, count, threads, to);
+        let machine = Machine::here(rayon::current_num_threads());
+        let plan = Strips::new(problem, shape, beside.len, count, machine, self.to.addr());
         let Strips { cut, tasks, threads, at_least, together, stream } = plan;
         let strips = cut.strips();
         let columns = Columns { request: self.request, parts: self.parts };
@@ -326,9 +329,8 @@ where
     /// # Safety
     ///
     /// The line must exist, and be this call's alone.
-    unsafe fn single(&self, place: [isize; 3], threads: usize) {
+    unsafe fn single(&self, place: [isize; 3], plan: Plan) {
         let line = place[2] as usize;
-        let plan = self.plan(threads);
         let request = Request { init: self.parts.init(line), plan: Some(plan), ..*self.request };
         let len = self.line.len;
         // SAFETY: the line's places are in bounds by contract.
@@ -343,12 +345,6 @@ where
             };
             self.parts.put_total(request.operator, line, total);
         }
-    }
-
-    /// The plan for a line on so many threads.
-    fn plan(&self, threads: usize) -> Plan {
-        let problem = self.request.problem::<T, U>(self.line.len, self.in_place);
-        Plan { stream: false, ..crate::plan::plan(&problem, Machine::here(threads)) }
     }
 
     /// Where the scan of a line begins, and its strides: from the end if that is the direction.

@@ -27,6 +27,17 @@ pub(crate) const fn bytes_per_thread(cpu: Cpu, in_place: bool, exact: bool) -> u
 /// to 41, of 2 MiB and more 1.2 to 1.8 times as fast.)
 pub(crate) const STRIP_BYTES_PER_THREAD: usize = if cfg!(miri) { 1 << 10 } else { 1 << 20 };
 
+/// Bytes of a strip's width at least where each thread has but one and they begin with lines of the cache; else threads
+/// scan a table together, each part of it twice. (Two threads of a mesh from memory, with L2 asked, `f32`: 256 columns 29 and
+/// 33 GB/s, 320 27 and 33, 512 31 and 34; of 128, whose halves are 256 bytes, 26 to 28 for 29. Where lines of the cache are
+/// shared, of 700 and 1,000 columns, 26 and 21, 28 and 26, of 256 behind a line 25 and 17. On others it wasn't tried.)
+pub(crate) const fn one_strip_bytes(cpu: Cpu) -> usize {
+    match cpu {
+        Cpu::Common | Cpu::Zen4 => 2 << 10,
+        Cpu::Mesh => 512,
+    }
+}
+
 /// Input bytes from which a second thread is worth it that is awake, in place or not, where guests [`linger`].
 ///
 /// (Two cores have twice the L2, and a mesh's L3 is slow: from 1 MiB into another buffer 1.4 to 1.9 times the speed of

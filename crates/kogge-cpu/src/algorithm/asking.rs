@@ -11,11 +11,16 @@ pub(super) const AHEAD: usize = 8 * ROW;
 /// Bytes from where a scan is to where it asks: a cache most of all, whose hardware prefetcher is late.
 const AHEAD_OF_SCAN: usize = 16 * ROW;
 
+/// Bytes from where something is used to where it is asked for [on into L1](Cache::goes_on).
+const SOON: usize = AHEAD / 4;
+
 /// Memory asked for ahead, of what is being scanned or folded.
 pub(super) struct Asking {
     /// What is next, if anything is asked for.
     next: Option<*const u8>,
     cache: Cache,
+    /// Whether what is used soon is asked for into L1 too; what is next is [`AHEAD`] then.
+    goes_on: bool,
 }
 
 impl Asking {
@@ -25,10 +30,11 @@ impl Asking {
         let bytes = |place: *const A, ahead| Some(place.cast::<u8>().wrapping_add(ahead));
         let (next, cache) = match beside {
             Beside::Nothing => (None, Cache::L1),
+            Beside::Prefetch(cache) if cache.goes_on() => (bytes(from, AHEAD), cache),
             Beside::Prefetch(cache) => (bytes(from, AHEAD_OF_SCAN), cache),
             Beside::Fold(ahead) => (bytes(ahead, AHEAD), Cache::for_memory()),
         };
-        Self { next, cache }
+        Self { next, cache, goes_on: cache.goes_on() }
     }
 
     /// Asks for the next quarter of a row: once at each of four places between the loads and the stores of a
@@ -37,6 +43,9 @@ impl Asking {
     pub(super) fn quarter(&mut self) {
         if let Some(next) = self.next {
             self.cache.ask::<{ ROW / 4 }>(next);
+            if self.goes_on {
+                Cache::L1.ask::<{ ROW / 4 }>(next.wrapping_sub(AHEAD - SOON));
+            }
             self.next = Some(next.wrapping_add(ROW / 4));
         }
     }

@@ -11,7 +11,7 @@ use super::asking::Asking;
 use super::exact;
 use super::format::Format;
 use super::tile::Beside;
-use crate::arch::stream::{LINE, ROW, fetches_output, prefetch_row};
+use crate::arch::stream::{LINE, ROW, fetch_end, fetches_output, prefetch_row};
 use crate::arch::{Ordered, Vectors};
 use kogge_core::{Element, Kind, Operator};
 use std::mem::MaybeUninit;
@@ -173,6 +173,7 @@ impl<A: Element, O: Operator<A>, const S: usize> Scanning<'_, A, O, S> {
         // elements behind those that go one by one are as they were.
         unsafe {
             if stream {
+                fetch_end(self.to.wrapping_add(self.left).cast());
                 self.one_by_one(to_line(self.to).min(self.left));
                 self.first = None;
                 self.vectors::<P, true>(&mut beside);

@@ -58,15 +58,27 @@ impl Cache {
         }
     }
 
+    /// Whether what is brought into this cache is brought on into L1 shortly before it is used.
+    ///
+    /// On a mesh, where L2 is brought what is asked for nearer than elsewhere, too. (Sums by one thread from memory, into
+    /// another buffer `f32` 15 % faster and `i32` 8, in place 17 and 15; by two 12, 3, 9 and 9. What is asked for into L2
+    /// alone has 1 to 8 % of that, by one thread.)
+    #[inline]
+    pub(crate) fn goes_on(self) -> bool {
+        self == Self::L2 && Cpu::detect() == Cpu::Mesh
+    }
+
     /// The one for strips of a table of so many bytes, unless it lies in a cache.
     ///
-    /// (On a Zen 4 L2 gives 15 to 30 % from memory; from a cache it costs a quarter. On a mesh it wasn't tried.)
+    /// (On a Zen 4 L2 gives 15 to 30 % from memory; from a cache it costs a quarter. On a mesh strips of 512 bytes are 4 to
+    /// 8 % faster from memory, others 0 to 4.)
     #[inline]
     pub(crate) fn for_strips(table: usize) -> Option<Self> {
         match Cpu::detect() {
             _ if table < tuning::L2_BYTES => None,
             Cpu::Zen4 if (table as u64) < tuning::STREAM_BYTES => None,
             Cpu::Zen4 => Some(Self::L2),
+            Cpu::Mesh if table >= tuning::MEMORY_BYTES => Some(Self::L2),
             _ => Some(Self::L1),
         }
     }
@@ -112,6 +124,17 @@ pub(crate) fn translates() -> bool {
 pub(crate) fn translate_ahead(row: *const u8) {
     if row.addr() % PAGE < ROW {
         prefetch(row.wrapping_add(PAGE));
+    }
+}
+
+/// Has the line fetched in which values end that go past the caches, unless they end with one.
+///
+/// They are stored through the caches, and what is stored after them waits for the rest of their line. (On a mesh, rows
+/// that don't begin on a line, two threads: sums of `f32` and `i32` 4 % faster, by one as fast.)
+#[inline(always)]
+pub(crate) fn fetch_end(end: *const u8) {
+    if !end.addr().is_multiple_of(LINE) {
+        prefetch_near(end);
     }
 }
 

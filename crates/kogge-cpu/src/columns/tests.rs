@@ -261,7 +261,9 @@ fn strips_are_all_lines_once() {
         for (outer, threads) in [(1, 1), (1, 2), (3, 8), (1_000, 2)] {
             for offset in 0..17 {
                 let to = (&raw const room[offset]).addr();
-                let cut = Cut::new(lines, outer, threads, [4, 4], to, offset % 2 == 0);
+                let cpu = [Cpu::Common, Cpu::Mesh][offset / 2 % 2];
+                let machine = Machine { threads, cpu, awake: false };
+                let cut = Cut::new(lines, outer, machine, [4, 4], to, offset % 2 == 0);
                 let mut end = 0;
                 for strip in 0..cut.strips() {
                     let lines = cut.strip(strip);

@@ -136,13 +136,13 @@ pub fn plan_lines(problem: &Problem, shape: &LineShape<'_>, machine: Machine) ->
             LinePlan::Scattered { threads: shared(tasks, LANES * len, machine.threads).0 }
         }
         Way::Strips(at) => {
-            let (beside, threads) = (outer[at].len, machine.threads);
-            Strips::new(problem, shape, beside, lines / beside, threads, 0).plan()
+            let beside = outer[at].len;
+            Strips::new(problem, shape, beside, lines / beside, machine, 0).plan()
         }
         Way::Singly => {
             let (threads, each) = singly(lines, len, machine.threads);
-            let each = plan(problem, Machine { threads: each, ..machine });
-            LinePlan::Singly { threads, each: Plan { stream: false, ..each } }
+            let each = plan_single(problem, shape, Machine { threads: each, ..machine });
+            LinePlan::Singly { threads, each }
         }
     }
 }
@@ -182,6 +182,15 @@ pub(super) fn singly(lines: usize, len: usize, threads: usize) -> (usize, usize)
     }
 }
 
+/// How a line is scanned by itself: past the caches where all lines together don't fit in them, and each has whole tiles.
+pub(super) fn plan_single(problem: &Problem, shape: &LineShape<'_>, machine: Machine) -> Plan {
+    let len = shape.line.len;
+    let written = shape.lines().saturating_mul(len).saturating_mul(problem.output_bytes) as u64;
+    let far = written >= tuning::stream_bytes(machine.cpu) && len >= problem.order().tile();
+    let stream = !problem.in_place && far && shape.line.strides == [1, 1];
+    Plan { stream, ..plan(problem, machine) }
+}
+
 /// Lines side by side, cut into strips, for each index of the other axes.
 pub(super) struct Strips {
     pub(super) cut: Cut,
@@ -202,15 +211,16 @@ impl Strips {
         shape: &LineShape<'_>,
         beside: usize,
         count: usize,
-        threads: usize,
+        machine: Machine,
         to: usize,
     ) -> Self {
+        let threads = machine.threads;
         let bytes = [problem.element_bytes, problem.output_bytes];
         let len = shape.line.len;
         let written = len.saturating_mul(beside * problem.output_bytes).saturating_mul(count);
         let far = written as u64 >= tuning::STREAM_BYTES;
         let stream = !problem.in_place && far;
-        let cut = Cut::new(beside, count, threads, bytes, to, !far);
+        let cut = Cut::new(beside, count, machine, bytes, to, !far);
         let strips = cut.strips();
         let tasks = count.saturating_mul(strips);
         let elements = len.saturating_mul(beside.div_ceil(strips));

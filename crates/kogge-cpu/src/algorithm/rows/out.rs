@@ -4,7 +4,7 @@ use super::super::format::Format;
 use super::super::turned::Turned;
 use crate::arch::Words;
 use crate::arch::stream::{
-    LINE, ROW, Stream, fetches_output, prefetch_row, translate_ahead, translates,
+    LINE, ROW, Stream, fetch_end, fetches_output, prefetch_row, translate_ahead, translates,
 };
 
 /// Where rows of values go.
@@ -41,6 +41,9 @@ impl<H: Words> Out<H> {
         // SAFETY: by contract.
         let turned = if turns { Some(unsafe { Turned::rows(to.cast()) }) } else { None };
         let ahead = if stream { translates() } else { fetch };
+        if stream {
+            fetch_end(to.cast::<u8>().wrapping_add(rows * ROW));
+        }
         Self { to, stream, ahead, turned, sent: Stream::new() }
     }
 

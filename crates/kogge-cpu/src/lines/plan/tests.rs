@@ -18,12 +18,55 @@ fn problem(len: usize) -> Problem {
 
 /// The plan of eight threads for a table of rows and columns, along an axis.
 fn table(rows: usize, columns: usize, axis: usize) -> LinePlan {
+    let machine = Machine { threads: 8, cpu: Cpu::Common, awake: false };
+    table_on(machine, rows, columns, axis)
+}
+
+fn table_on(machine: Machine, rows: usize, columns: usize, axis: usize) -> LinePlan {
     let down = Axis { len: rows, strides: [columns as isize; 2] };
     let across = Axis { len: columns, strides: [1; 2] };
     let (line, other) = if axis == 0 { (down, across) } else { (across, down) };
     let shape = LineShape { line, outer: &[other], own: false, compact: false };
-    let machine = Machine { threads: 8, cpu: Cpu::Common, awake: false };
     plan_lines(&problem(line.len), &shape, machine)
+}
+
+#[test]
+fn threads_of_a_mesh_have_a_strip_each_where_those_are_whole_lines_of_the_cache() {
+    let text = |cpu, rows, columns| {
+        table_on(Machine { threads: 2, cpu, awake: false }, rows, columns, 0).to_string()
+    };
+    let past = "lines side by side, stored past the caches";
+    assert_eq!(text(Cpu::Mesh, 1 << 20, 256), format!("2 threads, 2 strips of 128 {past}"));
+    assert_eq!(text(Cpu::Mesh, 1 << 20, 320), format!("2 threads, 2 strips of 160 {past}"));
+    // Common, too narrow, with a line of the cache in common, and in cache.
+    for plan in [
+        text(Cpu::Common, 1 << 20, 256),
+        text(Cpu::Mesh, 1 << 20, 240),
+        text(Cpu::Mesh, 1 << 20, 1000),
+        text(Cpu::Mesh, 6 << 10, 256),
+    ] {
+        assert!(plan.starts_with("2 threads, 1 strip of"), "{plan}");
+    }
+}
+
+#[test]
+fn long_lines_that_go_singly_are_stored_past_the_caches() {
+    let machine = Machine { threads: 2, cpu: Cpu::Common, awake: false };
+    let stream = |line: Axis, outer: &[Axis], in_place| {
+        let shape = LineShape { line, outer, own: false, compact: false };
+        let problem = Problem { in_place, ..problem(line.len) };
+        match plan_lines(&problem, &shape, machine) {
+            LinePlan::Singly { each, .. } => each.stream,
+            plan => panic!("{plan}"),
+        }
+    };
+    let axis = |len, stride| Axis { len, strides: [stride; 2] };
+    assert!(stream(axis(1 << 21, 1), &[], false), "8 MiB");
+    assert!(!stream(axis((1 << 21) - 1, 1), &[], false));
+    assert!(stream(axis(1 << 13, 1), &[axis(1 << 8, 9000)], false), "by whole tiles, 8 MiB in all");
+    assert!(!stream(axis((1 << 13) - 1, 1), &[axis(1 << 10, 9000)], false));
+    assert!(!stream(axis(1 << 21, 1), &[], true), "in place");
+    assert!(!stream(axis(1 << 21, 2), &[axis(2, 1 << 23)], false), "not contiguous");
 }
 
 #[test]
