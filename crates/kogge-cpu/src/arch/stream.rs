@@ -61,8 +61,8 @@ impl Cache {
     /// Whether what is brought into this cache is brought on into L1 shortly before it is used.
     ///
     /// On a mesh, where L2 is brought what is asked for nearer than elsewhere, too. (Sums by one thread from memory, into
-    /// another buffer `f32` 15 % faster and `i32` 8, in place 17 and 15; by two 12, 3, 9 and 9. What is asked for into L2
-    /// alone has 1 to 8 % of that, by one thread.)
+    /// another buffer `f32` 15 % faster and `i32` 8, in place 14 and 13; by two 12, 3, 9 and 9. Asked for as near into L2
+    /// alone, by one thread, 1 to 10.)
     #[inline]
     pub(crate) fn goes_on(self) -> bool {
         self == Self::L2 && Cpu::detect() == Cpu::Mesh
@@ -70,8 +70,8 @@ impl Cache {
 
     /// The one for strips of a table of so many bytes, unless it lies in a cache.
     ///
-    /// (On a Zen 4 L2 gives 15 to 30 % from memory; from a cache it costs a quarter. On a mesh strips of 512 bytes are 4 to
-    /// 8 % faster from memory, others 0 to 4.)
+    /// (On a Zen 4 L2 gives 15 to 30 % from memory; from a cache it costs a quarter. On a mesh strips of 512 bytes are 3 to
+    /// 11 % faster from memory, others 0 to 4.)
     #[inline]
     pub(crate) fn for_strips(table: usize) -> Option<Self> {
         match Cpu::detect() {
