@@ -98,6 +98,20 @@ pub(crate) const fn stream_bytes(cpu: Cpu) -> u64 {
     }
 }
 
+/// Input bytes from which what comes from memory is asked for in four pages in turn, given whether several threads have
+/// their values go past the caches.
+///
+/// (On a mesh, by two threads: into another buffer of 16 to 64 MiB 5 to 8 % faster, of 128 MiB and more 15 to 20 %; in
+/// place of 128 MiB and more 5 to 10 %, of 8 to 64 MiB 3 to 15 % slower. By one from 128 MiB on 2 to 20 % faster, of 16 to 64
+/// MiB into another buffer 4 to 8 % slower. On others it wasn't tried.)
+pub(crate) const fn paged_bytes(cpu: Cpu, several_stream: bool) -> u64 {
+    match cpu {
+        Cpu::Common | Cpu::Zen4 => u64::MAX,
+        Cpu::Mesh if several_stream => stream_bytes(cpu),
+        Cpu::Mesh => 128 << 20,
+    }
+}
+
 /// Bytes of a stage for narrow rows of memory that don't begin with lines of the cache: those it begins and ends in
 /// are stored in part. (On a mesh that costs most: 64 columns of `f32` have 65 % of a flat scan's speed with 2 KiB,
 /// 71, 74 and 72 % with 4, 8 and 16. On others those weren't tried.)

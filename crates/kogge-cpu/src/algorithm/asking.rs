@@ -1,9 +1,11 @@
 //! Memory asked for ahead of a scan, so that it is read evenly while stores drain. (Bursts of more than
 //! 1 KiB, of loads, prefetches or stores, cost a fifth of the bandwidth and more.)
 
+use super::pages::{self, BLOCK};
 use super::tile::Beside;
 use crate::arch::stream::{Cache, LINE, ROW};
 use crate::{Cpu, tuning};
+use kogge_core::Order;
 
 /// Bytes from where something is folded to where it is asked for: memory, by several threads.
 pub(super) const AHEAD: usize = 8 * ROW;
@@ -14,39 +16,100 @@ const AHEAD_OF_SCAN: usize = 16 * ROW;
 /// Bytes from where something is used to where it is asked for [on into L1](Cache::goes_on).
 const SOON: usize = AHEAD / 4;
 
+/// Bytes of a tile whose rows go by vector.
+const TILE: usize = ROW * Order::ROWS_PER_SEGMENT * Order::SEGMENTS_PER_TILE;
+
+/// How memory is asked for ahead of where it is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ask {
+    /// One line after another, a few rows ahead, into a cache.
+    Along(Cache),
+    /// [Pages in turn](pages), a block ahead, into L2, and on into L1 shortly before it is used: while a tile is, its second
+    /// block and the first of the tile to be used next, which begins so many bytes behind it.
+    Pages(isize),
+}
+
+impl Ask {
+    /// For a scan of so many bytes of elements from memory, and whether several threads have their values go past the
+    /// caches.
+    pub(super) fn of(bytes: u64, several_stream: bool) -> Self {
+        Self::on(Cpu::detect(), bytes, several_stream)
+    }
+
+    fn on(cpu: Cpu, bytes: u64, several_stream: bool) -> Self {
+        if bytes >= tuning::paged_bytes(cpu, several_stream) {
+            Self::Pages(0)
+        } else {
+            Self::Along(Cache::for_memory_of(cpu))
+        }
+    }
+
+    /// The same, if the tile to be used next begins so many bytes behind this one.
+    pub(super) fn then(self, behind: isize) -> Self {
+        if let Self::Pages(_) = self { Self::Pages(behind) } else { self }
+    }
+}
+
 /// Memory asked for ahead, of what is being scanned or folded.
-pub(super) struct Asking {
-    /// What is next, if anything is asked for.
-    next: Option<*const u8>,
-    cache: Cache,
-    /// Whether what is used soon is asked for into L1 too; what is next is [`AHEAD`] then.
-    goes_on: bool,
+pub(super) enum Asking {
+    Nothing,
+    Along {
+        /// What is next.
+        next: *const u8,
+        cache: Cache,
+        /// Whether what is used soon is asked for into L1 too; what is next is [`AHEAD`] then.
+        goes_on: bool,
+    },
+    Pages {
+        /// The tile.
+        from: *const u8,
+        /// Bytes of it before what is used next.
+        used: usize,
+        /// Where the tile to be used next begins, from the end of this one.
+        then: isize,
+    },
 }
 
 impl Asking {
     /// What a scan from this place asks for.
     #[inline(always)]
     pub(super) fn of<A>(from: *const A, beside: Beside<*const A>) -> Self {
-        let bytes = |place: *const A, ahead| Some(place.cast::<u8>().wrapping_add(ahead));
-        let (next, cache) = match beside {
-            Beside::Nothing => (None, Cache::L1),
-            Beside::Prefetch(cache) if cache.goes_on() => (bytes(from, AHEAD), cache),
-            Beside::Prefetch(cache) => (bytes(from, AHEAD_OF_SCAN), cache),
-            Beside::Fold(ahead) => (bytes(ahead, AHEAD), Cache::for_memory()),
+        let (used, ask, ahead) = match beside {
+            Beside::Nothing => return Self::Nothing,
+            Beside::Ask(ask) => (from, ask, AHEAD_OF_SCAN),
+            Beside::Fold(folded, ask) => (folded, ask, AHEAD),
         };
-        Self { next, cache, goes_on: cache.goes_on() }
+        let from = used.cast::<u8>();
+        match ask {
+            Ask::Along(cache) => {
+                let goes_on = cache.goes_on();
+                let next = from.wrapping_add(if goes_on { AHEAD } else { ahead });
+                Self::Along { next, cache, goes_on }
+            }
+            Ask::Pages(then) => Self::Pages { from, used: 0, then },
+        }
     }
 
     /// Asks for the next quarter of a row: once at each of four places between the loads and the stores of a
     /// row. (Two threads of a Zen 5 scan lines of floats at 93 % of a copy's speed so, at 89 % with a row at once.)
     #[inline(always)]
     pub(super) fn quarter(&mut self) {
-        if let Some(next) = self.next {
-            self.cache.ask::<{ ROW / 4 }>(next);
-            if self.goes_on {
-                Cache::L1.ask::<{ ROW / 4 }>(next.wrapping_sub(AHEAD - SOON));
+        match self {
+            Self::Nothing => {}
+            Self::Along { next, cache, goes_on } => {
+                cache.ask::<{ ROW / 4 }>(*next);
+                if *goes_on {
+                    Cache::L1.ask::<{ ROW / 4 }>(next.wrapping_sub(AHEAD - SOON));
+                }
+                *next = next.wrapping_add(ROW / 4);
             }
-            self.next = Some(next.wrapping_add(ROW / 4));
+            Self::Pages { from, used, then } => {
+                let behind = if *used < TILE - BLOCK { 0 } else { *then };
+                let block = from.wrapping_add(BLOCK).wrapping_offset(behind);
+                Cache::L2.ask::<{ ROW / 4 }>(block.wrapping_add(pages::in_turn(*used)));
+                Cache::L1.ask::<{ ROW / 4 }>(from.wrapping_add(*used + SOON));
+                *used += ROW / 4;
+            }
         }
     }
 
@@ -93,13 +156,13 @@ impl Wanted {
         Self { looked_at: self.looked_at.map(moved), ..self }
     }
 
-    /// Asks for some bytes of elements, so many bytes ahead: what is far away into L2, and into L1 shortly before it is
-    /// scanned.
+    /// Asks for some bytes of elements, so many bytes ahead, given those that are scanned: what is far away in
+    /// [pages in turn](pages), and into L1 shortly before it is scanned.
     #[inline(always)]
     pub(super) fn elements<const BYTES: usize>(&self, from: *const u8, ahead: usize) {
         if self.far {
-            Cache::L2.ask::<BYTES>(from.wrapping_add(ahead));
-            Cache::L1.ask::<BYTES>(from.wrapping_add(ahead / 4));
+            pages::ask::<BYTES>(from);
+            Cache::L1.ask::<BYTES>(from.wrapping_add(SOON));
         } else {
             self.cache.ask::<BYTES>(from.wrapping_add(ahead));
         }

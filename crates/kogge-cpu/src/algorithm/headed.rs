@@ -8,7 +8,7 @@
 //! An exclusive value is the inclusive one of elements moved up by one; a segment's first is its initial
 //! value, or the identity, which nothing may take in.
 
-use super::asking::Wanted;
+use super::asking::{Ask, Wanted};
 use super::format::Whole;
 use super::free::{combine, free, splat};
 use super::tile::{Beside, ScanSegment};
@@ -70,7 +70,7 @@ impl<A: Element, O: Operator<A>> Headed<'_, A, O> {
         }
         let Self { operator, kind, from, to, len, through, stream, .. } = self;
         let (before, after, types) = (Some(through), None, PhantomData);
-        let beside = Beside::Prefetch(self.wanted.cache);
+        let beside = Beside::Ask(Ask::Along(self.wanted.cache));
         // What is streamed must not be in place there.
         let stream = stream && from.addr() != to.addr();
         level

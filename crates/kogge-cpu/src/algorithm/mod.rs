@@ -7,7 +7,8 @@
 //! and [`parallel`] lets threads take them in turn, with [`handover`] between them. [`strip`] goes
 //! across lines side by side, from and to where [`abreast`] says, [`line`](mod@line) by line of the cache where it can, with
 //! [`levels`] above its rows.
-//! [`io`] is where all others read and write, and [`asking`] what is brought near before.
+//! [`io`] is where all others read and write, and [`asking`] what is brought near before, by [`pages`] in turn where memory
+//! is far.
 
 pub(crate) mod abreast;
 mod arrays;
@@ -26,6 +27,7 @@ pub(crate) mod levels;
 pub(crate) mod line;
 pub(crate) mod narrow;
 pub(crate) mod outlet;
+mod pages;
 pub(crate) mod parallel;
 pub(crate) mod part;
 mod rows;

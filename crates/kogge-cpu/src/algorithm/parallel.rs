@@ -20,10 +20,11 @@
 //! a total that is late is computed by whoever needs it. But the tile that the leader is at in place
 //! has to be waited for; so in place only operators that wait for nobody are led.
 
+use super::asking::Ask;
 use super::handover::{Gate, Owed, Slot, late};
 use super::io::Io;
 use super::tile::{Beside, Scan, through};
-use crate::arch::stream::{self, Cache};
+use crate::arch::stream;
 use crate::pool;
 use kogge_core::{Element, Operator, Prefix};
 use std::collections::VecDeque;
@@ -47,6 +48,8 @@ const IN_HAND: usize = 2;
 struct Shared<'a, I, A, O> {
     scan: &'a Scan<'a, I, A, O>,
     tiles_per_piece: usize,
+    /// How memory is asked for.
+    ask: Ask,
     /// What precedes the first tile. Borrowed: of wide accumulators it is large.
     prefix: &'a Prefix<A>,
     /// The next tile to be taken.
@@ -84,6 +87,7 @@ pub(crate) unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
     let shared = Shared {
         scan,
         tiles_per_piece,
+        ask: Ask::of((scan.len as u64).saturating_mul(size_of::<I::Element>() as u64), I::STREAM),
         prefix,
         next: AtomicUsize::new(0),
         led: (!leaderless).then(|| AtomicBool::new(false)),
@@ -140,6 +144,8 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
             // SAFETY: pieces were taken by this thread, so nobody else writes them.
             unsafe { self.fold(piece.clone(), stage) };
         }
+        // The piece after these, if it has been taken already.
+        let mut next = None;
         while let Some(piece) = taken.pop_front().filter(|piece| !piece.is_empty()) {
             if self.early(&piece) {
                 self.waited.store(true, Ordering::Relaxed);
@@ -147,9 +153,9 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
             // SAFETY: as above.
             unsafe {
                 self.catch_up(prefix, piece.start, stage)?;
-                let next = self.take(self.tiles_per_piece);
-                self.scan_piece(piece, next.clone(), prefix, stage);
-                taken.push_back(next);
+                let folded = next.take().unwrap_or_else(|| self.take(self.tiles_per_piece));
+                next = self.scan_piece(piece, folded.clone(), prefix, stage);
+                taken.push_back(folded);
             }
         }
         Some(())
@@ -170,17 +176,19 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
             unsafe { self.catch_up(prefix, piece.start, stage) }?;
             let last = piece.end - 1;
             for tile in piece {
+                let mut behind = tile + 1;
                 if tile == last {
                     taken.push_back(self.take(tiles));
+                    behind = taken[0].start;
                 }
                 // SAFETY: as above.
-                unsafe { self.scan_unfolded(tile, prefix, stage) };
+                unsafe { self.scan_unfolded(tile, behind, prefix, stage) };
             }
         }
         Some(())
     }
 
-    /// Scans a tile that nobody need have folded, and publishes its total.
+    /// Scans a tile that nobody need have folded, and publishes its total. `behind` is the tile to be scanned next.
     ///
     /// # Safety
     ///
@@ -188,6 +196,7 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
     unsafe fn scan_unfolded(
         &self,
         tile: usize,
+        behind: usize,
         prefix: &mut Prefix<A>,
         stage: &mut [MaybeUninit<A>],
     ) {
@@ -196,7 +205,7 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
             gate.close();
         }
         let owed = Owed(&self.totals[tile]);
-        let beside = Beside::Prefetch(Cache::for_memory());
+        let beside = Beside::Ask(self.ask_then(tile, behind));
         // SAFETY: passed on.
         let (total, _) = unsafe { self.scan.scan_tile(places, before, beside, stage) };
         owed.pay(total);
@@ -269,8 +278,16 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
         })
     }
 
-    /// Scans the tiles of a piece whose prefix is known, and folds and publishes those of the `next`
-    /// piece beside it.
+    /// What is asked for beside a tile, if the one to be read next is that `behind` it.
+    fn ask_then(&self, tile: usize, behind: usize) -> Ask {
+        let tile_bytes = Scan::<I, A, O>::ORDER.tile() * size_of::<I::Element>();
+        // A distance of elements that exist, or of none, where nothing is read.
+        self.ask.then((behind as isize).wrapping_sub(tile as isize + 1).wrapping_mul(tile_bytes as isize))
+    }
+
+    /// Scans the tiles of a piece whose prefix is known, and folds and publishes those of the piece that is `folded` beside
+    /// it. Gives the piece after that, if it was taken: where memory is asked for in blocks, so that its first one is, while
+    /// the last tile is folded.
     ///
     /// # Safety
     ///
@@ -278,13 +295,21 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
     unsafe fn scan_piece(
         &self,
         tiles: Range<usize>,
-        mut next: Range<usize>,
+        mut folded: Range<usize>,
         prefix: &mut Prefix<A>,
         stage: &mut [MaybeUninit<A>],
-    ) {
+    ) -> Option<Range<usize>> {
+        let mut next: Option<Range<usize>> = None;
         for tile in tiles {
-            let ahead = next.next().filter(|&tile| self.totals[tile].get().is_none());
-            let beside = ahead.map_or(Beside::Nothing, |tile| Beside::Fold(self.scan.tile(tile)));
+            let ahead = folded.next();
+            if ahead.is_some() && folded.is_empty() && matches!(self.ask, Ask::Pages(_)) {
+                next = Some(self.take(self.tiles_per_piece));
+            }
+            let ahead = ahead.filter(|&tile| self.totals[tile].get().is_none());
+            let beside = ahead.map_or(Beside::Nothing, |tile| {
+                let behind = next.as_ref().map_or(tile + 1, |next| next.start);
+                Beside::Fold(self.scan.tile(tile), self.ask_then(tile, behind))
+            });
             if let Some(gate) = self.gates.get(tile) {
                 gate.close_folded(&self.totals[tile]);
             }
@@ -295,6 +320,7 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
                 self.totals[tile].publish(total);
             }
         }
+        next
     }
 }
 

@@ -3,6 +3,7 @@
 //! Elements far from the thread are asked for ahead: while stores drain, past the caches or not, it asks for
 //! too little by itself. Near ones aren't, since that would take time of its own.
 
+use super::asking::Ask;
 use super::free::free;
 use super::io::Io;
 use super::tile::{Beside, Scan};
@@ -54,10 +55,10 @@ pub(crate) unsafe fn resume<I: Io<A>, A: Element, O: Operator<A>>(
     // A segment among many, which together are in no cache.
     let far = I::STREAM && Cpu::detect() == Cpu::Mesh;
     let beside = match scan.len * size_of::<I::Element>() {
-        _ if far => Beside::Prefetch(Cache::for_memory()),
+        _ if far => Beside::Ask(Ask::Pages(0)),
         bytes if bytes < near => Beside::Nothing,
-        bytes if bytes < tuning::MEMORY_BYTES => Beside::Prefetch(Cache::L1),
-        _ => Beside::Prefetch(Cache::for_memory()),
+        bytes if bytes < tuning::MEMORY_BYTES => Beside::Ask(Ask::Along(Cache::L1)),
+        bytes => Beside::Ask(Ask::of(bytes as u64, false)),
     };
     for tile in 0..scan.tiles() {
         // SAFETY: passed on.

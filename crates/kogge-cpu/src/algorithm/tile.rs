@@ -3,12 +3,12 @@
 //! The segment is where code is compiled for a SIMD level: long enough to hide the call, and all
 //! the code around it exists once.
 
+use super::asking::Ask;
 use super::format::Format;
 use super::free::{self, Run, free};
 use super::io::Io;
 use super::rows::{self, Rows};
 use super::{arrays, compact, exact, staged};
-use crate::arch::stream::Cache;
 use crate::arch::{Level, MaskedOf, WideOf, Words, Work};
 use kogge_core::{Element, Kind, Operator, Order, Prefix};
 use std::marker::PhantomData;
@@ -100,9 +100,9 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
             const { shape::<I::Format, I::Element, A, O>().by_rows() || free::<I::Format, A, O>() };
         if const { !I::STAGED } && vectors && whole(&places) {
             let (beside, after) = match beside {
-                Beside::Fold(ahead) if whole(&ahead) => (Beside::Fold(ahead.start), None),
-                Beside::Fold(ahead) => (Beside::Nothing, Some(ahead)),
-                Beside::Prefetch(cache) => (Beside::Prefetch(cache), None),
+                Beside::Fold(ahead, ask) if whole(&ahead) => (Beside::Fold(ahead.start, ask), None),
+                Beside::Fold(ahead, _) => (Beside::Nothing, Some(ahead)),
+                Beside::Ask(ask) => (Beside::Ask(ask), None),
                 Beside::Nothing => (Beside::Nothing, None),
             };
             // SAFETY: passed on.
@@ -233,10 +233,10 @@ pub(super) const fn through<F: Format, A: Element, O: Operator<A>>() -> bool {
 pub(super) enum Beside<T> {
     /// Nothing: what is scanned lies in cache, or is left to the hardware's prefetcher.
     Nothing,
-    /// What is scanned is prefetched into a cache.
-    Prefetch(Cache),
-    /// As much from another place is prefetched and folded.
-    Fold(T),
+    /// What is scanned is asked for.
+    Ask(Ask),
+    /// As much from another place is asked for and folded.
+    Fold(T, Ask),
 }
 
 impl<T> Beside<T> {
@@ -244,14 +244,14 @@ impl<T> Beside<T> {
     fn map<U>(self, place: impl FnOnce(T) -> U) -> Beside<U> {
         match self {
             Self::Nothing => Beside::Nothing,
-            Self::Prefetch(cache) => Beside::Prefetch(cache),
-            Self::Fold(ahead) => Beside::Fold(place(ahead)),
+            Self::Ask(ask) => Beside::Ask(ask),
+            Self::Fold(ahead, ask) => Beside::Fold(place(ahead), ask),
         }
     }
 
     /// What is folded, if anything is.
     pub(super) fn folded(self) -> Option<T> {
-        if let Self::Fold(ahead) = self { Some(ahead) } else { None }
+        if let Self::Fold(ahead, _) = self { Some(ahead) } else { None }
     }
 }
 

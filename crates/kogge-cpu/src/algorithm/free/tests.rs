@@ -1,6 +1,7 @@
 //! The kernel at every width, and without vectors, against a loop. Input and output end where their
 //! allocations do, so Miri sees each access beyond them.
 
+use super::super::asking::Ask;
 use super::*;
 use crate::algorithm::format::Whole;
 use crate::arch::ordered::{self, bytes::V};
@@ -89,7 +90,7 @@ impl<A: Element + Debug + PartialEq, O: Operator<A>> Case<'_, A, O> {
         let mut values: Box<[A]> = self.input.into();
         let first = values.as_mut_ptr();
         // SAFETY: the values are elements too.
-        let folds = unsafe { self.scan::<P, H>(first, first, Beside::Prefetch(Cache::L2), false) };
+        let folds = unsafe { self.scan::<P, H>(first, first, Beside::Ask(Ask::Along(Cache::L2)), false) };
         assert_eq!((&*values, folds), (self.want, (self.folds.0, None)), "in place, {name}");
 
         for (offset, stream) in [(1, true), (3, false)] {
@@ -97,7 +98,7 @@ impl<A: Element + Debug + PartialEq, O: Operator<A>> Case<'_, A, O> {
             let (from, to) = (self.input.as_ptr(), room[offset..].as_mut_ptr());
             // SAFETY: there is room for as many values as elements, and as many are ahead.
             let folds =
-                unsafe { self.scan::<P, H>(from, to, Beside::Fold(self.ahead.as_ptr()), stream) };
+                unsafe { self.scan::<P, H>(from, to, Beside::Fold(self.ahead.as_ptr(), Ask::Pages(0)), stream) };
             let values = &room[offset..];
             assert_eq!((values, folds), (self.want, self.folds), "stream: {stream}, {name}");
         }

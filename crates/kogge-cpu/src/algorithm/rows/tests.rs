@@ -1,6 +1,7 @@
 //! Rows scanned while others are folded beside them, at every level, against the reference. Input
 //! and output end where their allocations do, so Miri sees each access beyond them.
 
+use super::super::asking::Ask;
 use super::*;
 use crate::algorithm::format::Whole;
 use crate::arch::{Level, Work};
@@ -99,7 +100,7 @@ impl<T: Accumulate<A>, A: Element, O: Operator<A>> Case<'_, T, A, O> {
         stream: bool,
     ) {
         let count = self.input.len() / Order::of::<T>().row();
-        let beside = Beside::Fold(self.ahead.as_ptr().cast());
+        let beside = Beside::Fold(self.ahead.as_ptr().cast(), Ask::Pages(0));
         let (from, to, before) = (from.cast(), to.cast(), self.before);
         let rows = Rows { from, to, count, before, beside, stream };
         let (operator, kind, format) = (self.operator, self.kind, PhantomData);
