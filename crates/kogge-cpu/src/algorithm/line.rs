@@ -8,6 +8,7 @@
 use super::abreast::Abreast;
 use super::free::{combine, splat};
 use super::group::{Group, LANES, LEVELS, Lanes, fills};
+use super::pages::RowsOfPages;
 use crate::arch::stream::{Cache, LINE};
 use crate::arch::{Vectors, WideOf, Words, Work};
 use crate::array::array;
@@ -77,6 +78,7 @@ pub(super) struct Visit {
     stride: isize,
     /// Bytes to the places that are asked for meanwhile, and what those are brought into; if they are.
     ahead: (isize, Option<Cache>),
+    turn: RowsOfPages,
     /// Where the values of the first place go, and bytes from a place to the next.
     to: *mut u8,
     pitch: isize,
@@ -119,6 +121,7 @@ impl Visit {
             from: from.first.cast(),
             stride: bytes(from.stride),
             ahead: (bytes(ahead.0), ahead.1),
+            turn: RowsOfPages::new(ahead.1.is_some_and(Cache::goes_on), bytes(from.stride)),
             to: to.0.cast(),
             pitch: bytes(to.1),
             stream,
@@ -301,7 +304,7 @@ impl Visit {
             let mut total = elements[0];
             let mut through = total;
             if let Some(cache) = cache {
-                cache.ask::<LINE>(ask);
+                cache.ask::<LINE>(self.turn.in_turn(ask));
             }
             if STORE {
                 if preceded {
@@ -320,7 +323,7 @@ impl Visit {
                 }
                 if let Some(cache) = cache {
                     ask = ask.wrapping_offset(self.stride);
-                    cache.ask::<LINE>(ask);
+                    cache.ask::<LINE>(self.turn.in_turn(ask));
                 }
                 total = join::<P, A, O, N>(operator, &total, &elements[p]);
                 if STORE {

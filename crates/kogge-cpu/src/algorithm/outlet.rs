@@ -9,18 +9,13 @@
 
 use crate::arch::stream::{LINE, ROW};
 use crate::arch::{Simd, Words};
+use crate::{Cpu, tuning};
 
 /// Bytes after which a stage for rows is begun anew.
 const ROOM: usize = 8 << 10;
 
 /// Bytes that are put in the stage at once, at most.
 const AT_ONCE: usize = 2 * ROW;
-
-/// Bytes that leave at once where it isn't foreseen how many are ready, and that stay behind then.
-///
-/// More at a time are fewer branches that a CPU foresees wrongly; memory is slower by bursts of more than 1 KiB. What
-/// stays has been put there shortly before, and would have to be awaited.
-const BURST: usize = 1 << 10;
 
 /// Bytes of a stage.
 pub(crate) const STAGE_BYTES: usize = ROOM + AT_ONCE + LINE;
@@ -38,13 +33,17 @@ pub(crate) struct Outlet {
     /// Where the values end that have come.
     end: usize,
     stream: bool,
+    /// Bytes that leave at once where it isn't foreseen how many are ready, and that stay behind then: what stays has been
+    /// put there shortly before, and would have to be awaited.
+    burst: usize,
 }
 
 impl Outlet {
     /// For values of which byte 0 belongs at `to`. The stage has room for [`STAGE_BYTES`], and begins with a
     /// line of the cache.
     pub(crate) fn new(stage: *mut u8, to: *mut u8, stream: bool) -> Self {
-        Self { start: stage, stage, to, next: 0, end: 0, stream }
+        let burst = tuning::burst_bytes(Cpu::detect());
+        Self { start: stage, stage, to, next: 0, end: 0, stream, burst }
     }
 
     /// Before values from the `first` byte on.
@@ -148,8 +147,8 @@ impl Outlet {
             if self.at(byte).addr() - self.start.addr() > ROOM {
                 self.send::<H>(byte);
                 self.renew(byte);
-            } else if byte - self.next >= 2 * BURST {
-                self.send::<H>(self.next + BURST);
+            } else if byte - self.next >= 2 * self.burst {
+                self.send::<H>(self.next + self.burst);
             }
         }
         self.at(byte)

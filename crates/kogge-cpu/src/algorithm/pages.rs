@@ -35,6 +35,35 @@ pub(super) fn ask<const BYTES: usize>(used: *const u8) {
     Cache::L2.ask::<BYTES>(next);
 }
 
+/// Rows of memory that share pages, and lie so far apart that what is used of them is asked for row by row.
+#[derive(Clone, Copy)]
+pub(super) struct RowsOfPages {
+    /// The binary logarithm of the bytes from one to the next; 0 if they aren't asked for in turn.
+    stride: u32,
+}
+
+impl RowsOfPages {
+    /// For rows so many bytes apart, if they are far away.
+    pub(super) fn new(far: bool, stride: isize) -> Self {
+        let turns = far && matches!(stride, 0x400 | 0x800);
+        Self { stride: if turns { stride.ilog2() } else { 0 } }
+    }
+
+    /// What is asked for in place of a place of a row that is asked for next: as far into a row of its block, of each page in
+    /// turn.
+    #[inline(always)]
+    pub(super) fn in_turn(self, next: *const u8) -> *const u8 {
+        if self.stride == 0 {
+            return next;
+        }
+        next.map_addr(|address| {
+            let (row, byte) = (address % BLOCK >> self.stride, address % (1 << self.stride));
+            let page = row % PAGES * PAGE + (row / PAGES << self.stride);
+            address / BLOCK * BLOCK + page + byte
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -46,6 +75,25 @@ mod tests {
             let mut asked: Vec<_> = lines(block).map(in_turn).collect();
             asked.sort_unstable();
             assert_eq!(asked, lines(block).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn each_row_of_a_block_has_its_turn() {
+        for stride in [0x400, 0x800] {
+            let rows = RowsOfPages::new(true, stride);
+            let stride = stride as usize;
+            let at = |row: usize| std::ptr::without_provenance(3 * BLOCK + row * stride + 33);
+            let turned = |row| rows.in_turn(at(row)).addr();
+            let mut asked: Vec<_> = (0..BLOCK / stride).map(turned).collect();
+            assert_eq!(asked[1] - asked[0], PAGE);
+            asked.sort_unstable();
+            let all: Vec<_> = (0..BLOCK / stride).map(|row| at(row).addr()).collect();
+            assert_eq!(asked, all);
+        }
+        for (far, stride) in [(false, 0x400), (true, 0x1000), (true, 1000)] {
+            let next = std::ptr::without_provenance(12_345);
+            assert_eq!(RowsOfPages::new(far, stride).in_turn(next), next);
         }
     }
 

@@ -282,7 +282,9 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
     fn ask_then(&self, tile: usize, behind: usize) -> Ask {
         let tile_bytes = Scan::<I, A, O>::ORDER.tile() * size_of::<I::Element>();
         // A distance of elements that exist, or of none, where nothing is read.
-        self.ask.then((behind as isize).wrapping_sub(tile as isize + 1).wrapping_mul(tile_bytes as isize))
+        self.ask.then(
+            (behind as isize).wrapping_sub(tile as isize + 1).wrapping_mul(tile_bytes as isize),
+        )
     }
 
     /// Scans the tiles of a piece whose prefix is known, and folds and publishes those of the piece that is `folded` beside

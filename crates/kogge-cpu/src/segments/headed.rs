@@ -3,7 +3,6 @@
 
 use super::starts::{Segments, Starts};
 use super::{Done, Job};
-use crate::algorithm::asking::Wanted;
 use crate::algorithm::headed::{Headed, WORD, WORDS, headed};
 use crate::arch::stream::LINE;
 use crate::arch::{Words, Work, stream};
@@ -62,9 +61,6 @@ where
         let mut heads = [0; WORDS];
         let mut through = self.request.operator.identity();
         let mut at = start;
-        // Beside keys elements are quicker from L1.
-        let Wanted { far, cache, looked_at } = self.wanted;
-        let wanted = Wanted { far: far && looked_at.is_none(), cache, looked_at };
         while at < end {
             let len = self.together(at, start..end);
             level.run(See { starts: &mut starts, places: at..at + len, heads: &mut heads });
@@ -79,7 +75,7 @@ where
                 len,
                 through,
                 stream: self.plan.stream,
-                wanted: wanted.on(at),
+                wanted: self.wanted.on(at),
             };
             through = headed.scan(level);
             at += len;

@@ -90,15 +90,22 @@ impl<A: Element + Debug + PartialEq, O: Operator<A>> Case<'_, A, O> {
         let mut values: Box<[A]> = self.input.into();
         let first = values.as_mut_ptr();
         // SAFETY: the values are elements too.
-        let folds = unsafe { self.scan::<P, H>(first, first, Beside::Ask(Ask::Along(Cache::L2)), false) };
+        let folds =
+            unsafe { self.scan::<P, H>(first, first, Beside::Ask(Ask::Along(Cache::L2)), false) };
         assert_eq!((&*values, folds), (self.want, (self.folds.0, None)), "in place, {name}");
 
         for (offset, stream) in [(1, true), (3, false)] {
             let mut room = vec![A::zeroed(); offset + self.want.len()].into_boxed_slice();
             let (from, to) = (self.input.as_ptr(), room[offset..].as_mut_ptr());
             // SAFETY: there is room for as many values as elements, and as many are ahead.
-            let folds =
-                unsafe { self.scan::<P, H>(from, to, Beside::Fold(self.ahead.as_ptr(), Ask::Pages(0)), stream) };
+            let folds = unsafe {
+                self.scan::<P, H>(
+                    from,
+                    to,
+                    Beside::Fold(self.ahead.as_ptr(), Ask::Pages(0)),
+                    stream,
+                )
+            };
             let values = &room[offset..];
             assert_eq!((values, folds), (self.want, self.folds), "stream: {stream}, {name}");
         }

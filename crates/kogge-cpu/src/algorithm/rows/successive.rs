@@ -20,6 +20,7 @@ use super::Prepared;
 use super::spread::Spread;
 use super::steps::{chunks, closed, finish};
 use crate::algorithm::asking::{AHEAD, Wanted};
+use crate::algorithm::cut::PLACES;
 use crate::algorithm::lanes::{Vectors, splat};
 use crate::algorithm::outlet::Outlet;
 use crate::algorithm::turned::Turned;
@@ -27,6 +28,9 @@ use crate::arch::stream::{LINE, ROW};
 use crate::arch::{CHUNKS, Words};
 use kogge_core::{Element, Kind, Operator, Order, Prefix};
 use std::mem::MaybeUninit;
+
+/// Places from those that are scanned to those of which what is looked at is asked for: more than are looked at ahead.
+const LOOKED_AT: usize = 4 * PLACES;
 
 /// Segments that follow one another.
 #[derive(Clone, Copy)]
@@ -320,6 +324,7 @@ where
                 let line = from.cast::<u8>().wrapping_add(line);
                 self.segments.wanted.elements::<LINE>(line, AHEAD);
             }
+            self.segments.wanted.looked_at(place + LOOKED_AT, bytes / size_of::<A>());
             let left = (self.segments.readable - place) * size_of::<A>();
             if left >= bytes {
                 return from;
