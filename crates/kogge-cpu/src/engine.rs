@@ -1,5 +1,6 @@
 //! The engine's two entrances: from one slice into another, and in place.
 
+use crate::algorithm::asking::Ask;
 use crate::algorithm::format::{Format, claim, halves};
 use crate::algorithm::io::{Converted, Direct, Halves, Io};
 use crate::algorithm::tile::Scan;
@@ -370,17 +371,18 @@ unsafe fn run_from<I: Io<A>, A: Element, O: Operator<A>>(
     let scan = Scan { level, operator, kind, io, len, accumulator: PhantomData };
     let (threads, tiles) = (plan.threads, plan.tiles_per_piece.max(1));
     let by_many = threads > 1 && scan.tiles() > 1;
+    let ask = Ask::of((len as u64).saturating_mul(size_of::<I::Element>() as u64), I::STREAM);
     // SAFETY: passed on.
     unsafe {
         match start {
             Start::Init(init) if by_many => {
                 let mut prefix = Prefix::new(init);
-                parallel::run(&scan, &mut prefix, threads, tiles, in_place);
+                parallel::run(&scan, &mut prefix, threads, tiles, ask, in_place);
                 return prefix.before(operator);
             }
             Start::Init(init) => return sequential::run(&scan, init),
             Start::Tiles(prefix) if by_many => {
-                parallel::run(&scan, prefix, threads, tiles, in_place);
+                parallel::run(&scan, prefix, threads, tiles, ask, in_place);
             }
             Start::Tiles(prefix) => sequential::resume(&scan, prefix),
         }

@@ -21,7 +21,7 @@ const TILE: usize = ROW * Order::ROWS_PER_SEGMENT * Order::SEGMENTS_PER_TILE;
 
 /// How memory is asked for ahead of where it is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ask {
+pub(crate) enum Ask {
     /// One line after another, a few rows ahead, into a cache.
     Along(Cache),
     /// [Pages in turn](pages), a block ahead, into L2, and on into L1 shortly before it is used: while a tile is, its second
@@ -32,7 +32,7 @@ pub(super) enum Ask {
 impl Ask {
     /// For a scan of so many bytes of elements from memory, and whether several threads have their values go past the
     /// caches.
-    pub(super) fn of(bytes: u64, several_stream: bool) -> Self {
+    pub(crate) fn of(bytes: u64, several_stream: bool) -> Self {
         Self::on(Cpu::detect(), bytes, several_stream)
     }
 
@@ -104,9 +104,7 @@ impl Asking {
                 *next = next.wrapping_add(ROW / 4);
             }
             Self::Pages { from, used, then } => {
-                let behind = if *used < TILE - BLOCK { 0 } else { *then };
-                let block = from.wrapping_add(BLOCK).wrapping_offset(behind);
-                Cache::L2.ask::<{ ROW / 4 }>(block.wrapping_add(pages::in_turn(*used)));
+                Cache::L2.ask::<{ ROW / 4 }>(from.wrapping_offset(block_ahead(*used, *then)));
                 Cache::L1.ask::<{ ROW / 4 }>(from.wrapping_add(*used + SOON));
                 *used += ROW / 4;
             }
@@ -122,6 +120,14 @@ impl Asking {
             self.quarter();
         }
     }
+}
+
+/// Bytes from where a tile begins to what is asked for when so many bytes of it have been used, given from where it ends to
+/// where the one to be used next begins.
+#[inline(always)]
+fn block_ahead(used: usize, then: isize) -> isize {
+    let behind = if used < TILE - BLOCK { 0 } else { then };
+    (BLOCK + pages::in_turn(used)) as isize + behind
 }
 
 /// What is asked for while segments are scanned where they lie.
@@ -185,6 +191,34 @@ impl Wanted {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_rest_of_a_tile_and_the_first_block_of_the_next_are_asked_for() {
+        let tile = TILE as isize;
+        for then in [0, 3 * tile, -9 * tile] {
+            let quarters = (0..TILE).step_by(ROW / 4);
+            let mut asked: Vec<_> = quarters.map(|used| block_ahead(used, then)).collect();
+            asked.sort_unstable();
+            let next = (0..BLOCK).map(|byte| tile + then + byte as isize);
+            let mut all: Vec<_> = (BLOCK..TILE).map(|byte| byte as isize).chain(next).collect();
+            all.retain(|byte| byte.unsigned_abs().is_multiple_of(ROW / 4));
+            all.sort_unstable();
+            assert_eq!(asked, all, "{then} bytes behind");
+        }
+    }
+
+    #[test]
+    fn pages_are_asked_for_from_the_memory_of_a_mesh_alone() {
+        let ask = |cpu, mib: u64, several_stream| Ask::on(cpu, mib << 20, several_stream);
+        for (mib, several_stream) in [(16, true), (128, false)] {
+            assert_eq!(ask(Cpu::Mesh, mib, several_stream), Ask::Pages(0));
+            assert_eq!(ask(Cpu::Mesh, mib - 1, several_stream), Ask::Along(Cache::L2));
+            assert_eq!(ask(Cpu::Zen4, mib, several_stream), Ask::Along(Cache::L2));
+            assert_eq!(ask(Cpu::Common, mib, several_stream), Ask::Along(Cache::L1));
+        }
+        assert_eq!(Ask::Pages(0).then(5), Ask::Pages(5));
+        assert_eq!(Ask::Along(Cache::L2).then(5), Ask::Along(Cache::L2));
+    }
 
     #[test]
     fn keys_are_asked_for_from_the_memory_of_a_mesh_alone() {

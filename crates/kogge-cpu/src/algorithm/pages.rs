@@ -57,8 +57,8 @@ impl RowsOfPages {
             return next;
         }
         next.map_addr(|address| {
-            let (row, byte) = (address % BLOCK >> self.stride, address % (1 << self.stride));
-            let page = row % PAGES * PAGE + (row / PAGES << self.stride);
+            let (row, byte) = ((address % BLOCK) >> self.stride, address % (1 << self.stride));
+            let page = row % PAGES * PAGE + ((row / PAGES) << self.stride);
             address / BLOCK * BLOCK + page + byte
         })
     }

@@ -65,7 +65,7 @@ struct Shared<'a, I, A, O> {
 }
 
 /// Scans on up to `threads` threads of the current rayon pool what follows the tiles of a prefix,
-/// and takes its tiles in.
+/// and takes its tiles in. Memory is asked for as `ask` says.
 ///
 /// # Safety
 ///
@@ -75,6 +75,7 @@ pub(crate) unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
     prefix: &mut Prefix<A>,
     threads: usize,
     tiles_per_piece: usize,
+    ask: Ask,
     in_place: bool,
 ) {
     // So that places of pieces that don't exist can't overflow.
@@ -87,7 +88,7 @@ pub(crate) unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
     let shared = Shared {
         scan,
         tiles_per_piece,
-        ask: Ask::of((scan.len as u64).saturating_mul(size_of::<I::Element>() as u64), I::STREAM),
+        ask,
         prefix,
         next: AtomicUsize::new(0),
         led: (!leaderless).then(|| AtomicBool::new(false)),
@@ -338,7 +339,57 @@ fn next_lead(tiles: usize, early: bool, others: bool) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::next_lead;
+    use super::super::io::Direct;
+    use super::*;
+    use crate::Level;
+    use crate::arch::stream::Cache;
+    use kogge_core::ops::Sum;
+    use kogge_core::{Kind, Order, reference};
+    use std::marker::PhantomData;
+
+    /// Scans elements, in place or not, and gives the values and the total.
+    fn scanned<A: Element>(elements: &[A], pieces: usize, ask: Ask, in_place: bool) -> (Vec<A>, A)
+    where
+        Sum: Operator<A>,
+    {
+        let mut values = elements.to_vec();
+        let to = values.as_mut_ptr();
+        let from = if in_place { to.cast_const() } else { elements.as_ptr() };
+        let (level, kind, len) = (Level::detect(), Kind::Inclusive, elements.len());
+        let io = Direct::<A, false> { from, to };
+        let scan = Scan { level, operator: &Sum, kind, io, len, accumulator: PhantomData };
+        let mut prefix = Prefix::new(None);
+        // SAFETY: elements are read and values written by this call alone.
+        unsafe { run(&scan, &mut prefix, 3, pieces, ask, in_place) };
+        (values, prefix.before(&Sum).unwrap())
+    }
+
+    fn check<A: Element + PartialEq + std::fmt::Debug>(tiles: usize, element: impl Fn(usize) -> A)
+    where
+        Sum: Operator<A>,
+    {
+        let order = Order::of::<A>();
+        let elements: Vec<_> = (0..tiles * order.tile() + 77).map(element).collect();
+        let want = reference::scan(&elements, &Sum, order, Kind::Inclusive, None);
+        for ask in [Ask::Along(Cache::L1), Ask::Along(Cache::L2), Ask::Pages(0)] {
+            for pieces in [1, 3, 4] {
+                for in_place in [false, true] {
+                    let (values, through) = scanned(&elements, pieces, ask, in_place);
+                    assert!(values == want.values, "{tiles} tiles, {ask:?}, {pieces}, {in_place}");
+                    assert_eq!(through, want.total);
+                }
+            }
+        }
+    }
+
+    /// However memory is asked for, and so when pieces are taken.
+    #[test]
+    fn all_pieces_are_scanned() {
+        for tiles in if cfg!(miri) { 2..3 } else { 2..30 } {
+            check(tiles, |i| (i % 7) as f32 * 0.1 - 0.25);
+            check(tiles, |i| i as i64 % 1000 - 300);
+        }
+    }
 
     #[test]
     fn the_lead_grows_for_the_leader_and_shrinks_for_others() {
