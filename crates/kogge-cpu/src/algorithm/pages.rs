@@ -5,8 +5,9 @@
 //! line after line keeps it at one. So the block of four pages that comes next is asked for in turn, two lines of each, while
 //! the block before it is used, and is there in L2, in whatever order it came.
 //!
-//! (Two threads of a mesh, copies of 512 MiB past the caches, GB/s: by line after line 34, with L2 asked so 4 or 8 KiB
-//! ahead 41, C's `memcpy` 41, four pages in turn 46; two pages 44, eight half pages 34.)
+//! (Two threads of a mesh, copies of 512 MiB past the caches: line after line 34 GB/s, with L2 asked so 2 to 16 KiB ahead
+//! 39 to 42, C's `memcpy` 41, two pages in turn 44, four 46. Sums of `i32` in place: as before 40, two pages 44, four
+//! 46, eight half pages 41; where what threads take next is asked for too 49.)
 
 use crate::arch::stream::{Cache, LINE, PAGE};
 
