@@ -101,8 +101,8 @@ pub(crate) const fn stream_bytes(cpu: Cpu) -> u64 {
 /// Input bytes from which what comes from memory is asked for in four pages in turn, given whether several threads have
 /// their values go past the caches.
 ///
-/// (On a mesh, by two threads: into another buffer of 16 to 64 MiB 5 to 8 % faster, of 128 MiB and more 15 to 20 %; in
-/// place of 128 MiB and more 5 to 10 %, of 8 to 64 MiB 3 to 15 % slower. By one from 128 MiB on 2 to 20 % faster, of 16 to 64
+/// (On a mesh, by two threads: into another buffer of 16 to 64 MiB 5 to 8 % faster (of 64 MiB in another run 5 %
+/// slower), of 128 MiB and more 9 to 21 %; in place of 128 MiB and more 3 to 17 %, of 8 to 64 MiB 1 to 15 % slower. By one from 128 MiB on 2 to 20 % faster, of 16 to 64
 /// MiB into another buffer 4 to 8 % slower. On others it wasn't tried.)
 pub(crate) const fn paged_bytes(cpu: Cpu, several_stream: bool) -> u64 {
     match cpu {
