@@ -251,7 +251,7 @@ where
     O: Operator<A>,
 {
     let bytes = len.saturating_mul(size_of::<T>()) as u64;
-    let call = if request.plan.is_none() { Call::begin(bytes) } else { None };
+    let call = if request.plan.is_none() { Call::begin(bytes, in_place) } else { None };
     let awake = call.as_ref().is_some_and(|call| call.awake);
     let plan = request.plan.unwrap_or_else(|| {
         let least = || tuning::bytes_per_thread(Cpu::detect(), in_place, O::EXACT);

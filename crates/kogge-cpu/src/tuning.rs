@@ -40,10 +40,25 @@ pub(crate) const fn one_strip_bytes(cpu: Cpu) -> usize {
 
 /// Input bytes from which a second thread is worth it that is awake, in place or not, where guests [`linger`].
 ///
-/// (Two cores have twice the L2, and a mesh's L3 is slow: from 1 MiB into another buffer 1.4 to 1.9 times the speed of
-/// one thread, from 2 MiB 2.2 to 3, in place 1.1 to 1.5; of 512 KiB 1.06 to 1.3, in place 1 to 1.25. If the other CPU is
-/// taken both share one, which costs up to a half. On a Zen 4 from 1 MiB 1.1 to 1.6 times, of 512 KiB 0.7 to 1.3.)
-pub(crate) const AWAKE_BYTES: u64 = 1 << 20;
+/// (Two cores have twice the L2, and a mesh's L3 is slow: into another buffer 1.05 to 1.2 times the speed of one thread with 256 KiB,
+/// 1.15 to 1.25 with 512 KiB, 1.4 to 1.9 from 1 MiB, 2.2 to 3 from 2 MiB on; in place 0.9 to 1, 1.02 to 1.15, and 1.1 to 1.5 from 1 MiB
+/// on. If the other CPU is taken both share one, which costs up to a half. On a Zen 4 from 1 MiB 1.1 to 1.6 times, of
+/// 512 KiB, when each thread folded a half, 0.7 to 1.3.)
+pub(crate) const fn awake_bytes(cpu: Cpu, in_place: bool) -> u64 {
+    match cpu {
+        Cpu::Mesh if !in_place => AWAKE_BYTES,
+        Cpu::Mesh => 2 * AWAKE_BYTES,
+        Cpu::Common | Cpu::Zen4 => 1 << 20,
+    }
+}
+
+/// The least of these.
+pub(crate) const AWAKE_BYTES: u64 = 256 << 10;
+
+/// Of so many tiles those that the first of two threads scans, while the other one folds them from behind.
+pub(crate) const fn leaders_share(tiles: u32) -> u32 {
+    (tiles * 5).div_ceil(8)
+}
 
 /// How long a thread of the pool stays awake for the next call when it has helped with one. (A library of OpenMP does
 /// so for milliseconds. It wasn't tried on others, so there nobody stays.)
@@ -56,12 +71,25 @@ pub(crate) const fn linger(cpu: Cpu) -> Duration {
     }
 }
 
-/// So many calls that guests were no help with, one after another, and a caller does short ones alone (as many as one
-/// takes to wake from the depths, or more)
+/// So many calls that guests were no help with, one after another
 pub(crate) const FAILURES: u32 = 8;
+
+/// and in the time that one may take to wake from the depths, or more, and a caller does short ones alone
+pub(crate) const WAKING: Duration = Duration::from_micros(400);
 
 /// for so long.
 pub(crate) const ALONE: Duration = Duration::from_millis(100);
+
+/// Bytes read and written, into another buffer, up to which the second of two threads folds what the first one scans: each
+/// has the elements of both in its L2 then. (On a mesh with 2 MiB 1.05 to 1.15 times as fast as with a part each, with 4 MiB 0.8 times. In
+/// place the first one's values lie in its own L2 where the other one wants to fold: 0.4 to 0.9 times. On others it
+/// wasn't tried.)
+pub(crate) const fn meeting_bytes(cpu: Cpu) -> u64 {
+    match cpu {
+        Cpu::Common | Cpu::Zen4 => 0,
+        Cpu::Mesh => 2 << 20,
+    }
+}
 
 /// Bytes that each of two threads has, read or written, up to which it has one part in place of pieces: an L2, which
 /// finds the part again in the next call. (On a mesh 2 MiB into another buffer 75 to 97 GB/s so, 53 to 90 in pieces;

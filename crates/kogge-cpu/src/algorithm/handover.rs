@@ -12,6 +12,10 @@
 use crate::sync::{AtomicU32, Ordering, UnsafeCell, spin};
 use std::mem::MaybeUninit;
 
+/// How often a late total is looked for before it is computed, or waited for otherwise: some tens of microseconds, a few
+/// times what folding a tile takes.
+pub(super) const PATIENCE: usize = 1 << 10;
+
 const EMPTY: u32 = 0;
 const FILLING: u32 = 1;
 const READY: u32 = 2;
@@ -57,6 +61,17 @@ impl<A: Copy> Slot<A> {
     fn abandon(&self) {
         // Otherwise the value is there, or about to be.
         let _ = self.state.compare_exchange(EMPTY, ABANDONED, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// The value, once it is there, which is soon; `None` if it never comes.
+    pub(super) fn await_soon(&self) -> Option<A> {
+        for _ in 0..PATIENCE {
+            if let Some(value) = self.get() {
+                return Some(value);
+            }
+            std::hint::spin_loop();
+        }
+        self.wait()
     }
 
     /// The value, once it is there; `None` if it never comes.

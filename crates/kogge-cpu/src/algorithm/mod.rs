@@ -4,7 +4,7 @@
 //! rows of any [format](mod@format), [`part`] one that isn't full, [`windows`] many that are shorter, as [`cut`] finds
 //! their chunks, [`successive`] some at a time whose values leave [from registers](turned) or through an [`outlet`]; [`free`], [`exact`] and [`headed`] do where any
 //! order is as good; [`tile`] puts segments together; [`sequential`] goes through tiles one by one,
-//! and [`parallel`] lets threads take them in turn, with [`handover`] between them. [`strip`] goes
+//! [`parallel`] lets threads take them in turn, and [`meeting`] has two begin from both ends of few, with [`handover`] between them. [`strip`] goes
 //! across lines side by side, from and to where [`abreast`] says, [`line`](mod@line) by line of the cache where it can, with
 //! [`levels`] above its rows.
 //! [`io`] is where all others read and write, and [`asking`] what is brought near before, by [`pages`] in turn where memory
@@ -25,6 +25,7 @@ pub(crate) mod io;
 mod lanes;
 pub(crate) mod levels;
 pub(crate) mod line;
+mod meeting;
 pub(crate) mod narrow;
 pub(crate) mod outlet;
 mod pages;

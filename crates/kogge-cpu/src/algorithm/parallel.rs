@@ -21,8 +21,9 @@
 //! has to be waited for; so in place only operators that wait for nobody are led.
 
 use super::asking::Ask;
-use super::handover::{Gate, Owed, Slot, late};
+use super::handover::{Gate, Owed, PATIENCE, Slot, late};
 use super::io::Io;
+use super::meeting;
 use super::tile::{Beside, Scan, through};
 use crate::arch::stream;
 use crate::pool;
@@ -31,10 +32,6 @@ use std::collections::VecDeque;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-
-/// How often a late total is looked for before it is computed: some tens of microseconds, a few
-/// times what folding a tile takes.
-const PATIENCE: usize = 1 << 10;
 
 /// The leader's pieces are at most so many times as long as the others'. (For sums of floats 1.25 were
 /// the best on a Zen 5; while folds took longer, 1.25 to 1.75 on a Zen 3, 1.75 to 2.25 on a Zen 4.)
@@ -79,7 +76,14 @@ pub(crate) unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
     in_place: bool,
 ) {
     // So that places of pieces that don't exist can't overflow.
-    let tiles_per_piece = tiles_per_piece.min(scan.tiles());
+    let mut tiles_per_piece = tiles_per_piece.min(scan.tiles());
+    if threads == 2 && tiles_per_piece == scan.tiles() && !in_place {
+        if O::NONBLOCKING {
+            // SAFETY: passed on.
+            return unsafe { meeting::run(scan, prefix) };
+        }
+        tiles_per_piece = tiles_per_piece.div_ceil(2);
+    }
     let leaderless = const { through::<I::Format, A, O>() }
         || (in_place && const { !O::NONBLOCKING })
         // One part each: nobody could lead for long.

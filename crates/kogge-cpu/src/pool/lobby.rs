@@ -85,6 +85,12 @@ impl Lobby {
                 && rayon::yield_now() == Some(rayon::Yield::Idle)
                 && Instant::now() < end
             {
+                for _ in 0..64 {
+                    if self.posted.load(Ordering::Relaxed) > 0 {
+                        break;
+                    }
+                    std::hint::spin_loop();
+                }
                 thread::yield_now();
             }
             next = self.leave();

@@ -15,8 +15,8 @@ static CALLS: AtomicUsize = AtomicUsize::new(0);
 thread_local! {
     /// When this thread's last call ended.
     static LAST: Cell<Option<Instant>> = const { Cell::new(None) };
-    /// Calls without help, one after another.
-    static FAILURES: Cell<u32> = const { Cell::new(0) };
+    /// Calls without help, one after another, and when the first of them ended.
+    static FAILURES: Cell<Option<(u32, Instant)>> = const { Cell::new(None) };
     /// Until when this thread does short calls alone.
     static ALONE: Cell<Option<Instant>> = const { Cell::new(None) };
 }
@@ -29,9 +29,13 @@ pub(crate) struct Call {
 
 impl Call {
     /// Begins a call that reads so many bytes; `None` if nobody need be awake for it.
-    pub(crate) fn begin(bytes: u64) -> Option<Self> {
+    pub(crate) fn begin(bytes: u64, in_place: bool) -> Option<Self> {
         // Short calls go on at once.
-        if bytes < tuning::AWAKE_BYTES { None } else { Self::begin_on(Cpu::detect()) }
+        if bytes < tuning::AWAKE_BYTES {
+            return None;
+        }
+        let cpu = Cpu::detect();
+        if bytes < tuning::awake_bytes(cpu, in_place) { None } else { Self::begin_on(cpu) }
     }
 
     fn begin_on(cpu: Cpu) -> Option<Self> {
@@ -54,12 +58,16 @@ impl Drop for Call {
 
 /// Says whether guests were a help.
 pub(super) fn helped(well: bool) {
-    let failures = if well { 0 } else { FAILURES.get() + 1 };
-    if failures >= tuning::FAILURES {
-        ALONE.set(Some(Instant::now() + tuning::ALONE));
-        FAILURES.set(0);
+    if well {
+        return FAILURES.set(None);
+    }
+    let now = Instant::now();
+    let (failures, first) = FAILURES.get().unwrap_or((0, now));
+    if failures + 1 >= tuning::FAILURES && now - first >= tuning::WAKING {
+        ALONE.set(Some(now + tuning::ALONE));
+        FAILURES.set(None);
     } else {
-        FAILURES.set(failures);
+        FAILURES.set(Some((failures + 1, first)));
     }
 }
 
@@ -105,7 +113,7 @@ mod tests {
         sleep(tuning::linger(Cpu::Mesh));
         assert!(!call().awake, "too late");
         assert!(Call::begin_on(Cpu::Common).is_none());
-        assert!(Call::begin(tuning::AWAKE_BYTES - 1).is_none());
+        assert!(Call::begin(tuning::AWAKE_BYTES - 1, false).is_none());
     }
 
     #[test]
@@ -118,10 +126,21 @@ mod tests {
     }
 
     #[test]
+    fn who_wakes_is_waited_for() {
+        let _alone = alone();
+        let start = Instant::now();
+        (0..2 * tuning::FAILURES).for_each(|_| helped(false));
+        assert!(ALONE.get().is_none() || start.elapsed() >= tuning::WAKING);
+        helped(true);
+        ALONE.set(None);
+    }
+
+    #[test]
     fn who_was_not_helped_is_alone_for_a_while() {
         let _alone = alone();
         for last in [true, false] {
             (1..tuning::FAILURES).for_each(|_| helped(false));
+            sleep(tuning::WAKING);
             assert!(awake_at_last(), "that happens");
             helped(last);
         }
