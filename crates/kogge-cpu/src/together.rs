@@ -9,7 +9,7 @@
 //! tables have many rows, and what every thread hears of each takes longer than to scan it.
 
 use crate::algorithm::group::LANES;
-use crate::algorithm::handover::{Gate, Slot, late};
+use crate::algorithm::handover::{Gate, Slot, late, many};
 use crate::algorithm::levels::ROWS_PER_TILE;
 use crate::algorithm::strip::Ahead;
 use crate::arch::Cpu;
@@ -86,8 +86,8 @@ where
             piece,
             cache: if bytes > FAR { Cache::L1 } else { Cache::for_memory() },
             next: AtomicUsize::new(0),
-            totals: (0..spans * lines.groups()).map(|_| Slot::new()).collect(),
-            gates: (0..if in_place { spans } else { 0 }).map(|_| Gate::new()).collect(),
+            totals: many(spans * lines.groups(), Slot::new),
+            gates: many(if in_place { spans } else { 0 }, Gate::new),
         }
     }
 

@@ -4,11 +4,10 @@
 #[allow(dead_code, reason = "the other tests use the rest")]
 mod common;
 
-use common::{Random, Wide, bracket, bracket_each, bracket_u32, bytes, same_bits};
+use common::{Random, Wide, bracket, bracket_each, bracket_u32, by_reference, bytes, same_bits};
 use kogge_core::ops::{Max, Sum};
 use kogge_core::{
     Accumulate, Compact, Direction, Element, Error, Kind, Operator, Order, bytemuck, f16, from_fn,
-    reference,
 };
 use kogge_cpu::{
     Level, PerPart, Plan, Request, Segments, by_heads, by_key, by_offsets, scan_segments_in_place,
@@ -84,7 +83,7 @@ where
             elements.reverse();
         }
         let order = Order::of::<T>();
-        let mut scan = reference::scan(&elements, request.operator, order, request.kind, init);
+        let mut scan = by_reference(request.operator, &elements, order, request.kind, init);
         if request.direction == Direction::Reverse {
             scan.values.reverse();
         }

@@ -16,6 +16,12 @@ use std::mem::MaybeUninit;
 /// times what folding a tile takes.
 pub(super) const PATIENCE: usize = 1 << 10;
 
+/// So many slots or gates, or whatever else. By a function that knows nothing of operators: else a dozen of the standard
+/// library's would be compiled anew for each of them.
+pub(crate) fn many<T>(count: usize, new: fn() -> T) -> Vec<T> {
+    (0..count).map(|_| new()).collect()
+}
+
 const EMPTY: u32 = 0;
 const FILLING: u32 = 1;
 const READY: u32 = 2;

@@ -7,7 +7,7 @@
 //! With folds that take half as long as scans, two threads take 0.6 times as long as one. (If each folds half and then
 //! scans it, as pieces have it, 0.75 times.)
 
-use super::handover::{Owed, Slot};
+use super::handover::{Owed, Slot, many};
 use super::io::Io;
 use super::tile::{Beside, Scan, through};
 use crate::arch::stream;
@@ -68,7 +68,7 @@ fn take_in<I: Io<A>, A: Element, O: Operator<A>>(prefix: &mut Prefix<A>, operato
 impl<'a, I: Io<A>, A: Element, O: Operator<A>> Shared<'a, I, A, O> {
     fn new(scan: &'a Scan<'a, I, A, O>, prefix: &'a Prefix<A>) -> Self {
         let tiles = scan.tiles();
-        let folds = (0..tiles).map(|_| Slot::new()).collect();
+        let folds = many(tiles, Slot::new);
         Self { scan, prefix, led: AtomicBool::new(false), ahead: Ahead::of(tiles), folds }
     }
 

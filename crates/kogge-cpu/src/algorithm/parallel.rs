@@ -21,7 +21,7 @@
 //! has to be waited for; so in place only operators that wait for nobody are led.
 
 use super::asking::Ask;
-use super::handover::{Gate, Owed, PATIENCE, Slot, late};
+use super::handover::{Gate, Owed, PATIENCE, Slot, late, many};
 use super::io::Io;
 use super::meeting;
 use super::tile::{Beside, Scan, through};
@@ -97,8 +97,8 @@ pub(crate) unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
         next: AtomicUsize::new(0),
         led: (!leaderless).then(|| AtomicBool::new(false)),
         waited: AtomicBool::new(false),
-        totals: (0..scan.tiles()).map(|_| Slot::new()).collect(),
-        gates: (0..gates).map(|_| Gate::new()).collect(),
+        totals: many(scan.tiles(), Slot::new),
+        gates: many(gates, Gate::new),
     };
     // SAFETY: passed on; pieces keep the threads apart.
     pool::together(threads, &|| unsafe { shared.work() });
@@ -143,8 +143,7 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
         prefix: &mut Prefix<A>,
         stage: &mut [MaybeUninit<A>],
     ) -> Option<()> {
-        let mut taken: VecDeque<_> =
-            (0..in_hand).map(|_| self.take(self.tiles_per_piece)).collect();
+        let mut taken = self.take_some(in_hand, self.tiles_per_piece);
         for piece in &taken {
             // SAFETY: pieces were taken by this thread, so nobody else writes them.
             unsafe { self.fold(piece.clone(), stage) };
@@ -173,7 +172,7 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
     /// As for [`run`].
     unsafe fn lead(&self, prefix: &mut Prefix<A>, stage: &mut [MaybeUninit<A>]) -> Option<()> {
         let mut tiles = self.tiles_per_piece + self.tiles_per_piece / 4;
-        let mut taken: VecDeque<_> = (0..IN_HAND).map(|_| self.take(tiles)).collect();
+        let mut taken = self.take_some(IN_HAND, tiles);
         while let Some(piece) = taken.pop_front().filter(|piece| !piece.is_empty()) {
             let waited = self.waited.swap(false, Ordering::Relaxed);
             tiles = next_lead(tiles, self.early(&piece), waited).min(LEAD * self.tiles_per_piece);
@@ -248,6 +247,15 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
         let end = self.scan.tiles();
         let start = self.next.fetch_add(tiles, Ordering::Relaxed).min(end);
         start..end.min(start + tiles)
+    }
+
+    /// Takes so many pieces of up to so many tiles.
+    fn take_some(&self, pieces: usize, tiles: usize) -> VecDeque<Range<usize>> {
+        let mut taken = VecDeque::with_capacity(pieces + 1);
+        for _ in 0..pieces {
+            taken.push_back(self.take(tiles));
+        }
+        taken
     }
 
     /// Folds and publishes tiles.

@@ -22,6 +22,7 @@ pub use starts::{
 };
 
 use crate::algorithm::asking::Wanted;
+use crate::algorithm::handover::many;
 use crate::algorithm::{self, windows};
 use crate::arch::{Words, Work, stream};
 use crate::engine::{Request, scan_raw};
@@ -272,7 +273,7 @@ where
             piece(0);
             return;
         }
-        let done: Vec<_> = (0..pieces.count()).map(|_| OnceLock::new()).collect();
+        let done: Vec<_> = many(pieces.count(), OnceLock::new);
         pool::each(pieces.count(), 1, &|i| done[i].set(piece(i)).unwrap_or(()));
         let mut end = self.len;
         for done in done.iter().rev().filter_map(OnceLock::get) {

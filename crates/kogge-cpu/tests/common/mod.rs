@@ -1,7 +1,9 @@
 //! What all tests of the engine share: data that hurt, lengths that hurt, and the comparison of one
 //! call with the scalar reference, bit for bit.
 
-use kogge_core::{Accumulate, Direction, Element, Kind, Operator, Order, bytemuck, reference};
+use kogge_core::{
+    Accumulate, Direction, Element, Kind, Operator, Order, bytemuck, from_fn, reference,
+};
 use kogge_cpu::{Level, Plan, Request, scan_in_place, scan_into};
 use std::fmt::Debug;
 
@@ -197,6 +199,18 @@ where
     Case::<T, U, A>::new(name, input, request).check(request);
 }
 
+/// The reference, compiled once for all operators on one type.
+pub fn by_reference<A: Element, O: Operator<A>>(
+    operator: &O,
+    elements: &[A],
+    order: Order,
+    kind: Kind,
+    init: Option<A>,
+) -> reference::Scanned<A> {
+    let combine: &(dyn Fn(A, A) -> A + Sync) = &|x, y| operator.combine(x, y);
+    reference::scan(elements, &from_fn(operator.identity(), combine), order, kind, init)
+}
+
 /// An input with what the reference makes of it.
 pub struct Case<'a, T, U, A> {
     name: &'a str,
@@ -221,7 +235,7 @@ where
         };
         let mut elements: Vec<A> = input.iter().map(|&x| x.widen()).collect();
         reversed(&mut elements);
-        let mut scan = reference::scan(&elements, operator, Order::of::<T>(), kind, init);
+        let mut scan = by_reference(operator, &elements, Order::of::<T>(), kind, init);
         reversed(&mut scan.values);
         Self {
             name,

@@ -1,10 +1,8 @@
 //! Scans along an axis: each line against the reference, bit for bit, whatever lies beside it.
 
-use crate::common::{Random, bracket, bracket_u32, same_bits};
+use crate::common::{Random, bracket, bracket_u32, by_reference, same_bits};
 use kogge_core::ops::Sum;
-use kogge_core::{
-    Accumulate, Compact, Direction, Element, Kind, Operator, Order, from_fn, reference,
-};
+use kogge_core::{Accumulate, Compact, Direction, Element, Kind, Operator, Order, from_fn};
 use kogge_cpu::{Axis, Level, PerPart, Request, scan_lines};
 use std::fmt::Debug;
 
@@ -96,7 +94,7 @@ fn check<T, U, A, O>(
                 elements.reverse();
             }
             let init = inits.as_ref().map_or(request.init, |inits| Some(inits[number]));
-            let whole = reference::scan(&elements, request.operator, order, request.kind, init);
+            let whole = by_reference(request.operator, &elements, order, request.kind, init);
             let mut want = whole.values;
             if reverse {
                 want.reverse();

@@ -2,11 +2,9 @@
 //! reference by itself, bit for bit, at every length up to a row and some beyond, in every element that
 //! has vectors.
 
-use crate::common::{Random, bracket, bracket_pairs, bracket_u32, same_bits};
+use crate::common::{Random, bracket, bracket_pairs, bracket_u32, by_reference, same_bits};
 use kogge_core::ops::{Max, Min, Sum};
-use kogge_core::{
-    Accumulate, Direction, Element, Kind, Operator, Order, bytemuck, from_fn, reference,
-};
+use kogge_core::{Accumulate, Direction, Element, Kind, Operator, Order, bytemuck, from_fn};
 use kogge_cpu::{
     Axis, Level, PerPart, Plan, Request, Segments, by_heads, by_key, by_offsets, scan_lines,
     scan_segments_in_place, scan_segments_into,
@@ -32,7 +30,7 @@ fn want<A: Element, O: Operator<A>>(
     let (mut values, mut start) = (vec![], 0);
     for len in lens {
         let segment = &input[start..start + len];
-        values.extend(reference::scan(segment, operator, Order::of::<A>(), kind, init).values);
+        values.extend(by_reference(operator, segment, Order::of::<A>(), kind, init).values);
         start += len;
     }
     values
