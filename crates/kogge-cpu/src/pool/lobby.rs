@@ -15,6 +15,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+/// How often a guest looks for an invitation between two looks at what else the pool has to do: half a microsecond.
+const LOOKS: usize = 64;
+
 /// Where guests of the global pool are between two calls.
 static LOBBY: Lobby = Lobby::new();
 
@@ -85,15 +88,20 @@ impl Lobby {
                 && rayon::yield_now() == Some(rayon::Yield::Idle)
                 && Instant::now() < end
             {
-                for _ in 0..64 {
-                    if self.posted.load(Ordering::Relaxed) > 0 {
-                        break;
-                    }
-                    std::hint::spin_loop();
-                }
+                self.look_out();
                 thread::yield_now();
             }
             next = self.leave();
+        }
+    }
+
+    /// Looks for an invitation some times: the pool takes longer to look at.
+    fn look_out(&self) {
+        for _ in 0..LOOKS {
+            if self.posted.load(Ordering::Relaxed) > 0 {
+                return;
+            }
+            std::hint::spin_loop();
         }
     }
 
