@@ -251,7 +251,8 @@ where
     O: Operator<A>,
 {
     let bytes = len.saturating_mul(size_of::<T>()) as u64;
-    let call = if request.plan.is_none() { Call::begin(bytes, in_place) } else { None };
+    let planned = request.plan.is_some();
+    let call = if planned { None } else { Call::begin(bytes, in_place, O::EXACT) };
     let awake = call.as_ref().is_some_and(|call| call.awake);
     let plan = request.plan.unwrap_or_else(|| {
         let least = || tuning::bytes_per_thread(Cpu::detect(), in_place, O::EXACT);

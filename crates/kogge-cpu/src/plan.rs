@@ -79,7 +79,9 @@ pub struct Plan {
 pub fn plan(problem: &Problem, machine: Machine) -> Plan {
     let bytes = problem.len.saturating_mul(problem.element_bytes as u64);
     let written = problem.len.saturating_mul(problem.output_bytes as u64);
-    let two_awake = machine.awake && bytes >= tuning::awake_bytes(machine.cpu, problem.in_place);
+    // Whoever says that one is awake knows the operator.
+    let least = tuning::awake_bytes(machine.cpu, problem.in_place, true);
+    let two_awake = machine.awake && bytes >= least;
     let worth = (bytes / tuning::bytes_per_thread(machine.cpu, problem.in_place, false))
         .max(1 + u64::from(two_awake));
     let tile_bytes = (problem.order().tile() * problem.element_bytes.max(1)) as u64;

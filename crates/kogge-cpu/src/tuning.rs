@@ -38,17 +38,18 @@ pub(crate) const fn one_strip_bytes(cpu: Cpu) -> usize {
     }
 }
 
-/// Input bytes from which a second thread is worth it that is awake, in place or not, where guests [`linger`].
+/// Input bytes from which a second thread is worth it that is awake, in place or not, for exact operators or others, where
+/// guests [`linger`].
 ///
-/// (Two cores have twice the L2, and a mesh's L3 is slow: into another buffer 1.05 to 1.2 times the speed of one thread with 256 KiB,
-/// 1.15 to 1.25 with 512 KiB, 1.4 to 1.9 from 1 MiB, 2.2 to 3 from 2 MiB on; in place 0.9 to 1, 1.02 to 1.15, and 1.1 to 1.5 from 1 MiB
-/// on. If the other CPU is taken both share one, which costs up to a half. On a Zen 4 from 1 MiB 1.1 to 1.6 times, of
-/// 512 KiB, when each thread folded a half, 0.7 to 1.3.)
-pub(crate) const fn awake_bytes(cpu: Cpu, in_place: bool) -> u64 {
+/// (Two cores have twice the L2, and a mesh's L3 is slow: into another buffer 1.05 to 1.4 times the speed of one thread with 256 and
+/// 512 KiB, 1.4 to 1.9 from 1 MiB, 2.2 to 3 from 2 MiB on; in place 0.9 to 1 with 256 KiB, with 512 KiB 1.05 to 1.2 for integers and
+/// 0.9 to 1.05 for floats, 1.1 to 1.5 from 1 MiB on. If the other CPU is taken both share one, which costs up to a half. On a
+/// Zen 4 from 1 MiB 1.1 to 1.6 times, of 512 KiB, when each thread folded a half, 0.7 to 1.3.)
+pub(crate) const fn awake_bytes(cpu: Cpu, in_place: bool, exact: bool) -> u64 {
     match cpu {
         Cpu::Mesh if !in_place => AWAKE_BYTES,
-        Cpu::Mesh => 2 * AWAKE_BYTES,
-        Cpu::Common | Cpu::Zen4 => 1 << 20,
+        Cpu::Mesh if exact => 2 * AWAKE_BYTES,
+        _ => 1 << 20,
     }
 }
 

@@ -29,13 +29,14 @@ pub(crate) struct Call {
 
 impl Call {
     /// Begins a call that reads so many bytes; `None` if nobody need be awake for it.
-    pub(crate) fn begin(bytes: u64, in_place: bool) -> Option<Self> {
+    pub(crate) fn begin(bytes: u64, in_place: bool, exact: bool) -> Option<Self> {
         // Short calls go on at once.
         if bytes < tuning::AWAKE_BYTES {
             return None;
         }
         let cpu = Cpu::detect();
-        if bytes < tuning::awake_bytes(cpu, in_place) { None } else { Self::begin_on(cpu) }
+        let least = tuning::awake_bytes(cpu, in_place, exact);
+        if bytes < least { None } else { Self::begin_on(cpu) }
     }
 
     fn begin_on(cpu: Cpu) -> Option<Self> {
@@ -113,7 +114,7 @@ mod tests {
         sleep(tuning::linger(Cpu::Mesh));
         assert!(!call().awake, "too late");
         assert!(Call::begin_on(Cpu::Common).is_none());
-        assert!(Call::begin(tuning::AWAKE_BYTES - 1, false).is_none());
+        assert!(Call::begin(tuning::AWAKE_BYTES - 1, false, true).is_none());
     }
 
     #[test]
