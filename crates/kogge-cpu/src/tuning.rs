@@ -58,7 +58,7 @@ pub(crate) const AWAKE_BYTES: u64 = 256 << 10;
 
 /// Of so many tiles those that the first of two threads scans, while the other one folds them from behind.
 pub(crate) const fn leaders_share(tiles: u32) -> u32 {
-    (tiles * 5).div_ceil(8)
+    (tiles as u64 * 5).div_ceil(8) as u32
 }
 
 /// How long a thread of the pool stays awake for the next call when it has helped with one. (A library of OpenMP does

@@ -38,5 +38,7 @@ mod staged;
 pub(crate) mod strip;
 pub(crate) mod successive;
 pub(crate) mod tile;
+#[cfg(test)]
+mod trial;
 mod turned;
 pub(crate) mod windows;

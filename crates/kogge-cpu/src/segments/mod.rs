@@ -273,7 +273,7 @@ where
             piece(0);
             return;
         }
-        let done: Vec<_> = many(pieces.count(), OnceLock::new);
+        let done = many(pieces.count(), OnceLock::new);
         pool::each(pieces.count(), 1, &|i| done[i].set(piece(i)).unwrap_or(()));
         let mut end = self.len;
         for done in done.iter().rev().filter_map(OnceLock::get) {

@@ -40,7 +40,7 @@ fn any_number_of_threads(operator: impl Operator<Wide>) {
     let request = Request { init: Some([1, 2, 3]), ..Request::new(&operator) };
     let case = Case::<Wide, Wide, Wide>::new("brackets", &input, &request);
     let (pools, threads, pieces): (&[usize], &[usize], &[usize]) = if cfg!(miri) {
-        (&[2], &[3], &[1])
+        (&[2], &[3, 2], &[1, 2])
     } else {
         (&[1, 2, 3, 9], &[1, 2, 3, 4, 5, 6, 7, 8, 9, 64], &[1, 2, 7, 32, 100])
     };
