@@ -7,7 +7,7 @@ use crate::algorithm::abreast::{Abreast, Sink, Source, Target};
 use crate::algorithm::group::LANES;
 use crate::algorithm::line::ByLines;
 use crate::algorithm::strip::Ahead;
-use crate::arch::stream::{self, Cache, LINE};
+use crate::arch::stream::{Cache, Fence, LINE};
 use crate::arch::{Cpu, Level};
 use crate::descent::Descent;
 use crate::engine::{Request, same};
@@ -322,6 +322,7 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
         lines: &Lines<T, U>,
         descent: &mut Descent<A>,
     ) {
+        let _fence = Fence;
         let only = lines.rows() == 1 && lines.count > LANES && !self.parts.totals_wanted();
         match only && self.init(lines, 0).is_none() {
             true => descent.begin_only(lines.groups()),
@@ -329,7 +330,6 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
         }
         // SAFETY: passed on.
         unsafe { self.scan_rows(lines, 0..lines.rows(), |row| lines.asking(row), descent) };
-        stream::fence();
         // SAFETY: passed on.
         unsafe { self.put_totals(lines, descent) };
     }

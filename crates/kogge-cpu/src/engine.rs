@@ -370,8 +370,9 @@ unsafe fn run_from<I: Io<A>, A: Element, O: Operator<A>>(
     }
     let Request { level, operator, kind, .. } = *request;
     let scan = Scan { level, operator, kind, io, len, accumulator: PhantomData };
-    let (threads, tiles) = (plan.threads, plan.tiles_per_piece.max(1));
-    let by_many = threads > 1 && scan.tiles() > 1;
+    // A plan may be the caller's own.
+    let (threads, tiles) = (plan.threads.min(scan.tiles()), plan.tiles_per_piece.max(1));
+    let by_many = threads > 1;
     let ask = Ask::of((len as u64).saturating_mul(size_of::<I::Element>() as u64), I::STREAM);
     // SAFETY: passed on.
     unsafe {

@@ -69,8 +69,8 @@ pub struct Axis {
 /// # Safety
 ///
 /// Every element the axes reach must be readable at `from` and writable at `to`, by this call
-/// alone; outputs of distinct indices are distinct places. `to` may be `from` if their strides are
-/// equal too (`in_place`), else the two arrays don't overlap.
+/// alone; outputs of distinct indices are distinct places. `to` may be `from` if their strides and the sizes of their
+/// elements are equal too (`in_place`), else the two arrays don't overlap.
 ///
 /// ```
 /// use kogge_core::ops::Sum;
@@ -100,6 +100,7 @@ where
     A: Element<Accumulator = A>,
     O: Operator<A>,
 {
+    debug_assert!(!in_place || size_of::<T>() == size_of::<U>(), "values overwrite other elements");
     let shape = LineShape { line, outer, own: per.is_some(), compact: O::COMPACT };
     let (mut outer, lines) = (numbered(outer), shape.lines());
     per.check(lines, "line(s)")?;

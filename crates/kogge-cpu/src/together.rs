@@ -13,7 +13,7 @@ use crate::algorithm::handover::{Gate, Slot, late, many};
 use crate::algorithm::levels::ROWS_PER_TILE;
 use crate::algorithm::strip::Ahead;
 use crate::arch::Cpu;
-use crate::arch::stream::{self, Cache};
+use crate::arch::stream::{Cache, Fence};
 use crate::columns::{Columns, Lines};
 use crate::descent::Descent;
 use crate::sync::spin;
@@ -107,6 +107,7 @@ where
     ///
     /// As for [`run`](Self::run).
     unsafe fn work(&self) {
+        let _fence = Fence;
         let mut descent = Descent::new();
         self.columns.begin(self.lines, &mut descent);
         let mut piece = self.take();
@@ -132,7 +133,6 @@ where
                 piece = next;
             }
         }
-        stream::fence();
     }
 
     /// Takes the next piece; an empty one if there is none.

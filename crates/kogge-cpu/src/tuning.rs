@@ -72,6 +72,10 @@ pub(crate) const fn linger(cpu: Cpu) -> Duration {
     }
 }
 
+/// How long it stays at most, however often it is invited: it may have come from a `join` of its own, which it goes on with only
+/// then. (The next call asks the pool again, where the thread still looks around for work.)
+pub(crate) const STAY: Duration = Duration::from_millis(2);
+
 /// So many calls that guests were no help with, one after another
 pub(crate) const FAILURES: u32 = 8;
 

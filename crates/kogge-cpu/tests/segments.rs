@@ -333,3 +333,20 @@ fn large_inputs_on_a_pool() {
         assert_eq!(bytes(&got), bytes(&totals), "{threads} threads");
     }
 }
+
+/// In place a piece ends where another thread's begins, and a row begun before it reaches beyond: whose values nobody wants, but
+/// which mustn't be read. Miri tells.
+#[test]
+fn in_place_no_piece_reads_what_belongs_to_another() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let lens = vec![28; if cfg!(miri) { 24 } else { 2_400 }];
+    let input: Vec<f32> = (0..lens.iter().sum()).map(|i: usize| (i % 7) as f32 * 0.3).collect();
+    let request = Request { plan: Some(PIECE), ..Request::new(&Sum) };
+    let (values, totals) = want::<f32, f32, f32, _>(&request, &lens, None, &input);
+    let (mut data, mut got) = (input, vec![0.0; lens.len()]);
+    let per = PerPart { inits: None, totals: Some(&mut got) };
+    pool.install(|| scan_segments_in_place(&request, &by_offsets(&offsets(&lens)), per, &mut data))
+        .unwrap();
+    same_bits("values", &data, &values);
+    same_bits("totals", &got, &totals);
+}

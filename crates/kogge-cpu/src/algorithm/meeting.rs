@@ -10,7 +10,7 @@
 use super::handover::{Owed, Slot, many};
 use super::io::Io;
 use super::tile::{Beside, Scan, through};
-use crate::arch::stream;
+use crate::arch::stream::Fence;
 use crate::{pool, tuning};
 use kogge_core::{Element, Operator, Prefix};
 use std::mem::MaybeUninit;
@@ -78,6 +78,7 @@ impl<'a, I: Io<A>, A: Element, O: Operator<A>> Shared<'a, I, A, O> {
     ///
     /// As for [`run`].
     unsafe fn work(&self) {
+        let _fence = Fence;
         let mut stage = self.scan.stage();
         // SAFETY: passed on.
         unsafe {
@@ -88,7 +89,6 @@ impl<'a, I: Io<A>, A: Element, O: Operator<A>> Shared<'a, I, A, O> {
                 while self.lead_one(&mut prefix, &mut stage) {}
             }
         }
-        stream::fence();
     }
 
     /// Scans the leader's next tile; `false` if there is none.

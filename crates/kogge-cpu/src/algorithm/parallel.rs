@@ -25,7 +25,7 @@ use super::handover::{Gate, Owed, PATIENCE, Slot, late, many};
 use super::io::Io;
 use super::meeting;
 use super::tile::{Beside, Scan, through};
-use crate::arch::stream;
+use crate::arch::stream::Fence;
 use crate::pool;
 use kogge_core::{Element, Operator, Prefix};
 use std::collections::VecDeque;
@@ -115,6 +115,7 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
     ///
     /// As for [`run`].
     unsafe fn work(&self) {
+        let _fence = Fence;
         let mut stage = self.scan.stage();
         let mut prefix = self.prefix.clone();
         // Whether it ended early doesn't matter: the panic that ended it goes on.
@@ -128,7 +129,6 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
                 Some(_) => self.lead(&mut prefix, &mut stage),
             }
         };
-        stream::fence();
     }
 
     /// Scans pieces, each folded beside the one that was scanned so many pieces earlier. `None` as for

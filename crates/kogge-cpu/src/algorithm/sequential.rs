@@ -8,7 +8,7 @@ use super::free::free;
 use super::io::Io;
 use super::tile::{Beside, Scan};
 use crate::arch::Cpu;
-use crate::arch::stream::{self, Cache};
+use crate::arch::stream::{Cache, Fence};
 use crate::tuning;
 use kogge_core::{Element, Operator, Prefix};
 
@@ -24,11 +24,11 @@ pub(crate) unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
     match scan.tiles() {
         0 => init,
         1 => {
+            let _fence = Fence;
             let mut stage = scan.stage();
             // SAFETY: passed on.
             let (tile, _) =
                 unsafe { scan.scan_tile(scan.tile(0), init, Beside::Nothing, &mut stage) };
-            stream::fence();
             Some(scan.through(init, tile))
         }
         _ => {
@@ -49,6 +49,7 @@ pub(crate) unsafe fn resume<I: Io<A>, A: Element, O: Operator<A>>(
     scan: &Scan<'_, I, A, O>,
     prefix: &mut Prefix<A>,
 ) {
+    let _fence = Fence;
     let mut stage = scan.stage();
     let near =
         if const { free::<I::Format, A, O>() } { tuning::L2_BYTES } else { tuning::L3_BYTES };
@@ -64,5 +65,4 @@ pub(crate) unsafe fn resume<I: Io<A>, A: Element, O: Operator<A>>(
         // SAFETY: passed on.
         unsafe { scan.scan_next(prefix, scan.tile(tile), beside.clone(), &mut stage) };
     }
-    stream::fence();
 }

@@ -138,7 +138,7 @@ pub(crate) fn fetch_end(end: *const u8) {
     }
 }
 
-/// Rows on their way past the caches, in whole lines. [`fence`] makes them visible.
+/// Rows on their way past the caches, in whole lines. [`Fence`] makes them visible.
 ///
 /// For rows that don't begin on a line, and whose words aren't turned in registers. A row is put together in L1 and leaves before the next one
 /// comes, but for what it has of its last line. (On a Zen 4, four rows at a time were a fifth slower:
@@ -220,7 +220,7 @@ impl Stream {
     }
 }
 
-/// Copies a run of bytes, the whole lines among them past the caches. [`fence`] makes them visible.
+/// Copies a run of bytes, the whole lines among them past the caches. [`Fence`] makes them visible.
 ///
 /// # Safety
 ///
@@ -262,10 +262,20 @@ pub(super) unsafe fn line(from: *const u8, to: *mut u8) {
     }
 }
 
-/// Orders this thread's non-temporal stores before whatever it does next.
+/// Orders this thread's non-temporal stores before whatever it does when it drops this, if a panic drops it too.
+#[must_use = "what is dropped at once orders nothing that follows"]
+pub(crate) struct Fence;
+
+impl Drop for Fence {
+    #[inline]
+    fn drop(&mut self) {
+        fence();
+    }
+}
+
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline]
-pub(crate) fn fence() {
+fn fence() {
     // SAFETY: SSE is part of x86-64.
     unsafe { core::arch::x86_64::_mm_sfence() }
 }
@@ -303,7 +313,7 @@ pub(super) unsafe fn line(from: *const u8, to: *mut u8) {
 /// Nothing to order: [`line`] uses plain stores here.
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
 #[inline]
-pub(crate) fn fence() {}
+fn fence() {}
 
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
 #[inline(always)]

@@ -121,6 +121,7 @@ pub(super) enum Way {
 /// assert_eq!(plan_lines(&problem, &shape, machine).to_string(), text);
 /// ```
 pub fn plan_lines(problem: &Problem, shape: &LineShape<'_>, machine: Machine) -> LinePlan {
+    let machine = Machine { threads: machine.threads.max(1), ..machine };
     let (lines, len) = (shape.lines(), shape.line.len);
     if lines == 0 || len == 0 {
         return LinePlan::Nothing;

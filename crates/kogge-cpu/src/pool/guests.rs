@@ -4,25 +4,40 @@
 //! takes longer than to scan what fits in a cache. Here the caller begins at once, and what it is done
 //! with before a thread of the pool wakes up is done by the caller alone: guests go through a gate, which
 //! it closes when it is done. Guests that linger from a call before ([`lobby`](super::lobby)) come at once.
+//!
+//! A pool that is busy with other things isn't asked again and again: nobody waits for invitations that nobody takes.
 
 use super::{lobby, succession};
 use crate::algorithm::handover::Gate;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
+
+/// Jobs of the pool that are invitations and haven't begun.
+static ASKED: AtomicUsize = AtomicUsize::new(0);
+
+/// Asks for so many threads of the pool, but for no more in all than it has.
+fn ask(house: &Arc<House>, guests: usize) {
+    let free = rayon::current_num_threads().saturating_sub(ASKED.load(Ordering::Relaxed));
+    for _ in 0..guests.min(free) {
+        let house = Arc::clone(house);
+        ASKED.fetch_add(1, Ordering::Relaxed);
+        rayon::spawn(move || {
+            ASKED.fetch_sub(1, Ordering::Relaxed);
+            lobby::visit(house);
+        });
+    }
+}
 
 /// Calls `task` here, and on up to so many threads of the global pool meanwhile.
 pub(super) fn with(guests: usize, task: &(dyn Fn() + Sync)) {
     let start = Instant::now();
     let house = Arc::new(House::of(task));
-    let there = lobby::invite(&house, guests);
-    for _ in there..guests {
-        let house = Arc::clone(&house);
-        rayon::spawn(move || lobby::visit(house));
-    }
     let host = Host(&house.gate);
+    let there = lobby::invite(&house, guests);
+    ask(&house, guests - there);
     task();
     let worked = start.elapsed();
     drop(host);
@@ -93,7 +108,6 @@ impl Drop for Host<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     use std::thread::{self, yield_now};
 
     #[test]
@@ -138,6 +152,19 @@ mod tests {
         // After that all guests have come.
         meet().store(true, Ordering::Relaxed);
         assert_eq!(calls.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn a_busy_pool_is_not_asked_again_and_again() {
+        let leave = meet();
+        let mut most = 0;
+        for _ in 0..100 {
+            with(3, &|| ());
+            most = most.max(ASKED.load(Ordering::Relaxed));
+        }
+        leave.store(true, Ordering::Relaxed);
+        // Calls of other tests may have found room at the same moment.
+        assert!(most < 2 * rayon::current_num_threads() + 3, "{most} invitations wait");
     }
 
     /// What each call's task borrows is gone after it, and the next one's guests may linger from before.

@@ -2,10 +2,11 @@
 //! about as long as to scan what fits in its L2.
 //!
 //! A guest that stays is a job of the pool. It does what else the pool has to do, and then leaves, as it does when
-//! nobody has invited it for [`tuning::linger`]. A caller hands its invitation over without the pool, which would wake
-//! another thread besides.
+//! nobody has invited it for [`tuning::linger`], or when it has been there for [`tuning::STAY`]. A caller hands its invitation
+//! over without the pool, which would wake another thread besides.
 //!
-//! A thread that waits in a `join` of its own, and takes the invitation meanwhile, goes on by so much later at most.
+//! A thread that waits in a `join` of its own, and takes the invitation meanwhile, goes on by [`tuning::STAY`] later at most, and
+//! the task that it is at then.
 
 use super::guests::House;
 use crate::{Cpu, tuning};
@@ -35,7 +36,16 @@ pub(super) fn invite(house: &Arc<House>, guests: usize) -> usize {
 pub(super) fn visit(house: Arc<House>) {
     // Miri sees guests that linger, whatever CPU it says that it is.
     let cpu = if cfg!(miri) { Cpu::Mesh } else { Cpu::detect() };
-    LOBBY.visit(house, tuning::linger(cpu));
+    LOBBY.visit(house, Patience { idle: tuning::linger(cpu), all: tuning::STAY });
+}
+
+/// How long a guest stays.
+#[derive(Clone, Copy)]
+struct Patience {
+    /// While nobody invites it.
+    idle: Duration,
+    /// In all: after that it takes no invitation any more.
+    all: Duration,
 }
 
 /// Guests that wait, and their invitations.
@@ -68,22 +78,26 @@ impl Lobby {
 
     /// Visits a house and lingers for so long, unless this thread lingers already, in the midst of which it found the
     /// invitation among the pool's jobs, or is the pool's only one.
-    fn visit(&self, house: Arc<House>, patience: Duration) {
-        if patience.is_zero() || rayon::current_num_threads() < 2 || LINGERS.replace(true) {
+    fn visit(&self, house: Arc<House>, patience: Patience) {
+        if patience.idle.is_zero() || rayon::current_num_threads() < 2 || LINGERS.replace(true) {
             return house.visit(|| ());
         }
         self.linger(house, patience);
         LINGERS.set(false);
     }
 
-    /// Visits a house, and others from then on, until there is something else to do or nobody invites for so long.
-    fn linger(&self, house: Arc<House>, patience: Duration) {
+    /// Visits a house, and others from then on, until there is something else to do or its patience ends.
+    fn linger(&self, house: Arc<House>, patience: Patience) {
+        let last = Instant::now() + patience.all;
         let mut next = Some(house);
         while let Some(house) = next {
+            if Instant::now() >= last {
+                return house.visit(|| ());
+            }
             // In the lobby before it leaves the house: there the host's next call finds it.
             house.visit(|| self.enter());
             drop(house);
-            let end = Instant::now() + patience;
+            let end = last.min(Instant::now() + patience.idle);
             while self.posted.load(Ordering::Relaxed) == 0
                 && rayon::yield_now() == Some(rayon::Yield::Idle)
                 && Instant::now() < end
@@ -131,7 +145,8 @@ mod tests {
     use std::sync::mpsc::channel;
 
     /// Longer than any test.
-    const FOREVER: Duration = Duration::from_secs(3600);
+    const FOREVER: Patience =
+        Patience { idle: Duration::from_secs(3600), all: Duration::from_secs(3600) };
     /// Nothing here takes as long, unless it never ends.
     const LONG: Duration = Duration::from_secs(60);
 
@@ -171,16 +186,37 @@ mod tests {
 
     #[test]
     fn nobody_lingers_for_longer_than_it_should() {
-        let (lobby, pool, patience) = (lobby(), pool(2), Duration::from_millis(5));
+        let (lobby, pool, idle) = (lobby(), pool(2), Duration::from_millis(5));
+        for patience in [Patience { idle, ..FOREVER }, Patience { all: idle, ..FOREVER }] {
+            let (send, receive) = channel();
+            pool.spawn(move || {
+                let start = Instant::now();
+                lobby.visit(nothing(), patience);
+                send.send(start.elapsed()).unwrap();
+            });
+            let took = receive.recv_timeout(LONG).expect("an end");
+            assert!(took >= idle, "it lingers");
+            assert_eq!(lobby.lock().guests, 0);
+        }
+    }
+
+    /// Its thread may have a `join` to go on with.
+    #[test]
+    fn who_is_invited_again_and_again_goes_in_the_end() {
+        let (lobby, pool, all) = (lobby(), pool(2), Duration::from_millis(5));
         let (send, receive) = channel();
         pool.spawn(move || {
-            let start = Instant::now();
-            lobby.visit(nothing(), patience);
-            send.send(start.elapsed()).unwrap();
+            lobby.visit(nothing(), Patience { all, ..FOREVER });
+            send.send(()).unwrap();
         });
-        let took = receive.recv_timeout(LONG).expect("an end");
-        assert!(took >= patience, "it lingers");
+        let start = Instant::now();
+        while receive.try_recv().is_err() {
+            assert!(start.elapsed() < LONG, "it stays as long as it is invited");
+            lobby.invite(&nothing(), 1);
+            thread::yield_now();
+        }
         assert_eq!(lobby.lock().guests, 0);
+        assert_eq!(lobby.lock().invitations.len(), 0);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::{Done, Job};
 use crate::algorithm::cut::{Chunks, Cut, PLACES, WORDS};
 use crate::algorithm::segmented::{self, MOST, Segmented};
 use crate::algorithm::windows::{self, Windows, stage_bytes};
-use crate::arch::stream;
+use crate::arch::stream::Fence;
 use crate::arch::{CHUNKS, Words, Work};
 use crate::descent::Room;
 use crate::engine::same;
@@ -60,6 +60,7 @@ where
         let Some(first) = starts.next_below(end) else {
             return Done { first: None, long: None };
         };
+        let _fence = Fence;
         let mut mask = Mask::new(first, end);
         let mut crowd = Crowd::new(self);
         let known = end.saturating_sub(const { Order::of::<T>().chunk() });
@@ -93,7 +94,6 @@ where
         };
         // SAFETY: passed on.
         unsafe { crowd.finish() };
-        stream::fence();
         Done { first: Some(first), long }
     }
 }
@@ -119,6 +119,7 @@ where
         let first = Some(at);
         let known = end.saturating_sub(const { Order::of::<T>().chunk() });
         let by_windows = fill_windows::<T>(len);
+        let _fence = Fence;
         let mut crowd = Crowd::new(self);
         let mut mask = Mask::every(len);
         let (most, mut cut) = (MOST / len * len, 0);
@@ -143,7 +144,6 @@ where
         }
         // SAFETY: passed on.
         unsafe { crowd.finish() };
-        stream::fence();
         Done { first, long: None }
     }
 }

@@ -4,8 +4,8 @@
 use super::starts::{Segments, Starts};
 use super::{Done, Job};
 use crate::algorithm::headed::{Headed, WORD, WORDS, headed};
-use crate::arch::stream::LINE;
-use crate::arch::{Words, Work, stream};
+use crate::arch::stream::{Fence, LINE};
+use crate::arch::{Words, Work};
 use crate::engine::same;
 use kogge_core::{Accumulate, Direction, Element, Operator};
 use std::ops::Range;
@@ -45,9 +45,9 @@ where
                 (last, Some((last, 0)))
             }
         };
+        let _fence = Fence;
         // SAFETY: passed on; the segments that start here end there.
         unsafe { self.to_end(starts, first..end) };
-        stream::fence();
         Done { first: Some(first), long }
     }
 

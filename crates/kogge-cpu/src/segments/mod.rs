@@ -24,7 +24,8 @@ pub use starts::{
 use crate::algorithm::asking::Wanted;
 use crate::algorithm::handover::many;
 use crate::algorithm::{self, windows};
-use crate::arch::{Words, Work, stream};
+use crate::arch::stream::Fence;
+use crate::arch::{Words, Work};
 use crate::engine::{Request, scan_raw};
 use crate::parts::{Parts, PerPart};
 use crate::plan::{Machine, Plan, plan};
@@ -311,6 +312,7 @@ where
         let Some(first) = starts.next_below(places.end) else {
             return Done { first: None, long: None };
         };
+        let _fence = Fence;
         let mut bounds = [first; BATCH + 1];
         let mut batches = Batches::new(self, number);
         let mut count = 0;
@@ -341,7 +343,6 @@ where
         };
         // SAFETY: passed on.
         unsafe { batches.finish() };
-        stream::fence();
         Done { first: Some(first), long }
     }
 

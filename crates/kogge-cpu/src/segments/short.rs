@@ -226,16 +226,18 @@ where
         number: usize,
     ) {
         let Job { request, from, to, in_place, .. } = *self.job;
-        // SAFETY: the segment's places are in bounds. Out of place, what is behind it up to the
-        // end of the batch is this thread's, and written after it.
+        // SAFETY: the segment's places are in bounds. What is behind it up to the end of the batch is this thread's, and
+        // written after it; what is behind that may be written by others in place.
         unsafe {
             let (from, to) = (from.add(start), to.add(start));
             let folded = self.job.parts.totals_wanted();
             if const { !O::COMPACT } && same::<T, U, A>() && request.direction == Direction::Forward
             {
-                let readable = self.job.len - start;
-                let end = self.bounds[self.bounds.len() - 1];
-                let writable = if in_place { len } else { end - start };
+                let end = self.bounds[self.bounds.len() - 1] - start;
+                let (readable, writable) = match in_place {
+                    true => (end, len),
+                    false => (self.job.len - start, end),
+                };
                 let (from, to) = (from.cast(), to.cast());
                 self.part::<W32, W64>(Part { from, to, len, readable, writable, folded }, number);
             } else {

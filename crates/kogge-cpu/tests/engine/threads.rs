@@ -64,8 +64,8 @@ fn absurd_plans() {
     let input = wide(if cfg!(miri) { TILE + 1 } else { 2 * TILE + 1 });
     let request = Request::new(&operator);
     let case = Case::<Wide, Wide, Wide>::new("brackets", &input, &request);
-    let plans = [(0, 0), (3, usize::MAX / 2), (3, 0), (2, usize::MAX)];
-    for &(threads, tiles_per_piece) in &plans[..if cfg!(miri) { 2 } else { 4 }] {
+    let plans = [(0, 0), (3, usize::MAX / 2), (3, 0), (2, usize::MAX), (usize::MAX, 1)];
+    for &(threads, tiles_per_piece) in &plans[..if cfg!(miri) { 2 } else { 5 }] {
         let plan = Some(Plan { threads, tiles_per_piece, stream: threads == 3 });
         case.check(&Request { plan, ..request });
     }

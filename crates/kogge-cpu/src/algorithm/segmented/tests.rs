@@ -54,6 +54,7 @@ impl<A: Element + Accumulate<A> + PartialEq + Debug, O: Operator<A>> Case<'_, A,
                 output.extend(self.input);
                 let to = output[begun..].as_mut_ptr();
                 let input: Box<[A]> = self.input.into();
+                let fence = crate::arch::stream::Fence;
                 let mut out = Outlet::new(stage.of::<u8>(STAGE_BYTES), to.cast(), stream);
                 let places = self.start..at;
                 let done = level.run(Segmented::<A, A, O> {
@@ -75,7 +76,7 @@ impl<A: Element + Accumulate<A> + PartialEq + Debug, O: Operator<A>> Case<'_, A,
                 });
                 // SAFETY: the values are this call's.
                 unsafe { out.finish() };
-                crate::arch::stream::fence();
+                drop(fence);
                 if done {
                     let (name, Self { kind, init, lens, .. }) = (level.name(), self);
                     assert!(output[begun..] == want, "{name}, {kind:?}, {init:?}, {lens:?}");
