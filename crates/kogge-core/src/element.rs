@@ -14,7 +14,9 @@ use std::marker::PhantomData;
 /// Implemented for `i8`…`i64`, `u8`…`u64`, `f16`, `bf16`, `f32`, `f64`, arrays, and by
 /// [`element!`](macro@crate::element) (or `#[derive(kogge::Element)]`) for `repr(C)` structs.
 ///
-/// The size of the element fixes the [`Order`](crate::Order) of combination.
+/// The size of the element fixes the [`Order`](crate::Order) of combination, and so the bits of a result: `usize` and `isize`,
+/// whose size is the machine's, are none. Where they have 64 bits, `bytemuck::cast_slice::<usize, u64>` makes elements of them
+/// without a copy.
 ///
 /// ```
 /// use kogge_core::{Element, Order, f16};
@@ -28,6 +30,11 @@ use std::marker::PhantomData;
 /// assert_eq!(Order::of::<Point>().chunk(), 2);
 /// assert_eq!(size_of::<<f16 as Element>::Accumulator>(), 4);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no element that kogge scans",
+    note = "elements are `i8` to `i64`, `u8` to `u64`, `f16`, `bf16`, `f32`, `f64`, arrays of them, and `repr(C)` structs with `#[derive(Element)]`",
+    note = "`usize` and `isize` are none, as their size is the machine's: `bytemuck::cast_slice::<usize, u64>` makes `u64` of them"
+)]
 pub trait Element: Pod + Send + Sync {
     /// What partial results are held in: `f32` for `f16` and `bf16`, else the type itself.
     type Accumulator: Element;
@@ -38,6 +45,8 @@ pub trait Element: Pod + Send + Sync {
 ///
 /// `widen` is exact. `narrow` rounds floats to nearest even and wraps integers around; from a float
 /// to an integer it truncates and saturates, and NaN becomes 0.
+///
+/// Neither waits for another thread: an engine's threads may wait for one that calls them.
 ///
 /// ```
 /// use kogge_core::Accumulate;

@@ -5,6 +5,7 @@
 //! operand always comes before the right one in the sequence.
 
 use crate::{Element, Kind, loops};
+use std::fmt;
 
 /// An associative operator on accumulators of type `A`.
 ///
@@ -38,7 +39,7 @@ pub trait Operator<A: Element>: Sync {
     /// order and begin with the identity. `false` is always right.
     const COMMUTATIVE: bool = false;
 
-    /// Whether `combine` waits for no other thread: takes no lock and runs nothing on a thread pool.
+    /// Whether `combine` and `identity` wait for no other thread: take no lock and run nothing on a thread pool.
     /// Engines may then have threads wait for one that is combining. `false` is always right.
     const NONBLOCKING: bool = false;
 
@@ -157,10 +158,18 @@ impl<A: Element, O: Operator<A>> Operator<A> for Compact<O> {
 /// assert_eq!(limits.upper.combine(3.0, 7.0), 3.0);
 /// assert_eq!(limits.upper.identity(), f64::INFINITY);
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
+#[must_use = "an operator does nothing by itself"]
 pub struct FnOperator<A, F> {
     identity: A,
     combine: F,
+}
+
+/// Without the closure, which has no name.
+impl<A: fmt::Debug, F> fmt::Debug for FnOperator<A, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FnOperator").field("identity", &self.identity).finish_non_exhaustive()
+    }
 }
 
 /// The operator with this `identity` whose `combine` is a closure.
@@ -170,6 +179,7 @@ pub struct FnOperator<A, F> {
 ///
 /// let longest = from_fn(0u32, |left: u32, right: u32| left.max(right));
 /// assert_eq!(longest.combine(3, 7), 7);
+/// assert_eq!(format!("{longest:?}"), "FnOperator { identity: 0, .. }");
 /// ```
 pub fn from_fn<A, F>(identity: A, combine: F) -> FnOperator<A, F>
 where

@@ -68,9 +68,9 @@ impl<T: Element> Buffer<T> {
     ///
     /// # Errors
     ///
-    /// [`Error::Length`] if the lengths differ, or what the driver says.
+    /// [`Error::Invalid`] if the lengths differ, or what the driver says.
     pub fn write(&mut self, data: &[T]) -> Result<(), Error> {
-        self.check(data.len())?;
+        equal(data.len(), self.len)?;
         let bytes = bytemuck::cast_slice::<T, u8>(data);
         self.stream.context().bind_to_thread()?;
         // SAFETY: the memory has this length; the slice lives until the copy is done.
@@ -85,9 +85,9 @@ impl<T: Element> Buffer<T> {
     ///
     /// # Errors
     ///
-    /// [`Error::Length`] if the lengths differ, or what the driver says.
+    /// [`Error::Invalid`] if the lengths differ, or what the driver says.
     pub fn read_into(&self, data: &mut [T]) -> Result<(), Error> {
-        self.check(data.len())?;
+        equal(self.len, data.len())?;
         let bytes = bytemuck::cast_slice_mut::<T, u8>(data);
         self.stream.context().bind_to_thread()?;
         // SAFETY: the memory has this length; the slice lives until the copy is done.
@@ -108,14 +108,14 @@ impl<T: Element> Buffer<T> {
         self.read_into(&mut data)?;
         Ok(data)
     }
+}
 
-    fn check(&self, len: usize) -> Result<(), Error> {
-        if len == self.len {
-            return Ok(());
-        }
-        let (prepared, len) = (self.len as u64, len as u64);
-        Err(Error::Length { prepared, input: len, output: len })
+/// Whether what is copied and its place have the same length.
+fn equal(input: usize, output: usize) -> Result<(), Error> {
+    if input == output {
+        return Ok(());
     }
+    Err(kogge_core::Error::LengthMismatch { input, output }.into())
 }
 
 impl<T, U, A> Scan<T, U, A>

@@ -98,6 +98,7 @@ where
 /// # Ok::<_, kogge::Error>(())
 /// ```
 #[derive(Debug)]
+#[must_use = "nothing is scanned until it is applied to data"]
 pub struct LineScan<'a, T: Element, O, A> {
     pub(crate) scan: &'a Scan<T, O, A>,
     pub(crate) axis: usize,

@@ -11,6 +11,7 @@ use crate::{Accumulate, Element, Error, Operator, Scan};
 ///
 /// assert_eq!(inclusive_scan(&[3, 1, 4, 1, 5], Sum), [3, 4, 8, 9, 14]);
 /// ```
+#[must_use = "it scans into a new vector; `inclusive_scan_in_place` changes its argument"]
 pub fn inclusive_scan<T, O>(input: &[T], operator: O) -> Vec<T>
 where
     T: Element + Accumulate<<T as Element>::Accumulator>,
@@ -19,7 +20,7 @@ where
     Scan::new(operator).scan(input)
 }
 
-/// Combines each element with all before it, into a slice of the same length; gives the total.
+/// Combines each element with all before it, into a slice of the same length; gives the total. O(n) work.
 ///
 /// # Errors
 ///
@@ -46,7 +47,7 @@ where
     Scan::new(operator).scan_into(input, output)
 }
 
-/// Combines each element with all before it, in place; gives the total.
+/// Combines each element with all before it, in place; gives the total. O(n) work.
 ///
 /// ```
 /// use kogge::{inclusive_scan_in_place, ops::Min};
@@ -63,10 +64,11 @@ where
     Scan::new(operator).scan_in_place(data)
 }
 
-/// Combines all elements before each, into a new vector; the first value is the identity.
+/// Combines all elements before each, into a new vector; the first value is the identity. Of sums of floats that is `-0.0`: where
+/// the sign is seen, [`Scan::init`] with `0.0` begins with that.
 ///
 /// `out[i] = input[0] ∘ … ∘ input[i - 1]`. For operators that round, `out[i]` need not have the
-/// bits of the inclusive scan's value at `i - 1`: see [`Order`](crate::Order).
+/// bits of the inclusive scan's value at `i - 1`: see [`Order`](crate::Order). O(n) work.
 ///
 /// ```
 /// use kogge::{exclusive_scan, ops::Sum};
@@ -75,6 +77,7 @@ where
 /// let offsets = exclusive_scan(&lengths, Sum);
 /// assert_eq!(offsets, [0, 3, 3, 5]);
 /// ```
+#[must_use = "it scans into a new vector; `exclusive_scan_in_place` changes its argument"]
 pub fn exclusive_scan<T, O>(input: &[T], operator: O) -> Vec<T>
 where
     T: Element + Accumulate<<T as Element>::Accumulator>,
@@ -83,7 +86,7 @@ where
     Scan::new(operator).exclusive().scan(input)
 }
 
-/// Combines all elements before each, into a slice of the same length; gives the total.
+/// Combines all elements before each, into a slice of the same length; gives the total. O(n) work.
 ///
 /// # Errors
 ///
@@ -109,7 +112,7 @@ where
     Scan::new(operator).exclusive().scan_into(input, output)
 }
 
-/// Combines all elements before each, in place; gives the total.
+/// Combines all elements before each, in place; gives the total. O(n) work.
 ///
 /// ```
 /// use kogge::{exclusive_scan_in_place, ops::Sum};

@@ -13,6 +13,7 @@ use crate::Error;
 /// assert_eq!(columns.strides, [1, 3]);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "a layout only says where elements lie"]
 pub struct Layout {
     /// Elements along each axis.
     pub shape: Vec<usize>,

@@ -74,8 +74,8 @@ pub use gpu::{
 };
 pub use kogge_core::{
     Accumulate, Compact, Direction, Element, Error, FnOperator, Kind, Ladder, Number, Operator,
-    Order, OrderedNumber, Stepper, bf16, bytemuck, device, element, f16, from_fn, operator, ops,
-    reference,
+    Order, OrderedNumber, Prefix, Stepper, bf16, bytemuck, device, element, f16, from_fn, operator,
+    ops, reference,
 };
 pub use kogge_cpu::{Key, Offset, Segments, by_heads, by_key, by_offsets};
 

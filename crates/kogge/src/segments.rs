@@ -47,6 +47,7 @@ where
 /// # Ok::<_, kogge::Error>(())
 /// ```
 #[derive(Debug)]
+#[must_use = "nothing is scanned until it is applied to data"]
 pub struct SegmentScan<'a, T: Element, O, A, S> {
     scan: &'a Scan<T, O, A>,
     segments: S,
@@ -125,6 +126,26 @@ where
     /// ```
     pub fn scan(self, input: &[T]) -> Result<Vec<T>, Error> {
         let mut output = vec![T::zeroed(); input.len()];
+        self.scan_into(input, &mut output)?;
+        Ok(output)
+    }
+
+    /// Scans into a new vector of any type that holds the accumulator.
+    ///
+    /// # Errors
+    ///
+    /// As for [`scan_into`](Self::scan_into).
+    ///
+    /// ```
+    /// use kogge::{Scan, by_key, ops::Sum};
+    ///
+    /// let (days, counts) = (["mon", "mon", "tue"], [200u8, 100, 50]);
+    /// let scan = Scan::new(Sum).accumulate::<u32>();
+    /// assert_eq!(scan.segments(by_key(&days)).scan_as::<u32>(&counts)?, [200, 300, 50]);
+    /// # Ok::<_, kogge::Error>(())
+    /// ```
+    pub fn scan_as<U: Accumulate<A>>(self, input: &[T]) -> Result<Vec<U>, Error> {
+        let mut output = vec![U::zeroed(); input.len()];
         self.scan_into(input, &mut output)?;
         Ok(output)
     }

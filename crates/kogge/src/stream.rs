@@ -30,6 +30,7 @@ use std::ops::Range;
 /// # Ok::<_, kogge::Error>(())
 /// ```
 #[derive(Clone, Debug)]
+#[must_use = "nothing is scanned until pieces are pushed"]
 pub struct Stream<T: Element, O, A> {
     operator: O,
     kind: Kind,

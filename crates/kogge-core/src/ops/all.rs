@@ -6,7 +6,7 @@ use crate::operator;
 /// 1 if all of the values are non-zero, else 0.
 ///
 /// Any non-zero integer is true. Values that were combined are 0 or 1; a first element passes
-/// through as it is.
+/// through as it is, so the identity is one of 0 and 1 alone.
 ///
 /// ```
 /// use kogge_core::{Kind, Order, ops::All, reference};

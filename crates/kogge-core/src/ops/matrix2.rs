@@ -28,7 +28,8 @@ pub struct Matrix2<T> {
 
 /// The matrix product, left times right. Not commutative; integers wrap.
 ///
-/// Each entry is `row[0]·column[0] + row[1]·column[1]`, rounded after every operation.
+/// Each entry is `row[0]·column[0] + row[1]·column[1]`, rounded after every operation. The identity is one beside
+/// finite entries: ∞ times zero is no number. Engines never combine with it; give no initial value rather than that one.
 ///
 /// ```
 /// use kogge_core::ops::{MatMul, Matrix2};

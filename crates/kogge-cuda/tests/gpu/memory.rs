@@ -77,7 +77,7 @@ fn buffers_on_any_stream() {
         let mut data = from;
         scan.run_buffer_in_place(&mut workspace, &mut data, None).expect("a scan");
         assert!(data.read().expect("a copy") == read);
-        assert!(matches!(data.write(&input[1..]), Err(Error::Length { .. })));
+        assert!(matches!(data.write(&input[1..]), Err(Error::Invalid(_))));
         let mut short = Buffer::zeroed(&stream, 5).expect("memory");
         let refused = scan.run_buffers(&mut workspace, &data, &mut short, None, None);
         assert!(matches!(refused, Err(Error::Length { .. })));

@@ -1,6 +1,6 @@
 //! Scans of whole buffers.
 
-use super::{Buffer, Device, DeviceError, Shape};
+use super::{Buffer, Device, DeviceError, Shape, equal};
 use crate::{Accumulate, Element, Scan};
 use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use std::sync::Arc;
@@ -51,13 +51,14 @@ where
     ///
     /// # Errors
     ///
-    /// [`DeviceError::Length`] if the lengths differ; else as [`scan_buffer`](Self::scan_buffer).
+    /// [`DeviceError::Invalid`] if the lengths differ; else as [`scan_buffer`](Self::scan_buffer).
     pub fn scan_buffer_into<U: DeviceElement + Accumulate<A>>(
         &self,
         device: &Device,
         input: &Buffer<T>,
         output: &mut Buffer<U>,
     ) -> Result<(), DeviceError> {
+        equal(input.len(), output.len())?;
         let prepared = device.flat(self, input.len())?;
         prepared.run_buffers(&mut device.workspace(), input, output, self.init, None)
     }
@@ -73,6 +74,7 @@ where
         input: &Buffer<T>,
         output: &mut Buffer<U>,
     ) -> Result<A, DeviceError> {
+        equal(input.len(), output.len())?;
         let prepared = device.flat(self, input.len())?;
         let (mut total, mut value) = (device.zeros(1)?, [A::zeroed()]);
         let mut workspace = device.workspace();
@@ -120,6 +122,7 @@ where
         input: &[T],
         output: &mut [U],
     ) -> Result<A, DeviceError> {
+        equal(input.len(), output.len())?;
         let prepared = device.flat(self, input.len())?;
         prepared.run_host(&mut device.workspace(), input, output, self.init)
     }

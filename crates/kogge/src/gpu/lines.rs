@@ -46,6 +46,7 @@ where
 /// # Ok::<_, DeviceError>(())
 /// ```
 #[derive(Debug)]
+#[must_use = "nothing is scanned until it is applied to data"]
 pub struct BufferLineScan<'a, T: Element, O, A> {
     scan: &'a Scan<T, O, A>,
     axis: usize,

@@ -1,6 +1,6 @@
 //! Scans of segments that lie one after another in a buffer.
 
-use super::{Buffer, Device, DeviceError, PerPart, Shape};
+use super::{Buffer, Device, DeviceError, PerPart, Shape, equal};
 use crate::{Accumulate, Element, Error, Scan, bf16, f16};
 use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use kogge_cuda::cudarc::driver::CudaStream;
@@ -123,6 +123,7 @@ where
 /// # Ok::<_, DeviceError>(())
 /// ```
 #[derive(Debug)]
+#[must_use = "nothing is scanned until it is applied to data"]
 pub struct BufferSegmentScan<'a, T: Element, O, A> {
     scan: &'a Scan<T, O, A>,
     segments: BufferSegments<'a>,
@@ -161,10 +162,7 @@ where
         input: &Buffer<T>,
         output: &mut Buffer<U>,
     ) -> Result<(), DeviceError> {
-        if input.len() != output.len() {
-            let (input, output) = (input.len(), output.len());
-            return Err(Error::LengthMismatch { input, output }.into());
-        }
+        equal(input.len(), output.len())?;
         let streams = [input.stream(), output.stream()];
         // SAFETY: the buffers have the same length; the output is borrowed exclusively, so it isn't the
         // input.
