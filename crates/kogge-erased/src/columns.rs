@@ -44,6 +44,7 @@ pub const fn exact<R: Recipe>() -> bool {
 impl<R: Recipe> Columns<R> {
     /// The scan before the first row of `width` lines.
     pub fn new(recipe: &R, spec: &Spec, width: usize) -> Self {
+        assert!(width > 0, "no lines");
         let init = spec.init.as_deref().map(R::init);
         Self {
             operator: recipe.operator(),
@@ -76,6 +77,7 @@ impl<R: Recipe> Columns<R> {
 
     /// Scans rows of elements in place.
     fn scan(&mut self, rows: &mut [R::Element]) -> Result<(), Error> {
+        assert!(rows.len().is_multiple_of(self.width), "a part of a row");
         match &mut self.state {
             State::Totals(before) => {
                 let layout = Layout::row_major(&[rows.len() / self.width, self.width]);

@@ -30,6 +30,8 @@ mod op;
 mod pointer;
 mod recipe;
 mod share;
+#[cfg(test)]
+mod tests;
 
 pub use dtype::Dtype;
 pub use kogge::{Direction, Error, Kind, bf16, bytemuck, f16};
@@ -50,6 +52,8 @@ pub struct Spec {
 ///
 /// Of a reversed scan the last piece comes first; inside a piece elements keep their order. At each
 /// of a piece's `starts`, which rise and may be equal, a new run begins, which is scanned by itself.
+///
+/// Bytes are whole elements, aligned as their types are, and an output has as many as the input: else calls panic.
 pub trait LineScan: Send {
     /// Scans the next piece in place. Only where [`Spec::in_place`].
     fn scan_in_place(&mut self, starts: &[usize], data: &mut [u8]) -> Result<(), Error>;
@@ -83,6 +87,8 @@ pub trait LineScan: Send {
 }
 
 /// A scan of many lines side by side, some rows of all lines at a time.
+///
+/// Bytes are whole rows of elements, aligned as their types are, and an output has as many as the input: else calls panic.
 pub trait ColumnsScan: Send {
     /// Scans the next rows; `first` is the place of the first of them along the lines. Of a reversed
     /// scan the last rows come first.
@@ -169,6 +175,10 @@ impl Spec {
     }
 
     /// A scan of `width` sequences side by side.
+    ///
+    /// # Panics
+    ///
+    /// If there are none.
     pub fn columns(&self, width: usize) -> Box<dyn ColumnsScan> {
         dispatch::recipe(self).columns(self, width)
     }

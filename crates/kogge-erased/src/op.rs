@@ -194,8 +194,9 @@ impl Op {
                 format!("affine recurrences of {element} accumulate in {natural}"),
                 format!("use --dtype {asked}"),
             )),
+            // One of the elements, whatever they are compared in.
+            (Self::Min | Self::Max | Self::LastValid, true) | (_, false) => Ok(natural),
             (_, true) => Ok(asked),
-            (_, false) => Ok(natural),
         }
     }
 }
