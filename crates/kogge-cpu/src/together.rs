@@ -19,12 +19,8 @@ use crate::descent::Descent;
 use crate::sync::spin;
 use crate::{pool, tuning};
 use kogge_core::{Accumulate, Element, Operator, Order};
-use std::hint::spin_loop;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// How often a late total is looked for before it is computed: some tens of microseconds.
-const PATIENCE: usize = 1 << 10;
 
 /// Bytes of a piece that is asked for into L2 alone at most, where that is worth it: it is asked for a piece ahead. (On a
 /// mesh, rows of 500 KiB are a tenth slower so, those of 256 KiB 3 % faster.)
@@ -197,12 +193,7 @@ where
         let first = descent.rows();
         let slots = self.slots(first);
         for (g, slot) in slots.iter().enumerate() {
-            let mut patience = PATIENCE;
-            while slot.get().is_none() && patience > 0 {
-                spin_loop();
-                patience -= 1;
-            }
-            if slot.get().is_none() {
+            if slot.soon().is_none() {
                 // SAFETY: out of place nobody writes the input; in place `late` keeps the gate open.
                 late(slot, self.gate(first), || unsafe {
                     let folds = self.folds(first, descent);

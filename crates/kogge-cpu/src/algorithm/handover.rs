@@ -14,7 +14,7 @@ use std::mem::MaybeUninit;
 
 /// How often a late total is looked for before it is computed, or waited for otherwise: some tens of microseconds, a few
 /// times what folding a tile takes.
-pub(super) const PATIENCE: usize = 1 << 10;
+const PATIENCE: usize = 1 << 10;
 
 /// So many slots or gates, or whatever else. By a function that knows nothing of operators: else a dozen of the standard
 /// library's would be compiled anew for each of them.
@@ -69,15 +69,20 @@ impl<A: Copy> Slot<A> {
         let _ = self.state.compare_exchange(EMPTY, ABANDONED, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// The value, once it is there, which is soon; `None` if it never comes.
-    pub(super) fn await_soon(&self) -> Option<A> {
+    /// The value, if it is there within [`PATIENCE`].
+    pub(crate) fn soon(&self) -> Option<A> {
         for _ in 0..PATIENCE {
             if let Some(value) = self.get() {
                 return Some(value);
             }
             std::hint::spin_loop();
         }
-        self.wait()
+        None
+    }
+
+    /// The value, once it is there, which is soon; `None` if it never comes.
+    pub(super) fn await_soon(&self) -> Option<A> {
+        self.soon().or_else(|| self.wait())
     }
 
     /// The value, once it is there; `None` if it never comes.

@@ -174,7 +174,7 @@ pub(super) fn set_vectors<H: Words, const W: usize>(
 /// `A` must be `W` words of `H` in size.
 #[inline(always)]
 pub(super) unsafe fn last<H: Words, A: Element, const W: usize>(columns: &Columns<H, W>) -> A {
-    let per_column = 32 / H::LANES;
+    let per_column = H::GROUPS;
     // SAFETY: a column has 32 lanes in `per_column` registers; the size is the caller's word.
     unsafe { get::<H, A, W>(&vectors::<H, W>(columns, per_column - 1), H::LANES - 1) }
 }

@@ -8,7 +8,7 @@
 //! has filled it: written by itself it would have the line read from memory, and all stores wait for that.
 
 use crate::arch::stream::{LINE, ROW};
-use crate::arch::{Simd, Words};
+use crate::arch::{Words, put_line};
 use crate::{Cpu, tuning};
 
 /// Bytes after which a stage for rows is begun anew.
@@ -199,7 +199,7 @@ impl Outlet {
             }
             while self.next + LINE <= ready {
                 let (from, to) = (self.at(self.next), self.to.wrapping_add(self.next));
-                self.put::<H>(from, to);
+                put_line::<H::Simd>(from, to, self.stream);
                 self.next += LINE;
             }
         }
@@ -246,7 +246,7 @@ impl Outlet {
     pub(crate) unsafe fn pass<H: Words>(&mut self, line: *const u8, byte: usize) {
         let to = self.to.wrapping_add(byte);
         // SAFETY: by contract.
-        unsafe { self.put::<H>(line, to) };
+        unsafe { put_line::<H::Simd>(line, to, self.stream) };
     }
 
     /// Sends less than that.
@@ -266,21 +266,6 @@ impl Outlet {
     pub(crate) fn passed(&mut self, byte: usize) {
         self.next = byte;
         self.stage = self.start.wrapping_sub(byte);
-    }
-
-    /// # Safety
-    ///
-    /// A line must be readable, and its place this call's alone; the CPU features of `H` must be present.
-    #[inline(always)]
-    unsafe fn put<H: Words>(&self, from: *const u8, to: *mut u8) {
-        // SAFETY: by contract.
-        unsafe {
-            if self.stream {
-                H::Simd::stream_line(from, to);
-            } else {
-                to.cast::<[u64; 8]>().write_unaligned(from.cast::<[u64; 8]>().read_unaligned());
-            }
-        }
     }
 
     /// Stores what is left.

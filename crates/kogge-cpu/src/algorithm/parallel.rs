@@ -21,7 +21,7 @@
 //! has to be waited for; so in place only operators that wait for nobody are led.
 
 use super::asking::Ask;
-use super::handover::{Gate, Owed, PATIENCE, Slot, late, many};
+use super::handover::{Gate, Owed, Slot, late, many};
 use super::io::Io;
 use super::meeting;
 use super::tile::{Beside, Scan, through};
@@ -279,11 +279,8 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
     ///
     /// As for [`run`].
     unsafe fn total(&self, tile: usize, stage: &mut [MaybeUninit<A>]) -> Option<A> {
-        for _ in 0..PATIENCE {
-            if let Some(total) = self.totals[tile].get() {
-                return Some(total);
-            }
-            std::hint::spin_loop();
+        if let Some(total) = self.totals[tile].soon() {
+            return Some(total);
         }
         // SAFETY: out of place nobody writes the input; in place `late` keeps the gate open.
         late(&self.totals[tile], self.gates.get(tile), || unsafe {
@@ -300,7 +297,7 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
         )
     }
 
-    /// Scans the tiles of a piece whose prefix is known, and folds and publishes those of the piece that is `folded` beside
+    /// Scans the tiles of a piece whose prefix is known, and folds and publishes those that are `to_fold` beside
     /// it. Gives the piece after that, if it was taken: where memory is asked for in blocks, so that its first one is, while
     /// the last tile is folded.
     ///
@@ -310,18 +307,19 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
     unsafe fn scan_piece(
         &self,
         tiles: Range<usize>,
-        mut folded: Range<usize>,
+        mut to_fold: Range<usize>,
         prefix: &mut Prefix<A>,
         stage: &mut [MaybeUninit<A>],
     ) -> Option<Range<usize>> {
         let mut next: Option<Range<usize>> = None;
         for tile in tiles {
-            let ahead = folded.next();
-            if ahead.is_some() && folded.is_empty() && matches!(self.ask, Ask::Pages(_)) {
+            let folded = to_fold.next();
+            if folded.is_some() && to_fold.is_empty() && matches!(self.ask, Ask::Pages(_)) {
                 next = Some(self.take(self.tiles_per_piece));
             }
-            let ahead = ahead.filter(|&tile| self.totals[tile].get().is_none());
-            let beside = ahead.map_or(Beside::Nothing, |tile| {
+            // Unless somebody who couldn't wait has.
+            let folded = folded.filter(|&tile| self.totals[tile].get().is_none());
+            let beside = folded.map_or(Beside::Nothing, |tile| {
                 let behind = next.as_ref().map_or(tile + 1, |next| next.start);
                 Beside::Fold(self.scan.tile(tile), self.ask_then(tile, behind))
             });
@@ -329,9 +327,8 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
                 gate.close_folded(&self.totals[tile]);
             }
             // SAFETY: passed on.
-            let folded =
-                unsafe { self.scan.scan_next(prefix, self.scan.tile(tile), beside, stage) };
-            if let (Some(tile), Some(total)) = (ahead, folded) {
+            let total = unsafe { self.scan.scan_next(prefix, self.scan.tile(tile), beside, stage) };
+            if let (Some(tile), Some(total)) = (folded, total) {
                 self.totals[tile].publish(total);
             }
         }

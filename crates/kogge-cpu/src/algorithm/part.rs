@@ -232,7 +232,7 @@ unsafe fn vector<H: Words, T: Element, A: Element, O: Operator<A>, const W: usiz
         } else {
             for row in 0..full {
                 let Part { from, to, .. } = part.behind(row * order.row());
-                let groups = 32 / H::LANES;
+                let groups = H::GROUPS;
                 let total =
                     rows::scan_beginning::<H, A, O, W>(operator, kind, from, to, groups, before);
                 fold = Some(join(operator, fold, total));
@@ -287,7 +287,7 @@ unsafe fn beginning<H: Words, A: Element, O: Operator<A>, const W: usize>(
         if groups == 1 {
             rows::scan_beginning::<H, A, O, W>(operator, kind, from, row, 1, before);
         } else {
-            rows::scan_beginning::<H, A, O, W>(operator, kind, from, row, 32 / H::LANES, before);
+            rows::scan_beginning::<H, A, O, W>(operator, kind, from, row, H::GROUPS, before);
         }
         put(row.cast::<u8>(), to.cast::<u8>(), len * size_of::<A>(), writable * size_of::<A>());
     }

@@ -178,7 +178,7 @@ where
         // SAFETY: by contract.
         unsafe {
             let row = closed::<H, _>(F::split::<H>(from));
-            let chunks = chunks::<H, A, O, W, _>(self.operator, &row, 32 / H::LANES);
+            let chunks = chunks::<H, A, O, W, _>(self.operator, &row, H::GROUPS);
             self.asking.quarter();
             Prepared { row, chunks }
         }
@@ -230,7 +230,7 @@ where
         let kind = if EXCLUSIVE { Kind::Exclusive } else { Kind::Inclusive };
         let Prepared { row, chunks } = row;
         // SAFETY: by contract.
-        unsafe { finish::<H, A, O, W, _>(self.operator, kind, *row, chunks, 32 / H::LANES, before) }
+        unsafe { finish::<H, A, O, W, _>(self.operator, kind, *row, chunks, H::GROUPS, before) }
     }
 }
 
@@ -262,7 +262,7 @@ pub(super) unsafe fn reduce<F: Format, H: Words, A: Element, O: Operator<A>, con
                 chunk_totals::<H, A, O, W, _>(
                     operator,
                     &closed::<H, _>(F::split::<H>(row)),
-                    32 / H::LANES,
+                    H::GROUPS,
                 )
             });
             row_totals::<H, A, O, W>(operator, first, second)

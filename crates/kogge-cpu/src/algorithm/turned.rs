@@ -8,7 +8,7 @@
 //! many at a time.
 
 use super::outlet::Outlet;
-use crate::arch::{CHUNKS, Turn, Words};
+use crate::arch::{Turn, Words};
 use std::mem::MaybeUninit;
 
 /// Values that leave so. Their places are bytes from the outlet's byte 0.
@@ -118,7 +118,7 @@ impl<H: Words> Turned<H> {
         let mut first = true;
         // SAFETY: by contract.
         unsafe {
-            for g in 0..CHUNKS / H::LANES {
+            for g in 0..H::GROUPS {
                 for &vector in group::<H>(row, g).as_ref() {
                     let turned = self.turn.turned(vector);
                     let vector = self.turn.joined(self.open, turned);
@@ -147,7 +147,7 @@ impl<H: Words> Turned<H> {
         let end = to.wrapping_add((begun + bytes) / Self::BYTES * Self::BYTES);
         // SAFETY: by contract.
         unsafe {
-            'sent: for g in 0..CHUNKS / H::LANES {
+            'sent: for g in 0..H::GROUPS {
                 for &vector in group::<H>(row, g).as_ref() {
                     let turned = self.turn.turned(vector);
                     let vector = self.turn.joined(self.open, turned);

@@ -10,7 +10,7 @@ use super::format::Whole;
 use super::rows::window;
 use super::tile::{Shape, by_shape, shape};
 use crate::arch::stream::{LINE, prefetch_row};
-use crate::arch::{CHUNKS, Simd, Words, Work};
+use crate::arch::{CHUNKS, Words, Work, put_line};
 use kogge_core::{Element, Kind, Operator, Order};
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -140,13 +140,7 @@ impl Lines {
         while self.next + LINE <= ready {
             let (from, to) = (self.stage.wrapping_add(self.next), self.to.wrapping_add(self.next));
             // SAFETY: by contract; `next` begins a line of the target.
-            unsafe {
-                if self.stream {
-                    H::Simd::stream_line(from, to);
-                } else {
-                    to.cast::<[u64; 8]>().write_unaligned(from.cast::<[u64; 8]>().read_unaligned());
-                }
-            }
+            unsafe { put_line::<H::Simd>(from, to, self.stream) };
             self.next += LINE;
         }
     }

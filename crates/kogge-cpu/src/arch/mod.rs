@@ -25,7 +25,7 @@ use bytemuck::Pod;
 pub use cpu::Cpu;
 use kogge_core::f16;
 pub(crate) use ordered::{Items, LONGEST, Masked, Ordered};
-pub(crate) use simd::{MaskedOf, Simd, WideOf};
+pub(crate) use simd::{MaskedOf, Simd, WideOf, put_line};
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;
 pub(crate) use turn::Turn;
@@ -61,6 +61,8 @@ pub(crate) unsafe trait Words: Copy {
 
     /// Lanes of a register; a power of two.
     const LANES: usize;
+    /// Registers of a column, which has a lane for each chunk of a row.
+    const GROUPS: usize = CHUNKS / Self::LANES;
 
     /// Whether vectors are worth turning. (Elsewhere tests do so, slowly.)
     const TURNS: bool = cfg!(any(test, miri));

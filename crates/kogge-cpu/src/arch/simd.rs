@@ -106,6 +106,24 @@ pub(crate) unsafe trait Simd: Copy {
     }
 }
 
+/// Copies a line of 64 bytes, past the caches or, to any address, through them.
+///
+/// # Safety
+///
+/// 64 bytes must be readable at `from` and writable at `to`, which is aligned to 64 bytes if they go past the caches; the
+/// level's CPU features must be present.
+#[inline(always)]
+pub(crate) unsafe fn put_line<S: Simd>(from: *const u8, to: *mut u8, stream: bool) {
+    // SAFETY: by contract.
+    unsafe {
+        if stream {
+            S::stream_line(from, to);
+        } else {
+            to.cast::<[u64; 8]>().write_unaligned(from.cast::<[u64; 8]>().read_unaligned());
+        }
+    }
+}
+
 /// The widest vectors of the level of some words.
 pub(crate) type WideOf<W> = <<W as Words>::Simd as Simd>::Wide;
 

@@ -4,13 +4,13 @@
 //! might reach into what others write.
 
 use super::short::{BATCH, Batches, sparse};
-use super::starts::{Segments, Starts};
+use super::starts::{See, Segments, Starts};
 use super::{Done, Job};
 use crate::algorithm::cut::{Chunks, Cut, PLACES, WORDS};
 use crate::algorithm::segmented::{self, MOST, Segmented};
 use crate::algorithm::windows::{self, Windows, stage_bytes};
+use crate::arch::CHUNKS;
 use crate::arch::stream::Fence;
-use crate::arch::{CHUNKS, Words, Work};
 use crate::descent::Room;
 use crate::engine::same;
 use kogge_core::{Accumulate, Direction, Element, Operator, Order};
@@ -221,7 +221,8 @@ impl Mask {
             let words = WORDS.min(KEPT - self.seen);
             let from = self.base + 64 * self.seen;
             let heads = &mut self.heads[1 + self.seen..][..words];
-            level.run(See { starts, from, end: self.end, heads });
+            let places = from..self.end.min(from + 64 * words);
+            level.run(See { starts, places, heads });
             self.seen += words;
         }
         let (word, bit) = (1 + self.word(at), (at - self.base) % 64);
@@ -242,7 +243,8 @@ impl Mask {
             let words = WORDS.min((self.end - from).div_ceil(64));
             (self.base, self.seen) = (from, words);
             let heads = &mut self.heads[1..=words];
-            level.run(See { starts, from, end: self.end, heads });
+            let places = from..self.end.min(from + 64 * words);
+            level.run(See { starts, places, heads });
             if let Some(w) = self.heads[1..=words].iter().position(|&heads| heads != 0) {
                 return Some(from + 64 * w + self.heads[1 + w].trailing_zeros() as usize);
             }
@@ -296,25 +298,6 @@ impl Mask {
             from = !0;
         }
         None
-    }
-}
-
-/// Looks where segments start, at some SIMD level.
-struct See<'a, S> {
-    starts: &'a mut S,
-    from: usize,
-    end: usize,
-    heads: &'a mut [u64],
-}
-
-impl<S: Starts> Work for See<'_, S> {
-    type Output = ();
-
-    #[inline(always)]
-    unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) {
-        let end = self.end.min(self.from + 64 * self.heads.len());
-        // SAFETY: features by contract.
-        unsafe { self.starts.masks::<W32>(self.from..end, self.heads) };
     }
 }
 

@@ -1,11 +1,10 @@
 //! The segments of a piece under operators that round nothing: [vectors](crate::algorithm::headed) from
 //! the first of them to the end of the last, whatever their lengths.
 
-use super::starts::{Segments, Starts};
+use super::starts::{See, Segments, Starts};
 use super::{Done, Job};
 use crate::algorithm::headed::{Headed, WORD, WORDS, headed};
 use crate::arch::stream::{Fence, LINE};
-use crate::arch::{Words, Work};
 use crate::engine::same;
 use kogge_core::{Accumulate, Direction, Element, Operator};
 use std::ops::Range;
@@ -91,22 +90,5 @@ where
             left if left < WORD => left,
             left => left.min(WORDS * WORD) / WORD * WORD,
         }
-    }
-}
-
-/// Looks where segments start, at some SIMD level.
-struct See<'a, S> {
-    starts: &'a mut S,
-    places: Range<usize>,
-    heads: &'a mut [u64; WORDS],
-}
-
-impl<S: Starts> Work for See<'_, S> {
-    type Output = ();
-
-    #[inline(always)]
-    unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) {
-        // SAFETY: features by contract.
-        unsafe { self.starts.masks::<W32>(self.places, self.heads) };
     }
 }

@@ -36,7 +36,7 @@ impl<H: Words, A: Element, const W: usize> Ahead<H, A, W> {
         // SAFETY: by contract.
         unsafe {
             let row = closed::<H, _>(F::split::<H>(next));
-            let chunks = chunk_totals::<H, A, O, W, _>(operator, &row, 32 / H::LANES);
+            let chunks = chunk_totals::<H, A, O, W, _>(operator, &row, H::GROUPS);
             match self.pending.take() {
                 None => self.pending = Some(chunks),
                 Some(first) => {

@@ -38,7 +38,7 @@ impl<H: Words, A: Element, const W: usize> Spread<H, A, W> {
     /// Takes in the next row, given its chunks' Kogge–Stone values, the last of which is its total.
     #[inline(always)]
     pub(super) fn push<O: Operator<A>>(&mut self, operator: &O, chunks: &Columns<H, W>) {
-        let end = vectors::<H, W>(chunks, 32 / H::LANES - 1);
+        let end = vectors::<H, W>(chunks, H::GROUPS - 1);
         // SAFETY: by the contract of `new`; the first lane is moved to from the last.
         unsafe {
             let total = get::<H, A, W>(&map(end, |v| H::slide::<1>(v, v)), 0);

@@ -279,7 +279,7 @@ pub(super) unsafe fn halved<
     operator: &O,
     mut rows: [Columns<H, W>; 2],
 ) -> [Columns<H, W>; 2] {
-    let groups = 32 / H::LANES;
+    let groups = H::GROUPS;
     let count = ((2 * groups) >> DONE).max(1);
     for g in 0..(count / 2).max(1) {
         let (low, high) = (2 * g % count, (2 * g + 1) % count);
@@ -305,6 +305,6 @@ pub(super) fn register<H: Words, const W: usize>(
     rows: &[Columns<H, W>; 2],
     i: usize,
 ) -> Vectors<H, W> {
-    let groups = 32 / H::LANES;
+    let groups = H::GROUPS;
     vectors::<H, W>(&rows[i / groups], i % groups)
 }

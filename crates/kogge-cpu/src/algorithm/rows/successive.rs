@@ -388,7 +388,7 @@ where
             let mut room = MaybeUninit::<H::Row>::uninit();
             let from = self.elements(at.place, room.as_mut_ptr().cast(), ROW);
             let row = closed::<H, _>(H::split(from.cast()));
-            let chunks = chunks::<H, A, O, W, _>(self.operator, &row, CHUNKS / H::LANES);
+            let chunks = chunks::<H, A, O, W, _>(self.operator, &row, H::GROUPS);
             Prepared { row, chunks }
         }
     }
@@ -455,8 +455,6 @@ where
         let kind = if EXCLUSIVE { Kind::Exclusive } else { Kind::Inclusive };
         let Prepared { row, chunks } = row;
         // SAFETY: by contract.
-        unsafe {
-            finish::<H, A, O, W, _>(self.operator, kind, *row, chunks, CHUNKS / H::LANES, before)
-        }
+        unsafe { finish::<H, A, O, W, _>(self.operator, kind, *row, chunks, H::GROUPS, before) }
     }
 }

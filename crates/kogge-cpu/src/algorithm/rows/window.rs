@@ -36,7 +36,7 @@ pub(in crate::algorithm) unsafe fn scan<H: Words, A: Element, O: Operator<A>, co
     unsafe {
         let row = if dense { H::split(from.add(first).cast()) } else { H::gather(from, places) };
         let row = closed::<H, _>(row);
-        let totals = chunk_totals::<H, A, O, W, _>(operator, &row, CHUNKS / H::LANES);
+        let totals = chunk_totals::<H, A, O, W, _>(operator, &row, H::GROUPS);
         let totals = natural::<H, W>(totals);
         let chunks = kogge_stone::<H, A, O, W>(operator, totals, heads);
         let identity = || operator.identity();
@@ -121,7 +121,7 @@ unsafe fn stride<H: Words, A: Element, O: Operator<A>, const W: usize, const S: 
     far: u32,
 ) -> Columns<H, W> {
     let mut next = totals;
-    for g in S / H::LANES..CHUNKS / H::LANES {
+    for g in S / H::LANES..H::GROUPS {
         let here = vectors::<H, W>(&totals, g);
         // SAFETY: size and features by contract; `S < LANES` wherever lanes move.
         let value = unsafe {
@@ -162,7 +162,7 @@ where
     // known before it is compiled.
     macro_rules! groups {
         ($($g:literal)+) => {
-            $(if const { $g < CHUNKS / H::LANES } {
+            $(if const { $g < H::GROUPS } {
                 // SAFETY: passed on.
                 unsafe {
                     group::<H, A, O, W, INIT, EXCLUSIVE, $g>(

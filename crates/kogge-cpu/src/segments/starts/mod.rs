@@ -17,7 +17,7 @@ pub use keys::{Key, Keys, by_key};
 pub use marked::{Flags, Marked};
 pub use offsets::{Listed, Offset, Offsets, by_offsets};
 
-use crate::arch::Words;
+use crate::arch::{Words, Work};
 use kogge_core::Error;
 use std::ops::Range;
 
@@ -113,6 +113,23 @@ pub trait Starts {
     /// The CPU features of `H` must be present.
     #[doc(hidden)]
     unsafe fn mask<H: Words<Word = u32>>(&mut self, places: Range<usize>) -> u64;
+}
+
+/// Looks where segments start, at some SIMD level: a bit for each of the places.
+pub(super) struct See<'a, S> {
+    pub(super) starts: &'a mut S,
+    pub(super) places: Range<usize>,
+    pub(super) heads: &'a mut [u64],
+}
+
+impl<S: Starts> Work for See<'_, S> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) {
+        // SAFETY: features by contract.
+        unsafe { self.starts.masks::<W32>(self.places, self.heads) };
+    }
 }
 
 /// Puts [masks](Starts::masks) word by word.
