@@ -4,6 +4,7 @@
 //! Exit codes are 0 for a clean run, 3 for one that found hazards, 1 for bad input.
 
 mod bench;
+mod check;
 mod compare;
 mod draw;
 mod list;
@@ -14,6 +15,7 @@ mod show;
 mod subject;
 mod table;
 mod trace;
+mod trial;
 mod watch;
 
 use std::io::{self, Write};
