@@ -352,6 +352,42 @@ fn drawings_are_written() {
     }
 }
 
+/// What can't be written whole leaves what was there, and nothing beside it.
+#[cfg(unix)]
+#[test]
+fn outputs_appear_whole_or_not_at_all() {
+    let dir = tempfile::tempdir().expect("a folder");
+    for (name, args) in [("S.json", "trace brent_kung -n 1024"), ("S.png", "draw brent_kung -n 64")]
+    {
+        let path = dir.path().join(name);
+        std::fs::write(&path, "old").expect("a file is written");
+        let script = format!("ulimit -f 8; exec \"$0\" lab {args} -o {name}");
+        let mut command = Command::new("sh");
+        command.args(["-c", &script, env!("CARGO_BIN_EXE_kogge")]).current_dir(dir.path());
+        let output = command.output().expect("a shell");
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let said = stderr(&output);
+        assert!(said.contains(&format!("cannot write '{name}': file too large")), "{said}");
+        assert_eq!(std::fs::read(&path).expect("a file"), b"old", "{name}");
+    }
+    assert_eq!(std::fs::read_dir(dir.path()).expect("a folder").count(), 2);
+}
+
+#[test]
+fn the_help_says_which_exit_codes_are_whose() {
+    let help = |args: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_kogge")).args(args).output();
+        let text = String::from_utf8_lossy(&output.expect("kogge starts").stdout).into_owned();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let all = help(&["--help"]);
+    assert!(all.contains("kogge lab has codes of its own"), "{all}");
+    for args in [&["lab", "--help"][..], &["lab", "run", "--help"]] {
+        let text = help(args);
+        assert!(text.contains("other commands of kogge have codes of their own"), "{text}");
+    }
+}
+
 #[test]
 fn records_are_plotted() {
     let dir = tempfile::tempdir().expect("a folder");

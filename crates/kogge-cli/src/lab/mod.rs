@@ -19,9 +19,13 @@ mod trial;
 mod watch;
 
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use kogge_lab::Diagnostic;
+
+use crate::error::{Error, Fault};
+use crate::output::Output;
 
 /// The exit code of a run that found hazards.
 const HAZARDS: u8 = 3;
@@ -31,7 +35,8 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0  a clean run
   1  bad input: a source that is refused, an argument that means nothing, no GPU
-  3  hazards were found, or a result that is not the one expected";
+  3  hazards were found, or by run and bench a result that is not the one expected
+The other commands of kogge have codes of their own: see kogge --help";
 
 /// What a subcommand gives: whether it was clean, or why it could not be done.
 type Outcome = Result<Verdict, Diagnostic>;
@@ -110,12 +115,20 @@ fn print(text: &str) -> Result<(), Diagnostic> {
     }
 }
 
-/// Writes a file, or standard output where there is none or it is `-`.
-fn write(file: Option<&std::path::Path>, bytes: &[u8]) -> Result<(), Diagnostic> {
-    match file.filter(|path| path.as_os_str() != "-") {
-        None => print(&String::from_utf8_lossy(bytes)),
-        Some(path) => std::fs::write(path, bytes).map_err(|error| {
-            Diagnostic::general(format!("cannot write {}: {error}", path.display()))
-        }),
+/// Writes a file, whole or not at all, or standard output where there is none or it is `-`.
+fn write(file: Option<&Path>, bytes: &[u8]) -> Result<(), Diagnostic> {
+    let Some(path) = file.filter(|path| path.as_os_str() != "-") else {
+        return print(&String::from_utf8_lossy(bytes));
+    };
+    let written = Output::create(Some(path), None).and_then(|output| {
+        let mut writer = output.writer()?;
+        let written = writer.write_all(bytes).and_then(|()| writer.flush());
+        written.map_err(|error| Error::write(&output.name, &error))?;
+        drop(writer);
+        output.commit()
+    });
+    match written {
+        Err(error) if error.fault != Fault::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
     }
 }
