@@ -82,14 +82,16 @@ impl Operator {
             ScalarType::F64 => (f64::MIN_POSITIVE, f64::MAX),
             _ => return None,
         };
-        let sizes = || input.iter().map(|x| x.to_f64().abs());
+        let is_nan = |x: Number| x.to_f64().is_nan();
+        // What is combined with NaN is NaN in any order.
+        let sizes = || input.iter().filter(|&x| !is_nan(x)).map(|x| x.to_f64().abs());
         match self.name {
-            "min" | "max" if sizes().any(f64::is_nan) => Some("NaN is neither less nor greater"),
-            "sum" if !(sizes().sum::<f64>() <= most) => Some(OUT_OF_RANGE),
+            "min" | "max" if input.iter().any(is_nan) => Some("NaN is neither less nor greater"),
+            "sum" if sizes().sum::<f64>() > most => Some(OUT_OF_RANGE),
             "product" => {
-                let high: f64 = sizes().map(|x| if x < 1.0 { 1.0 } else { x }).product();
+                let high: f64 = sizes().filter(|&x| x > 1.0).product();
                 let low: f64 = sizes().filter(|&x| x > 0.0 && x < 1.0).product();
-                (!(high <= most) || low < least).then_some(OUT_OF_RANGE)
+                (high > most || low < least).then_some(OUT_OF_RANGE)
             }
             _ => None,
         }
@@ -164,6 +166,9 @@ mod tests {
         let none: Values = vec![1.0, f64::NAN, 2.0, 3.0, 4.0, 5.0].into();
         assert!(matches!(changed("min", &none, 1.0), Check::Undetermined(_)));
         assert_eq!(changed("sum", &none, 1.0), Check::Right, "NaN stays");
+        let sums = operator("sum", ScalarType::F64);
+        let lost = sums.check(&none, &vec![1.0; 6].into(), Kind::Inclusive);
+        assert!(matches!(lost, Check::Wrong(first) if (first.index, first.count) == (1, 5)));
         let wraps: Values = vec![200_u8; 8].into();
         assert!(matches!(changed("product", &wraps, 1.0), Check::Wrong(_)));
     }
