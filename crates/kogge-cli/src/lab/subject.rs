@@ -62,8 +62,8 @@ pub struct SubjectArgs {
     /// Require a fence after reading a flag too, as the memory model of PTX does
     #[arg(long, help_heading = "Schedule")]
     strict_fences: bool,
-    /// The length of the array that a lesson scans [default: that of x, or 16]; of no use to one that
-    /// is launched by hand
+    /// The length of the array that a lesson scans [default: that of x, or 16]; refused where it is
+    /// launched by hand
     #[arg(short, long, value_name = "N", help_heading = "Lesson")]
     n: Option<usize>,
     /// The type of a lesson's elements [default: that of x, or float]
