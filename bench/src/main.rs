@@ -240,6 +240,7 @@ fn measure_shapes(args: &Shapes) -> io::Result<()> {
             python: args.python.clone(),
             cub: None,
             commit: None,
+            record: args.record.clone(),
         },
         |cell| eprintln!("{} {}", cell.dtype, cell.shape.as_deref().unwrap_or("flat")),
     )?;

@@ -140,8 +140,17 @@ impl Record {
             fs::create_dir_all(folder)?;
         }
         let part = path.with_extension("json.tmp");
-        fs::write(&part, format!("{:#}\n", serde_json::to_value(self)?))?;
+        fs::write(&part, self.text()?)?;
         fs::rename(part, path)
+    }
+
+    /// What its file holds.
+    ///
+    /// # Errors
+    ///
+    /// None: a record is always JSON.
+    pub fn text(&self) -> io::Result<String> {
+        Ok(format!("{:#}\n", serde_json::to_value(self)?))
     }
 
     /// Adds a session; cells of earlier ones that it measured again go.
@@ -153,22 +162,43 @@ impl Record {
         self.runs.push(session);
     }
 
+    /// The record in a file, if there is a file.
+    ///
+    /// # Errors
+    ///
+    /// A file that can't be read, or holds another suite or another machine's record.
+    pub fn there(path: &Path, suite: &str, machine: &Machine) -> io::Result<Option<Self>> {
+        if !path.exists() {
+            return Ok(None);
+        }
+        let record = Self::read(path)?;
+        if (record.suite.as_str(), &record.machine) != (suite, machine) {
+            let what = format!("{} is of another suite or machine", path.display());
+            return Err(io::Error::other(what));
+        }
+        Ok(Some(record))
+    }
+
+    /// The record in a file with its own runs added, or itself where there is none.
+    ///
+    /// # Errors
+    ///
+    /// As [`there`](Self::there).
+    pub fn joined(self, path: &Path) -> io::Result<Self> {
+        let Some(mut record) = Self::there(path, &self.suite, &self.machine)? else {
+            return Ok(self);
+        };
+        self.runs.into_iter().for_each(|session| record.add(session));
+        Ok(record)
+    }
+
     /// Adds its runs to the record in a file, or writes the file.
     ///
     /// # Errors
     ///
-    /// A file that can't be read or written, or holds another suite or another machine's record.
+    /// As [`there`](Self::there), and a file that can't be written.
     pub fn add_to(self, path: &Path) -> io::Result<()> {
-        if !path.exists() {
-            return self.write(path);
-        }
-        let mut record = Self::read(path)?;
-        if (&record.suite, &record.machine) != (&self.suite, &self.machine) {
-            let what = format!("{} is of another suite or machine", path.display());
-            return Err(io::Error::other(what));
-        }
-        self.runs.into_iter().for_each(|session| record.add(session));
-        record.write(path)
+        self.joined(path)?.write(path)
     }
 
     /// All cells: by type and mode, single sequences by length before other shapes in their order.

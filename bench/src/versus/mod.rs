@@ -64,6 +64,8 @@ pub struct Options {
     pub cub: Option<PathBuf>,
     /// What the record names as the commit; none to ask the sources.
     pub commit: Option<String>,
+    /// The file of the record that the measurements are for; one that is for others is refused first.
+    pub record: Option<PathBuf>,
 }
 
 /// What was measured, and what could not be.
@@ -93,13 +95,16 @@ pub struct Inexact {
 ///
 /// # Errors
 ///
-/// An unknown type, no such device, no memory, a wrong result of kogge's.
+/// An unknown type, no such device, no memory, a record of something else, a wrong result of kogge's.
 pub fn measure(options: &Options, mut progress: impl FnMut(&Cell)) -> io::Result<Outcome> {
     if let Some(unknown) = options.dtypes.iter().find(|name| !DTYPES.contains(&name.as_str())) {
         let known = DTYPES.join(", ");
         return Err(io::Error::other(format!("`{unknown}` is none of {known}")));
     }
     let mut bench = Bench::open(options)?;
+    if let Some(path) = &options.record {
+        Record::there(path, bench.suite, &bench.machine)?;
+    }
     let threads = rayon::current_num_threads();
     let mut session = Session::begin(threads, false);
     if let Some(commit) = &options.commit {

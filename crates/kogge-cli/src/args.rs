@@ -14,7 +14,7 @@ use std::path::PathBuf;
 /// forward fill, linear recurrences. kogge reads .npy, CSV, TSV, Parquet, Arrow IPC and raw files,
 /// works on every core, takes constant memory, and gives the same bits every time.
 #[derive(Debug, Parser)]
-#[command(name = "kogge", version, max_term_width = 100, after_long_help = EXIT_CODES)]
+#[command(name = "kogge", version, max_term_width = 100, after_long_help = format!("{EXIT_CODES}\n{OF_LAB}"))]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -39,6 +39,9 @@ pub enum Command {
     /// Print the manual page (roff)
     Man,
 }
+
+const OF_LAB: &str =
+    "kogge lab has codes of its own, 1 for bad input and 3 for hazards: see kogge lab --help";
 
 const EXAMPLES: &str = "\
 Examples:

@@ -166,6 +166,17 @@ impl From<kogge::Error> for Error {
     }
 }
 
+/// For the laboratory, which has one exit code for all of them.
+impl From<Error> for kogge_lab::Diagnostic {
+    fn from(error: Error) -> Self {
+        let diagnostic = Self::general(error.message);
+        match error.hint {
+            Some(hint) => diagnostic.with_help(hint),
+            None => diagnostic,
+        }
+    }
+}
+
 /// A path as messages show it.
 pub fn quoted(path: &Path) -> String {
     format!("'{}'", path.display())

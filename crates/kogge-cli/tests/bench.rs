@@ -60,11 +60,50 @@ fn what_cannot_be_measured_is_one_error() {
         (vec!["--dtype", "i24"], 2, "i24"),
         (vec!["--size", "7kB"], 2, "kB"),
         (vec!["--size", "3", "--dtype", "i64", "--no-python"], 5, "3 bytes hold no i64"),
-        (vec!["plot", "/no/such/record"], 5, "/no/such/record"),
+        (vec!["plot", "/no/such/record"], 3, "cannot read '/no/such/record'"),
+        (vec!["table", "/no/such/record"], 3, "cannot read '/no/such/record'"),
         (vec!["--cuda", "--device", "99"], 5, "CUDA"),
     ] {
         let output = bench(&args);
         assert_eq!(output.status.code(), Some(code), "{args:?}: {output:?}");
         assert!(text(&output.stderr).contains(word), "{args:?}: {output:?}");
     }
+}
+
+/// Nobody waits for a measurement whose record has no place.
+#[test]
+fn a_record_that_cannot_be_added_to_is_refused_before_anything_is_measured() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| dir.path().join(name).to_string_lossy().into_owned();
+    let (none, other, absent) = (path("none.json"), path("other.json"), path("no/such.json"));
+    let args = |record: &str| {
+        let all = ["--size", "64", "--dtype", "i32", "--no-python", "--record", record];
+        [&all[..], &QUICK].concat().into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let run = |record: &str| {
+        let args = args(record);
+        bench(&args.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    assert_eq!(run(&other).status.code(), Some(0));
+    let cpus =
+        std::fs::read_to_string(&other).expect("a record").replace("\"cpus\": ", "\"cpus\": 9");
+    std::fs::write(&other, cpus).expect("a file is written");
+    std::fs::write(&none, "{\"x\": 1}").expect("a file is written");
+    for (record, code, word) in [
+        (none.as_str(), 4, "is no record of measurements"),
+        (&other, 5, "is of another suite or machine"),
+        (&absent, 6, "cannot write"),
+        (&path(""), 3, "cannot read"),
+        ("-", 2, "--record needs a file"),
+    ] {
+        let before = std::fs::read(record).ok();
+        let output = run(record);
+        assert_eq!(output.status.code(), Some(code), "{record}: {output:?}");
+        let said = text(&output.stderr);
+        assert!(said.contains(word) && !said.contains("measured i32"), "{record}: {said}");
+        assert!(output.stdout.is_empty(), "{record}: {output:?}");
+        assert_eq!(std::fs::read(record).ok(), before, "{record}");
+    }
+    assert_eq!(bench(&["table", &none]).status.code(), Some(4));
+    assert_eq!(std::fs::read_dir(dir.path()).expect("a folder").count(), 2);
 }

@@ -98,12 +98,166 @@ fn bad_input_exits_1_and_says_why() {
         (vec!["watch", "sklansky"], "terminal"),
         (vec!["run", "sklansky", "--resident", "many"], "--resident"),
         (vec!["run", "sklansky", "--sideways"], "--sideways"),
+        (vec!["run", "sklansky", "--schedules", "0"], "--schedules"),
+        (vec!["run", "sklansky", "--arg", "x=int:1,2", "--n", "3"], "--n: x has 2"),
+        (vec!["run", "sklansky", "--arg", "x=int:1,2", "--element", "float"], "--element"),
+        (vec!["run", "sklansky", "--block", "16", "--mutant", "none"], "no-barrier"),
+        (vec!["run", "sklansky", "--block", "16", "--n", "16"], "--arg"),
+        (vec!["run", "sklansky", "--block", "16", "--operator", "and"], "--operator"),
         (vec!["run"], "LESSON"),
     ] {
         let output = lab(&args);
         assert_eq!(output.status.code(), Some(1), "{args:?}: {output:?}");
         assert!(stderr(&output).contains(word), "{args:?}: {}", stderr(&output));
     }
+}
+
+/// A launch by hand runs the text that was asked for, with its fault, operator and elements.
+#[test]
+fn a_lesson_launched_by_hand_is_the_one_asked_for() {
+    let by_hand = ["--block", "16", "--shared", "128"];
+    let arrays = |ty: &str| [format!("x={ty}:random(16,2)"), format!("y={ty}[16]"), "n=16".into()];
+    let run = |command: &str, ty: &str, more: &[&str]| {
+        let arrays = arrays(ty);
+        let arrays = arrays.iter().flat_map(|array| ["--arg", array]);
+        let first = [command, "kogge_stone_shared"].into_iter().chain(by_hand).chain(arrays);
+        lab(&first.chain(more.iter().copied()).collect::<Vec<_>>()).status.code()
+    };
+    for command in ["run", "trace", "draw"] {
+        assert_eq!(run(command, "float", &[]), Some(0), "{command}");
+        assert_eq!(run(command, "float", &["--mutant", "no-temporary"]), Some(3), "{command}");
+    }
+    let host = ["--host", "scan<<<1, 16, 64>>>(x, y, N);", "--mutant", "no-temporary"];
+    let given = ["run", "kogge_stone_shared", "--arg", "x=float[16]", "--arg", "y=float[16]"];
+    assert_eq!(lab(&[&given[..], &host].concat()).status.code(), Some(3));
+    for (ty, operator) in [("int", "sum"), ("double", "max"), ("u64", "xor")] {
+        let expectation = format!("inclusive-{operator}:x:y");
+        let asked = ["--operator", operator, "--expect", &expectation];
+        assert_eq!(run("run", ty, &asked), Some(0), "{ty}, {operator}");
+        assert_eq!(run("run", ty, &[&asked[..], &["--element", ty]].concat()), Some(0), "{ty}");
+        assert_eq!(run("run", ty, &["--expect", "inclusive-min:x:y"]), Some(3), "{ty}");
+    }
+}
+
+/// What only lessons have is refused for any other file, and not passed over.
+#[test]
+fn options_of_lessons_are_refused_for_other_files() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let kernel = file(dir.path(), KERNEL);
+    let hosted = dir.path().join("hosted.cu").to_string_lossy().into_owned();
+    std::fs::write(
+        &hosted,
+        format!("// Mine.\n//\n// host:\n//     scan<<<1, N>>>(data, result, N);\n{KERNEL}"),
+    )
+    .expect("a file is written");
+    let arrays = ["--arg", "data=int:1,2", "--arg", "result=int[2]", "--arg", "n=2"];
+    for command in ["run", "trace", "draw", "watch"] {
+        for file in [&kernel, &hosted] {
+            for (option, value) in
+                [("--mutant", "foo"), ("--operator", "sum"), ("--element", "int"), ("--n", "2")]
+            {
+                let args = [&[command, file][..], &arrays, &[option, value]].concat();
+                let output = lab(&args);
+                assert_eq!(output.status.code(), Some(1), "{args:?}: {output:?}");
+                let said = stderr(&output);
+                assert!(said.contains(&format!("{option}: {file} is no lesson")), "{said}");
+            }
+        }
+    }
+    let output = lab(&[&["run", &kernel][..], &arrays, &["--mutant", "foo", "--n", "2"]].concat());
+    assert!(stderr(&output).contains("--mutant, --n: "), "{}", stderr(&output));
+    let launched = [&["run", &kernel][..], &arrays].concat();
+    assert_eq!(lab(&launched).status.code(), Some(0));
+}
+
+/// A file that has a lesson's header is a lesson in every way but that it has no mutants.
+#[test]
+fn a_file_with_a_header_is_a_lesson() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = file(dir.path(), &String::from_utf8_lossy(&lab(&["show", "sklansky"]).stdout));
+    let right = ["run", &path, "--n", "40", "--operator", "max", "--element", "int", "--json"];
+    let (report, code) = json(&right);
+    assert_eq!(
+        (code, &report["results"]["right"][0]),
+        (Some(0), &"y is the inclusive max of x".into())
+    );
+    let output = lab(&["run", &path, "--mutant", "no-barrier"]);
+    assert!(stderr(&output).contains("it has none"), "{}", stderr(&output));
+    let exclusive =
+        std::fs::read_to_string(&path).expect("a file").replace("inclusive", "exclusive");
+    std::fs::write(&path, exclusive).expect("a file is written");
+    assert_eq!(json(&right).1, Some(3), "the header says which scan it is");
+}
+
+#[test]
+fn the_result_of_a_lesson_is_checked() {
+    let faulty = ["ladner_fischer", "--mutant", "no-last-step", "--n", "1000"];
+    let (report, code) = json(&[&["run"], &faulty[..], &["--json"]].concat());
+    assert_eq!((code, &report["findings"][0]["kind"]), (Some(3), &"wrong-result".into()));
+    let said = report["results"]["wrong"][0].as_str().unwrap_or_default();
+    assert!(said.contains("743 of 1000 elements differ from the inclusive sum of x"), "{said}");
+    // Off by one among half a million, which a bound on rounding would let pass.
+    let dropped = ["run", "sequential", "--n", "1000", "--arg", "n=999", "--json"];
+    assert_eq!(
+        json(&dropped).0["results"]["unchecked"].as_str().map(|r| r.starts_with("n is")),
+        Some(true)
+    );
+    for (args, sentence) in [
+        (vec!["kogge_stone_exclusive_load"], "y is the exclusive sum of x"),
+        (vec!["hierarchical_exclusive", "--operator", "min"], "y is the exclusive min of x"),
+        (
+            vec!["look_back", "--operator", "affine", "--element", "u32", "--n", "700"],
+            "y is the inclusive affine scan of x",
+        ),
+        (
+            vec!["sklansky", "--arg", "x=float:0.1,0.2,0.3,0.4,1e-9,1e9,0.7"],
+            "y is the inclusive sum of x",
+        ),
+        (vec!["sklansky", "--arg", "x=float:3e38,3e38,-3e38,-3e38"], "some orders of combination"),
+        (vec!["sklansky", "-D", "COMBINE(a, b)=((a) * (b))"], "COMBINE is defined"),
+        (vec!["sklansky", "-D", "ELEMENT=int"], "y is the inclusive sum of x"),
+        (vec!["sklansky", "--arg", "y=float[16]"], "y is the inclusive sum of x"),
+    ] {
+        let output = lab(&[&["run"], &args[..]].concat());
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {output:?}");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.contains(sentence), "{args:?}: {text}");
+    }
+}
+
+/// What the list says shows a mutant is typed, and shows it.
+#[test]
+fn every_mutant_shows_as_the_list_says() {
+    let (list, _) = json(&["list", "--json"]);
+    let mut shown = 0;
+    for lesson in list.as_array().expect("a list") {
+        for mutant in lesson["mutants"].as_array().expect("mutants") {
+            let text = |value: &Value| value.as_str().expect("a text").to_owned();
+            let mut args = vec!["run".to_owned(), text(&lesson["name"])];
+            args.extend(["--json".to_owned(), "--mutant".to_owned(), text(&mutant["name"])]);
+            args.extend(mutant["arguments"].as_array().expect("arguments").iter().map(text));
+            let args: Vec<_> = args.iter().map(String::as_str).collect();
+            let (report, code) = json(&args);
+            assert_eq!(code, Some(3), "{args:?}");
+            let findings = report["findings"].as_array().expect("findings");
+            let found = findings.iter().any(|finding| finding["kind"] == mutant["finds"]);
+            assert!(found, "{args:?}: {findings:?}");
+            shown += 1;
+        }
+    }
+    assert!(shown > 100, "{shown}");
+    let table = lab(&["list", "--mutants"]).stdout;
+    let table = String::from_utf8_lossy(&table);
+    assert!(table.contains("race with --n 1024 --schedules 4 --strict-fences"), "{table}");
+}
+
+#[test]
+fn a_lesson_says_where_its_hazard_shows() {
+    let output = lab(&["run", "domino_static"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let told =
+        "the hazard shows as deadlock with --n 2048 --resident 2 --order reverse --schedules 4";
+    assert!(text.ends_with(&format!("{told}\n")), "{text}");
 }
 
 #[test]
@@ -195,6 +349,42 @@ fn drawings_are_written() {
         let output = lab(&["draw", "sklansky", "--n", "16", "-o", &path.to_string_lossy()]);
         assert_eq!(output.status.code(), Some(0), "{output:?}");
         assert!(std::fs::read(&path).expect("a drawing").starts_with(start), "{name}");
+    }
+}
+
+/// What can't be written whole leaves what was there, and nothing beside it.
+#[cfg(unix)]
+#[test]
+fn outputs_appear_whole_or_not_at_all() {
+    let dir = tempfile::tempdir().expect("a folder");
+    for (name, args) in [("S.json", "trace brent_kung -n 1024"), ("S.png", "draw brent_kung -n 64")]
+    {
+        let path = dir.path().join(name);
+        std::fs::write(&path, "old").expect("a file is written");
+        let script = format!("ulimit -f 8; exec \"$0\" lab {args} -o {name}");
+        let mut command = Command::new("sh");
+        command.args(["-c", &script, env!("CARGO_BIN_EXE_kogge")]).current_dir(dir.path());
+        let output = command.output().expect("a shell");
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let said = stderr(&output);
+        assert!(said.contains(&format!("cannot write '{name}': file too large")), "{said}");
+        assert_eq!(std::fs::read(&path).expect("a file"), b"old", "{name}");
+    }
+    assert_eq!(std::fs::read_dir(dir.path()).expect("a folder").count(), 2);
+}
+
+#[test]
+fn the_help_says_which_exit_codes_are_whose() {
+    let help = |args: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_kogge")).args(args).output();
+        let text = String::from_utf8_lossy(&output.expect("kogge starts").stdout).into_owned();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let all = help(&["--help"]);
+    assert!(all.contains("kogge lab has codes of its own"), "{all}");
+    for args in [&["lab", "--help"][..], &["lab", "run", "--help"]] {
+        let text = help(args);
+        assert!(text.contains("other commands of kogge have codes of their own"), "{text}");
     }
 }
 

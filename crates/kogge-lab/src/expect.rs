@@ -122,8 +122,19 @@ impl Expectation {
         }
     }
 
-    fn compare_floats(&self, input: &Values, result: &Values) -> Result<(), Box<Mismatch>> {
-        let unit = match result.ty() {
+    /// The sum or product of floats.
+    pub(crate) fn of_floats(product: bool, inclusive: bool) -> Self {
+        let operator = if product { Operator::Product } else { Operator::Sum };
+        Self { inclusive, operator, input: String::new(), output: String::new() }
+    }
+
+    /// The expected values in double precision, and how far off a result of this type may be.
+    pub(crate) fn floats(
+        &self,
+        input: &Values,
+        result: ScalarType,
+    ) -> impl Iterator<Item = (f64, f64)> {
+        let unit = match result {
             ScalarType::F32 => f64::from(f32::EPSILON) / 2.0,
             _ => f64::EPSILON / 2.0,
         };
@@ -133,9 +144,7 @@ impl Expectation {
             Operator::Max => (f64::NEG_INFINITY, 0.0),
             _ => (0.0, 0.0),
         };
-        let mut first = None;
-        let mut count = 0;
-        for (i, (x, found)) in input.iter().zip(result.iter()).enumerate() {
+        input.iter().enumerate().map(move |(i, x)| {
             let before = (value, size);
             let x = x.to_f64();
             (value, size) = match self.operator {
@@ -145,7 +154,15 @@ impl Expectation {
                 _ => (value.max(x), 0.0),
             };
             let (expected, bound) = if self.inclusive { (value, size) } else { before };
-            let tolerance = (i as f64 + 1.0) * unit * bound;
+            (expected, (i as f64 + 1.0) * unit * bound)
+        })
+    }
+
+    fn compare_floats(&self, input: &Values, result: &Values) -> Result<(), Box<Mismatch>> {
+        let mut first = None;
+        let mut count = 0;
+        let expected = self.floats(input, result.ty());
+        for (i, ((expected, tolerance), found)) in expected.zip(result.iter()).enumerate() {
             let off = (found.to_f64() - expected).abs();
             let same = found.to_f64() == expected || found.to_f64().is_nan() && expected.is_nan();
             if !(same || off <= tolerance) {

@@ -24,6 +24,15 @@ impl Order {
             _ => None,
         }
     }
+
+    /// The order's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Forward => "forward",
+            Self::Reverse => "reverse",
+            Self::Random => "random",
+        }
+    }
 }
 
 /// An interleaving of the threads, replayable from its seed.

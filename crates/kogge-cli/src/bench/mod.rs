@@ -3,13 +3,15 @@
 //! What is measured, and how, is the library kogge-bench's business; here are the options and the
 //! printing.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, quoted};
+use crate::output::Output;
 use kogge_bench::measure::Budget;
 use kogge_bench::record::Record;
-use kogge_bench::versus::{self, DTYPES, Options, Place};
+use kogge_bench::versus::{self, DTYPES, Options, Outcome, Place};
 use kogge_bench::{Shape, plot, table};
-use std::io;
-use std::path::PathBuf;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -29,7 +31,8 @@ before each timed call, so that nothing lies in L2; on the CPU what fits in the 
 there. Libraries that are absent are named, with the reason; so are those whose result is not exact, \
 which are not timed.
 
-Exit codes: 0 for done, 5 for a wrong result of kogge's or what can't be measured here.";
+Exit codes: 0 for done, 3 for a record that can't be read, 4 for a file that is none, 5 for a wrong \
+result of kogge's or what can't be measured here, 6 for a record that can't be written.";
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
@@ -91,7 +94,7 @@ struct RunArgs {
     /// The commit to name in the record [default: that of the sources, if they are here]
     #[arg(long, value_name = "ID")]
     commit: Option<String>,
-    /// Add what was measured to a record of this machine
+    /// Add what was measured to a record of this machine, or begin one in a folder that is there
     #[arg(short, long, value_name = "FILE.json")]
     record: Option<PathBuf>,
 }
@@ -116,45 +119,87 @@ fn bytes(text: &str) -> std::result::Result<u64, String> {
 
 /// Runs `kogge bench`.
 pub fn run(args: &BenchArgs) -> Result<()> {
-    let done = match &args.command {
+    match &args.command {
         None => measure(&args.run),
         Some(Command::Plot { records }) => records.iter().try_for_each(|path| {
-            let written = plot::draw(&Record::read(path)?, path)?;
+            let written = plot::draw(&read(path)?, path).map_err(failed)?;
             let names: Vec<_> =
                 written.iter().map(|path| format!("{}\n", path.display())).collect();
-            print(&names.concat())
+            print(&names.concat()).map_err(failed)
         }),
         Some(Command::Table { records }) => records.iter().try_for_each(|path| {
-            let record = Record::read(path)?;
-            print(&format!("{}\n{}", heading(&record), table::versus(&record)))
+            let record = read(path)?;
+            print(&format!("{}\n{}", heading(&record), table::versus(&record))).map_err(failed)
         }),
-    };
-    done.map_err(|error| match error.kind() {
+    }
+}
+
+fn failed(error: io::Error) -> Error {
+    match error.kind() {
         io::ErrorKind::BrokenPipe => Error::write("standard output", &error),
         _ => Error::mismatch(error.to_string()),
-    })
+    }
+}
+
+fn read(path: &Path) -> Result<Record> {
+    let name = quoted(path);
+    let text = fs::read_to_string(path).map_err(|error| Error::read(&name, &error))?;
+    let no_record =
+        |error| Error::malformed(format!("{name} is no record of measurements: {error}"));
+    serde_json::from_str(&text).map_err(no_record)
+}
+
+/// The file for a record, before anything is measured: one that can't take it is refused then.
+fn open(path: &Path) -> Result<Output> {
+    if path.exists() {
+        read(path)?;
+    }
+    let output = Output::create(Some(path), None)?;
+    if output.is_stdout() {
+        return Err(Error::usage("--record needs a file: the tables go to standard output"));
+    }
+    Ok(output)
+}
+
+/// Writes the record, with what its file held before.
+fn write(record: Record, path: &Path, output: Output) -> Result<()> {
+    let text = record.joined(path).and_then(|record| record.text()).map_err(failed)?;
+    let mut writer = output.writer()?;
+    let written = writer.write_all(text.as_bytes()).and_then(|()| writer.flush());
+    written.map_err(|error| Error::write(&output.name, &error))?;
+    drop(writer);
+    output.commit()
 }
 
 fn print(text: &str) -> io::Result<()> {
-    use io::Write;
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()
 }
 
-fn measure(args: &RunArgs) -> io::Result<()> {
+fn measure(args: &RunArgs) -> Result<()> {
+    let output = args.record.as_deref().map(open).transpose()?;
     if cfg!(debug_assertions) {
         eprintln!("warning: this is a debug build, whose speed says nothing; build with --release");
     }
     if let Some(threads) = args.threads {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get());
-        pool.build_global().map_err(io::Error::other)?;
+        pool.build_global().map_err(|error| failed(io::Error::other(error)))?;
     }
-    let options = options(args)?;
+    let options = options(args).map_err(failed)?;
     let outcome = versus::measure(&options, |cell| {
         let bytes = || format!("{} bytes", cell.len * cell.element_bytes);
         eprintln!("measured {} of {}", cell.dtype, cell.shape.clone().unwrap_or_else(bytes));
-    })?;
+    });
+    let outcome = outcome.map_err(failed)?;
+    print_outcome(&outcome).map_err(failed)?;
+    match (&args.record, output) {
+        (Some(path), Some(output)) => write(outcome.record, path, output),
+        _ => Ok(()),
+    }
+}
+
+fn print_outcome(outcome: &Outcome) -> io::Result<()> {
     let record = &outcome.record;
     print(&format!("{}\n{}", heading(record), table::versus(record)))?;
     for (name, reason) in &outcome.absent {
@@ -169,10 +214,7 @@ fn measure(args: &RunArgs) -> io::Result<()> {
     if !(outcome.absent.is_empty() && outcome.inexact.is_empty()) {
         print("\n")?;
     }
-    match &args.record {
-        Some(path) => outcome.record.add_to(path),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 fn options(args: &RunArgs) -> io::Result<Options> {
@@ -195,6 +237,7 @@ fn options(args: &RunArgs) -> io::Result<Options> {
         python: (!args.no_python).then(|| args.python.clone()),
         cub: args.cub.clone(),
         commit: args.commit.clone(),
+        record: args.record.clone(),
     })
 }
 

@@ -1,10 +1,10 @@
 //! `kogge lab list`.
 
-use kogge_lab::catalogue::{Kind, Lesson, lessons};
+use kogge_lab::catalogue::{Kind, Lesson, Mutant, lessons};
 use serde_json::json;
 
 use super::table::table;
-use super::{Outcome, Verdict, print};
+use super::{Outcome, Verdict, print, trial};
 
 /// Arguments of `kogge lab list`.
 #[derive(Debug, clap::Args)]
@@ -12,7 +12,7 @@ pub struct Args {
     /// Print one JSON list
     #[arg(long)]
     json: bool,
-    /// List the mutants of each lesson too
+    /// List the mutants of each lesson too, and what shows each
     #[arg(long)]
     mutants: bool,
 }
@@ -27,11 +27,15 @@ pub fn run(args: &Args) -> Outcome {
     print(&table(&["lesson", "scan", "N up to", "what it is"], &rows, 4))?;
     if args.mutants {
         for lesson in lessons() {
-            let row = |mutant: &kogge_lab::catalogue::Mutant| {
-                vec![format!("  {}", mutant.name), mutant.says.clone()]
+            let row = |mutant: &Mutant| {
+                vec![
+                    format!("  {}", mutant.name),
+                    mutant.says.clone(),
+                    trial::describe(&mutant.trial),
+                ]
             };
             let rows: Vec<_> = lesson.mutants.iter().map(row).collect();
-            print(&format!("\n{}", table(&[&lesson.name, ""], &rows, 2)))?;
+            print(&format!("\n{}", table(&[&lesson.name, "", "shows as"], &rows, 3)))?;
         }
     }
     Ok(Verdict::Clean)
@@ -60,7 +64,16 @@ fn describe(lesson: &Lesson) -> serde_json::Value {
         "work": header.work.text(),
         "steps": header.steps.text(),
         "hazard": header.hazard.is_some(),
-        "mutants": lesson.mutants.iter().map(|m| json!({ "name": m.name, "says": m.says })).collect::<Vec<_>>(),
+        "mutants": lesson.mutants.iter().map(describe_mutant).collect::<Vec<_>>(),
+    })
+}
+
+fn describe_mutant(mutant: &Mutant) -> serde_json::Value {
+    json!({
+        "name": mutant.name,
+        "says": mutant.says,
+        "finds": mutant.trial.finds.name(),
+        "arguments": trial::arguments(&mutant.trial),
     })
 }
 

@@ -1,9 +1,11 @@
 //! `kogge lab`: run, watch and check CUDA scan kernels without a GPU.
 //!
-//! Each subcommand is a file; [`subject`] turns what the command line names into something to run.
-//! Exit codes are 0 for a clean run, 3 for one that found hazards, 1 for bad input.
+//! Each subcommand is a file; [`subject`] turns what the command line names into something to run, and
+//! [`check`] says whether its result is the one expected. Exit codes are 0 for a clean run, 3 for one
+//! that found hazards or another result, 1 for bad input.
 
 mod bench;
+mod check;
 mod compare;
 mod draw;
 mod list;
@@ -14,12 +16,17 @@ mod show;
 mod subject;
 mod table;
 mod trace;
+mod trial;
 mod watch;
 
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use kogge_lab::Diagnostic;
+
+use crate::error::{Error, Fault};
+use crate::output::Output;
 
 /// The exit code of a run that found hazards.
 const HAZARDS: u8 = 3;
@@ -29,7 +36,8 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0  a clean run
   1  bad input: a source that is refused, an argument that means nothing, no GPU
-  3  hazards were found, or a result that is not the one expected";
+  3  hazards were found, or by run and bench a result that is not the one expected
+The other commands of kogge have codes of their own: see kogge --help";
 
 /// What a subcommand gives: whether it was clean, or why it could not be done.
 type Outcome = Result<Verdict, Diagnostic>;
@@ -108,12 +116,20 @@ fn print(text: &str) -> Result<(), Diagnostic> {
     }
 }
 
-/// Writes a file, or standard output where there is none or it is `-`.
-fn write(file: Option<&std::path::Path>, bytes: &[u8]) -> Result<(), Diagnostic> {
-    match file.filter(|path| path.as_os_str() != "-") {
-        None => print(&String::from_utf8_lossy(bytes)),
-        Some(path) => std::fs::write(path, bytes).map_err(|error| {
-            Diagnostic::general(format!("cannot write {}: {error}", path.display()))
-        }),
+/// Writes a file, whole or not at all, or standard output where there is none or it is `-`.
+fn write(file: Option<&Path>, bytes: &[u8]) -> Result<(), Diagnostic> {
+    let Some(path) = file.filter(|path| path.as_os_str() != "-") else {
+        return print(&String::from_utf8_lossy(bytes));
+    };
+    let written = Output::create(Some(path), None).and_then(|output| {
+        let mut writer = output.writer()?;
+        let written = writer.write_all(bytes).and_then(|()| writer.flush());
+        written.map_err(|error| Error::write(&output.name, &error))?;
+        drop(writer);
+        output.commit()
+    });
+    match written {
+        Err(error) if error.fault != Fault::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
     }
 }

@@ -5,13 +5,15 @@ use std::io::IsTerminal;
 
 use kogge_lab::{Finding, Report, Values};
 
+use super::check::Results;
+
 /// How many elements of an array are printed.
 const SHOWN: usize = 2048;
 /// The width of a line of elements.
 const WIDTH: usize = 96;
 
-/// The contents of the arrays, the findings with the lines they concern, and the counts.
-pub fn describe(report: &Report, source: &str, unmet: &[String]) -> String {
+/// The contents of the arrays, the counts, the findings with the lines they concern, and the results.
+pub fn describe(report: &Report, source: &str, results: &Results) -> String {
     let mut out = String::new();
     for (name, values) in &report.arrays {
         array(&mut out, name, values);
@@ -32,19 +34,25 @@ pub fn describe(report: &Report, source: &str, unmet: &[String]) -> String {
     for found in &report.findings {
         finding(&mut out, found, source, colour);
     }
-    for sentence in unmet {
+    for sentence in &results.wrong {
         let _ = writeln!(out, "{}: {sentence}", red("wrong-result", colour));
     }
     if report.findings_left_out > 0 {
         let _ = writeln!(out, "and {} findings more", report.findings_left_out);
     }
-    if report.is_clean() && unmet.is_empty() {
+    if report.is_clean() && results.wrong.is_empty() {
         let schedules = if report.schedules > 1 {
             format!(" in {} schedules", report.schedules)
         } else {
             String::new()
         };
         let _ = writeln!(out, "no hazards found{schedules}");
+    }
+    for sentence in &results.right {
+        let _ = writeln!(out, "{sentence}");
+    }
+    if let Some(reason) = &results.unchecked {
+        let _ = writeln!(out, "the result is not checked: {reason}");
     }
     out
 }

@@ -3,8 +3,9 @@
 use kogge_lab::{Diagnostic, Expectation, Report};
 use serde_json::{Value, json};
 
+use super::check::Results;
 use super::report::describe;
-use super::subject::{Subject, SubjectArgs};
+use super::subject::SubjectArgs;
 use super::{Outcome, Verdict, print};
 
 /// Arguments of `kogge lab run`.
@@ -12,65 +13,46 @@ use super::{Outcome, Verdict, print};
 pub struct Args {
     #[command(flatten)]
     subject: SubjectArgs,
-    /// Compare array Y with the scan of X: inclusive-sum:X:Y, exclusive-max:X:Y, …
+    /// Compare array Y with the scan of X: inclusive-sum:X:Y, exclusive-max:X:Y, … [default: y of a
+    /// lesson at its own launch with the scan that its header declares]
     #[arg(long, value_name = "KIND-OP:X:Y")]
     expect: Vec<String>,
-    /// Print one JSON object: arrays, findings, work, steps and all counts
+    /// Print one JSON object: arrays, findings, results, work, steps and all counts
     #[arg(long)]
     json: bool,
 }
 
 pub fn run(args: &Args) -> Outcome {
     let subject = args.subject.prepare()?;
-    let expectations: Vec<_> =
-        args.expect.iter().map(|text| Expectation::parse(text)).collect::<Result<_, _>>()?;
+    // Before the run, which may take a while.
+    args.expect.iter().try_for_each(|text| Expectation::parse(text).map(drop))?;
     let report = subject.run()?;
-    let mut unmet = Vec::new();
-    for expectation in &expectations {
-        unmet.extend(check(expectation, &subject, &report)?);
-    }
+    let results = Results::of(&subject, &report, &args.expect)?;
+    let clean = report.is_clean() && results.wrong.is_empty();
     if args.json {
-        print(&format!("{}\n", json(&report, &unmet)?))?;
+        print(&format!("{}\n", json(&report, &results)?))?;
     } else {
-        print(&describe(&report, &subject.source, &unmet))?;
+        print(&describe(&report, &subject.source, &results))?;
+        if let Some(elsewhere) = subject.elsewhere.filter(|_| clean) {
+            print(&format!("{elsewhere}\n"))?;
+        }
     }
-    Ok(Verdict::of(report.is_clean() && unmet.is_empty()))
+    Ok(Verdict::of(clean))
 }
 
-/// What an expectation finds wrong, as a sentence.
-fn check(
-    expectation: &Expectation,
-    subject: &Subject,
-    report: &Report,
-) -> Result<Option<String>, Diagnostic> {
-    let (x, y) = (expectation.input(), expectation.output());
-    let unknown = |name: &str| Diagnostic::general(format!("--expect: there is no array `{name}`"));
-    let input = subject.initial(x).ok_or_else(|| unknown(x))?;
-    let result = report.arrays.get(y).ok_or_else(|| unknown(y))?;
-    let sentence = |m: Box<kogge_lab::Mismatch>| {
-        format!(
-            "{y}[{}] is {}, not {}: {} of {} elements differ",
-            m.index,
-            m.found,
-            m.expected,
-            m.count,
-            result.len()
-        )
-    };
-    Ok(expectation.compare(&input, result).err().map(sentence))
-}
-
-/// The report as one JSON object; an expectation that was not met is a finding too.
-fn json(report: &Report, unmet: &[String]) -> Result<Value, Diagnostic> {
+/// The report as one JSON object; a result that is not the one expected is a finding too.
+fn json(report: &Report, results: &Results) -> Result<Value, Diagnostic> {
     let mut value = serde_json::to_value(report).map_err(|error| {
         Diagnostic::general(format!("the report can't be written as JSON: {error}"))
     })?;
     if let Some(Value::Array(findings)) = value.get_mut("findings") {
         findings.extend(
-            unmet
+            results
+                .wrong
                 .iter()
                 .map(|message| json!({ "kind": "wrong-result", "line": 0, "message": message })),
         );
     }
+    value["results"] = results.json();
     Ok(value)
 }

@@ -3,7 +3,7 @@
 use kogge_lab::Diagnostic;
 use kogge_lab::catalogue::lesson;
 
-use super::subject::mutated;
+use super::subject::{mutant, mutated};
 use super::{Outcome, Verdict, print};
 
 /// Arguments of `kogge lab show`.
@@ -23,7 +23,7 @@ pub fn run(args: &Args) -> Outcome {
     })?;
     match &args.mutant {
         None => print(&found.text)?,
-        Some(name) => print(&mutated(found, name)?.text)?,
+        Some(name) => print(&mutated(found, mutant(found, name)?)?.text)?,
     }
     Ok(Verdict::Clean)
 }

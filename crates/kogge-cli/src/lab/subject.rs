@@ -3,14 +3,15 @@
 use std::path::Path;
 
 use kogge_lab::catalogue::{
-    HostProgram, Lesson, NotationError, OPERATORS, Operator, lesson, lessons, opening_key,
+    HostProgram, Lesson, Mutant, NotationError, OPERATORS, Operator, lesson, lessons, opening_key,
 };
 use kogge_lab::{
-    Arg, Diagnostic, Launch, Number, Options, Order, Program, Report, ScalarType, Schedule, Script,
-    Step, Value, Values, explore, run, value,
+    Arg, Diagnostic, Launch, Options, Order, Program, Report, ScalarType, Schedule, Script, Step,
+    Value, Values, explore, run, value,
 };
 
-use super::npy;
+use super::check::Claim;
+use super::{npy, trial};
 
 /// The most elements that a lesson is run on.
 const LONGEST: usize = 1 << 24;
@@ -53,7 +54,7 @@ pub struct SubjectArgs {
     #[arg(long, value_name = "ORDER", default_value = "forward", help_heading = "Schedule")]
     order: String,
     /// How many schedules to try
-    #[arg(long, value_name = "S", default_value_t = 1, help_heading = "Schedule")]
+    #[arg(long, value_name = "S", default_value_t = 1, help_heading = "Schedule", value_parser = clap::value_parser!(u32).range(1..))]
     schedules: u32,
     /// What random schedules are drawn from
     #[arg(long, value_name = "X", default_value_t = 1, help_heading = "Schedule")]
@@ -61,15 +62,17 @@ pub struct SubjectArgs {
     /// Require a fence after reading a flag too, as the memory model of PTX does
     #[arg(long, help_heading = "Schedule")]
     strict_fences: bool,
-    /// The length of the array that a lesson scans [default: that of x, or 16]
+    /// The length of the array that a lesson scans [default: that of x, or 16]; refused where it is
+    /// launched by hand
     #[arg(short, long, value_name = "N", help_heading = "Lesson")]
     n: Option<usize>,
     /// The type of a lesson's elements [default: that of x, or float]
     #[arg(long, value_name = "TYPE", help_heading = "Lesson")]
     element: Option<String>,
-    /// A lesson's operator: sum, product, min, max, and, or, xor, affine
-    #[arg(long, value_name = "OP", default_value = "sum", help_heading = "Lesson")]
-    operator: String,
+    /// A lesson's operator: sum, product, min, max, and, or, xor, or affine, under which an unsigned
+    /// or unsigned long long is a map a x + b, a in its upper and b in its lower half [default: sum]
+    #[arg(long, value_name = "OP", help_heading = "Lesson")]
+    operator: Option<String>,
     /// Run a lesson with one of its faults
     #[arg(long, value_name = "NAME", help_heading = "Lesson")]
     mutant: Option<String>,
@@ -84,8 +87,19 @@ pub struct Subject {
     pub program: Program,
     pub script: Script,
     pub options: Options,
+    /// What its result should be.
+    pub claim: Claim,
+    /// What shows the fault of a mutant, or a lesson's own hazard.
+    pub elsewhere: Option<String>,
     schedules: u32,
     seed: u64,
+}
+
+/// A lesson as it is to be run.
+struct Chosen {
+    /// The lesson, with the fault if one was asked for.
+    lesson: Lesson,
+    mutant: Option<Mutant>,
 }
 
 impl Subject {
@@ -116,9 +130,9 @@ impl SubjectArgs {
     ///
     /// An unknown lesson, a file that can't be read or parsed, an argument that means nothing.
     pub fn prepare(&self) -> Result<Subject, Diagnostic> {
-        let mut subject = match self.lesson()? {
-            Some(lesson) => self.prepare_lesson(&lesson)?,
-            None => self.prepare_file()?,
+        let mut subject = match self.chosen()? {
+            Some(chosen) if !self.by_hand() => self.prepare_lesson(&chosen)?,
+            chosen => self.prepare_by_hand(chosen.as_ref())?,
         };
         let order = Order::from_name(&self.order).ok_or_else(|| {
             Diagnostic::general(format!(
@@ -139,48 +153,59 @@ impl SubjectArgs {
         Ok(subject)
     }
 
-    /// The lesson that is named: one of the catalogue, or a file that has a lesson's header, unless it
-    /// is launched by hand.
-    fn lesson(&self) -> Result<Option<Lesson>, Diagnostic> {
+    /// The lesson that is named: one of the catalogue, or a file that has a lesson's header.
+    fn chosen(&self) -> Result<Option<Chosen>, Diagnostic> {
         let path = Path::new(&self.subject);
-        let by_hand = self.by_hand() || self.host.is_some();
-        let found = lesson(&self.subject).cloned();
-        let lesson = match found {
-            Some(lesson) if !by_hand => Some(lesson),
-            Some(_) => return Ok(None),
-            None if path.exists() && !by_hand => {
-                let name = path
-                    .file_stem()
-                    .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-                lesson_of(&name, &read(path)?).map_err(|error| {
-                    Diagnostic::general(
-                        format!("{}:{error}", path.display()).replace(":line ", ":"),
-                    )
-                })?
-            }
+        let found = match lesson(&self.subject) {
+            Some(lesson) => Some(lesson.clone()),
+            None if path.exists() => self.lesson_in(path)?,
             None => None,
         };
-        match (lesson, &self.mutant) {
-            (Some(lesson), Some(mutant)) => mutated(&lesson, mutant).map(Some),
-            (lesson, _) => Ok(lesson),
+        let Some(lesson) = found else { return Ok(None) };
+        let Some(name) = &self.mutant else { return Ok(Some(Chosen { lesson, mutant: None })) };
+        let mutant = mutant(&lesson, name)?;
+        Ok(Some(Chosen { lesson: mutated(&lesson, mutant)?, mutant: Some(mutant.clone()) }))
+    }
+
+    /// The lesson in a file. A header that can't be read is passed over where nothing needs it.
+    fn lesson_in(&self, path: &Path) -> Result<Option<Lesson>, Diagnostic> {
+        let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into());
+        match lesson_of(&stem, &read(path)?) {
+            Err(_) if self.by_hand() && self.lesson_options().is_empty() => Ok(None),
+            found => found.map_err(|error| {
+                Diagnostic::general(format!("{}:{error}", path.display()).replace(":line ", ":"))
+            }),
         }
     }
 
+    /// Whether the command line says what is launched.
     fn by_hand(&self) -> bool {
+        self.one_by_hand() || self.host.is_some()
+    }
+
+    fn one_by_hand(&self) -> bool {
         self.kernel.is_some() || self.grid.is_some() || self.block.is_some()
     }
 
-    fn prepare_lesson(&self, lesson: &Lesson) -> Result<Subject, Diagnostic> {
+    /// The options given that only a lesson can heed.
+    fn lesson_options(&self) -> Vec<&'static str> {
+        let given = [
+            ("--mutant", self.mutant.is_some()),
+            ("--operator", self.operator.is_some()),
+            ("--element", self.element.is_some()),
+            ("--n", self.n.is_some()),
+        ];
+        given.into_iter().filter_map(|(name, given)| given.then_some(name)).collect()
+    }
+
+    fn prepare_lesson(&self, chosen: &Chosen) -> Result<Subject, Diagnostic> {
+        let lesson = &chosen.lesson;
+        let defines = self.defines()?;
         let mut given = self.values()?;
         let input = given.iter().position(|(name, _)| name == "x").map(|at| given.remove(at).1);
-        let input = self.input(input)?;
-        let operator = Operator::named(&self.operator, input.ty()).ok_or_else(|| {
-            let message =
-                format!("--operator: there is no `{}` on {}", self.operator, input.ty().c_name());
-            Diagnostic::general(message)
-                .with_help(format!("operators are {}", OPERATORS.join(", ")))
-        })?;
-        let setup = lesson.setup(input, &operator, &self.defines()?)?;
+        let (operator, input) = self.input(input, &defines)?;
+        let setup = lesson.setup(input, &operator, &defines)?;
+        let claim = Claim::of_lesson(lesson, &operator, &setup.script, &given, &defines);
         let mut script = setup.script;
         for (name, value) in given {
             replace(&mut script, &name, value)?;
@@ -194,59 +219,142 @@ impl SubjectArgs {
             program: setup.program,
             script,
             options: setup.options,
+            claim,
+            elsewhere: trial::elsewhere(lesson, chosen.mutant.as_ref()),
             schedules: self.schedules,
             seed: self.seed,
         })
     }
 
-    /// The elements that a lesson scans: those given for `x`, or 0, 1, 2, …
-    fn input(&self, given: Option<Value>) -> Result<Values, Diagnostic> {
-        match given {
-            Some(Value::Array(array)) => Ok(array.values()),
-            Some(Value::Number(_)) => Err(Diagnostic::general("--arg x: a lesson scans an array")),
-            None => {
-                let name = self.element.as_deref().unwrap_or("float");
-                let element = ScalarType::from_name(name).ok_or_else(|| {
-                    Diagnostic::general(format!("--element: `{name}` is no scalar type of C"))
-                })?;
-                let n = self.n.unwrap_or(16);
-                if n == 0 || n > LONGEST {
-                    return Err(Diagnostic::general(format!("--n: expected 1 to {LONGEST}")));
-                }
-                Ok(Values::from_numbers(element, n, |i| Number::UInt(i as u64)))
-            }
+    fn operator(&self, element: ScalarType) -> Result<Operator, Diagnostic> {
+        let name = self.operator.as_deref().unwrap_or("sum");
+        Operator::named(name, element).ok_or_else(|| {
+            Diagnostic::general(format!("--operator: there is no `{name}` on {}", element.c_name()))
+                .with_help(format!("operators are {}", OPERATORS.join(", ")))
+        })
+    }
+
+    /// The type of a lesson's elements: as the options say, or as `x` is, or float.
+    fn element(
+        &self,
+        x: Option<ScalarType>,
+        defines: &[(String, String)],
+    ) -> Result<ScalarType, Diagnostic> {
+        let by_macro = defines.iter().rev().find(|(name, _)| name == "ELEMENT");
+        let by_macro = by_macro.and_then(|(_, ty)| ScalarType::from_name(ty));
+        let Some(name) = &self.element else {
+            return Ok(by_macro.or(x).unwrap_or(ScalarType::F32));
+        };
+        let element = ScalarType::from_name(name).ok_or_else(|| {
+            Diagnostic::general(format!("--element: `{name}` is no scalar type of C"))
+        })?;
+        match by_macro.or(x).filter(|&other| other != element) {
+            None => Ok(element),
+            Some(other) => Err(Diagnostic::general(format!(
+                "--element: {} is not the type given for x or ELEMENT, {}",
+                element.c_name(),
+                other.c_name()
+            ))),
         }
     }
 
-    fn prepare_file(&self) -> Result<Subject, Diagnostic> {
-        let source = match lesson(&self.subject) {
-            Some(lesson) => lesson.text.clone(),
-            None => read_subject(&self.subject)?,
+    /// The operator of a lesson, and the elements that it scans: those given for `x`, or its own.
+    fn input(
+        &self,
+        given: Option<Value>,
+        defines: &[(String, String)],
+    ) -> Result<(Operator, Values), Diagnostic> {
+        let x = match given {
+            Some(Value::Array(array)) => Some(array.values()),
+            Some(Value::Number(_)) => {
+                return Err(Diagnostic::general("--arg x: a lesson scans an array"));
+            }
+            None => None,
         };
-        let program = Program::parse(&source, &self.subject, &self.defines()?)?;
+        let operator = self.operator(self.element(x.as_ref().map(Values::ty), defines)?)?;
+        let elements = match (x, self.n) {
+            (Some(x), Some(n)) if x.len() != n => {
+                let message = format!("--n: x has {} elements, not {n}", x.len());
+                return Err(Diagnostic::general(message));
+            }
+            (Some(x), _) => x,
+            (None, n @ (None | Some(1..=LONGEST))) => operator.elements(n.unwrap_or(16)),
+            (None, Some(_)) => {
+                return Err(Diagnostic::general(format!("--n: expected 1 to {LONGEST}")));
+            }
+        };
+        Ok((operator, elements))
+    }
+
+    /// A lesson or any other file, launched as the command line or the opening comment says.
+    fn prepare_by_hand(&self, chosen: Option<&Chosen>) -> Result<Subject, Diagnostic> {
+        let values = self.values()?;
+        let (source, defines) = match chosen {
+            Some(chosen) => (chosen.lesson.text.clone(), self.macros_by_hand(&values)?),
+            None => (self.source_of_no_lesson()?, self.defines()?),
+        };
+        let program = Program::parse(&source, &self.subject, &defines)?;
         let script = match self.host(&source)? {
-            Some(host) => host.script(&source, &program, self.values()?, &self.defines()?)?,
-            None => self.one_launch(&program)?,
+            Some(host) => host.script(&source, &program, values, &defines)?,
+            None => self.one_launch(&program, values)?,
         };
-        let title = Path::new(&self.subject)
-            .file_name()
-            .map_or_else(String::new, |n| n.to_string_lossy().into_owned());
+        let file = || Path::new(&self.subject).file_name().unwrap_or_default().to_string_lossy();
+        let mutant = chosen.and_then(|chosen| chosen.mutant.as_ref());
         Ok(Subject {
-            title,
+            title: mutant.map_or_else(
+                || file().into_owned(),
+                |mutant| format!("{}, {}", file(), mutant.name.replace('-', " ")),
+            ),
             source,
             program,
             script,
             options: Options::default(),
+            claim: Claim::of_launch(chosen.is_some()),
+            elsewhere: mutant.and_then(|mutant| trial::elsewhere(&chosen?.lesson, Some(mutant))),
             schedules: self.schedules,
             seed: self.seed,
         })
+    }
+
+    /// The macros that give a lesson launched by hand its operator, and those of the command line.
+    fn macros_by_hand(
+        &self,
+        values: &[(String, Value)],
+    ) -> Result<Vec<(String, String)>, Diagnostic> {
+        if self.n.is_some() {
+            let message =
+                "--n: a lesson that is launched by hand scans the arrays that --arg gives";
+            return Err(Diagnostic::general(message)
+                .with_help("leave --n out, or the launch: the lesson has its own"));
+        }
+        let x = values.iter().rev().find_map(|(name, value)| match value {
+            Value::Array(array) if name == "x" => Some(array.ty()),
+            _ => None,
+        });
+        let defines = self.defines()?;
+        let operator = self.operator(self.element(x, &defines)?)?;
+        Ok(operator.defines().into_iter().chain(defines).collect())
+    }
+
+    /// The text of a file that is no lesson, which has nothing of what lessons can be asked for.
+    fn source_of_no_lesson(&self) -> Result<String, Diagnostic> {
+        let source = read_subject(&self.subject)?;
+        let options = self.lesson_options();
+        if options.is_empty() {
+            return Ok(source);
+        }
+        let message = format!("{}: {} is no lesson", options.join(", "), self.subject);
+        Err(Diagnostic::general(message).with_help(
+            "arrays and their lengths are given by --arg, macros by --define; a file whose opening \
+             comment has `scan:`, `sizes:` and `host:` is a lesson",
+        ))
     }
 
     /// The host program that the command line gives, or the file's opening comment.
     fn host(&self, source: &str) -> Result<Option<HostProgram>, Diagnostic> {
         let (text, line) = match &self.host {
             Some(text) => (text.clone(), 1),
-            None if self.by_hand() => return Ok(None),
+            None if self.one_by_hand() => return Ok(None),
             None => match opening_key(source, "host") {
                 Some(found) => found,
                 None => return Ok(None),
@@ -259,8 +367,11 @@ impl SubjectArgs {
     }
 
     /// The one launch that the options describe, cooperative if the kernel has a barrier of the grid.
-    fn one_launch(&self, program: &Program) -> Result<Script, Diagnostic> {
-        let values = self.values()?;
+    fn one_launch(
+        &self,
+        program: &Program,
+        values: Vec<(String, Value)>,
+    ) -> Result<Script, Diagnostic> {
         let longest = values.iter().filter_map(|(_, value)| length(value)).max().unwrap_or(1);
         let threads = u32::try_from(longest).unwrap_or(u32::MAX).clamp(1, 1024);
         let kernel = self.kernel(program)?;
@@ -322,13 +433,18 @@ fn lesson_of(name: &str, text: &str) -> Result<Option<Lesson>, NotationError> {
     if has("scan") && has("host") { Lesson::parse(name, text, "").map(Some) } else { Ok(None) }
 }
 
-/// The lesson of the catalogue with one of its faults.
-pub fn mutated(lesson: &Lesson, name: &str) -> Result<Lesson, Diagnostic> {
-    let mutant = lesson.mutants.iter().find(|mutant| mutant.name == name).ok_or_else(|| {
+/// The lesson's mutant of this name.
+pub fn mutant<'a>(lesson: &'a Lesson, name: &str) -> Result<&'a Mutant, Diagnostic> {
+    lesson.mutants.iter().find(|mutant| mutant.name == name).ok_or_else(|| {
         let names: Vec<_> = lesson.mutants.iter().map(|mutant| mutant.name.as_str()).collect();
+        let has = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
         Diagnostic::general(format!("{} has no mutant `{name}`", lesson.name))
-            .with_help(format!("it has {}", names.join(", ")))
-    })?;
+            .with_help(format!("it has {has}"))
+    })
+}
+
+/// The lesson with one of its faults.
+pub fn mutated(lesson: &Lesson, mutant: &Mutant) -> Result<Lesson, Diagnostic> {
     let broken = mutant.apply(&lesson.text).and_then(|text| Lesson::parse(&lesson.name, &text, ""));
     let mut broken = broken.map_err(|error| Diagnostic::at(error.line, 1, error.message))?;
     broken.header.title = format!("{}, {}", broken.header.title, mutant.name.replace('-', " "));

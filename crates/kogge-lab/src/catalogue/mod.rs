@@ -13,6 +13,7 @@
 //!
 //! To add a lesson, add its file, its mutants and its line in [`lessons`].
 
+mod check;
 mod expression;
 mod header;
 mod host;
@@ -23,6 +24,7 @@ mod trial;
 
 use std::sync::LazyLock;
 
+pub use check::Check;
 pub use expression::{Expression, NotationError};
 pub use header::{Formula, Header, Kind, integer_macros, opening_key};
 pub use host::{Argument, Launch, Plan, Program as HostProgram, Scratch};

@@ -101,6 +101,20 @@ impl Operator {
         }
     }
 
+    /// What a lesson scans unless told otherwise: 0, 1, 2, …, and under `affine`, to which these would
+    /// all be constants, maps x → (2 i + 3) x + 1, no two of which commute.
+    pub fn elements(&self, n: usize) -> Values {
+        let (half, low) = match self.element {
+            ScalarType::U32 => (16, 0xffff),
+            _ => (32, u64::from(u32::MAX)),
+        };
+        Values::from_numbers(self.element, n, |i| {
+            let i = i as u64;
+            let map = ((2 * i + 3) & low) << half | 1;
+            Number::UInt(if self.name == "affine" { map } else { i })
+        })
+    }
+
     /// The scan of `x`, from left to right: what a lesson must give.
     pub fn scan(&self, x: &Values, exclusive: bool) -> Values {
         let mut before = self.identity();

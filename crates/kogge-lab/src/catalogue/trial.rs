@@ -1,6 +1,6 @@
 //! A run that must show a hazard: `race with N = 64`, `deadlock with N = 2048, resident = 2, order = reverse`.
 
-use crate::{FindingKind, Options, Order};
+use crate::{FindingKind, Options, Order, ScalarType};
 
 use super::expression::NotationError;
 
@@ -12,6 +12,18 @@ pub enum Finds {
     /// An output that is not the scan, whether or not the simulated GPU saw a hazard.
     WrongResult,
 }
+
+impl Finds {
+    /// Its name, as a trial writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Hazard(kind) => kind.name(),
+            Self::WrongResult => WRONG_RESULT,
+        }
+    }
+}
+
+const WRONG_RESULT: &str = "wrong-result";
 
 /// A run, and what it must find.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +54,9 @@ const KINDS: [FindingKind; 8] = [
 ];
 
 impl Trial {
+    /// How many schedules a hazard must be found in.
+    pub const SCHEDULES: u32 = 4;
+
     /// Reads a trial; `line` is where it stands in its file.
     ///
     /// # Errors
@@ -81,6 +96,11 @@ impl Trial {
         Some(())
     }
 
+    /// The type of the elements, one that the operator takes.
+    pub fn element(&self) -> ScalarType {
+        if self.operator == "affine" { ScalarType::U64 } else { ScalarType::I32 }
+    }
+
     /// The options with this trial's settings in place.
     #[must_use]
     pub fn apply(&self, options: Options) -> Options {
@@ -94,7 +114,7 @@ impl Trial {
 }
 
 fn finds_of(name: &str) -> Option<Finds> {
-    if name == "wrong-result" {
+    if name == WRONG_RESULT {
         return Some(Finds::WrongResult);
     }
     KINDS.into_iter().find(|kind| kind.name() == name).map(Finds::Hazard)

@@ -69,16 +69,15 @@ pub fn mutated(lesson: &Lesson, mutant: &Mutant) -> Lesson {
 
 /// Whether a trial finds what it must, and what was found.
 pub fn finds(lesson: &Lesson, trial: &Trial) -> (bool, String) {
-    let element = if trial.operator == "affine" { ScalarType::U64 } else { ScalarType::I32 };
-    let operator = operator(&trial.operator, element);
+    let operator = operator(&trial.operator, trial.element());
     let n = trial.n as usize;
     let setup = setup(lesson, &operator, n, &[]);
     let options = trial.apply(setup.options.clone());
     let failed = |error| panic!("{}: {error}", lesson.name);
     let (found, report) = match trial.finds {
         Finds::Hazard(kind) => {
-            let report =
-                explore(&setup.program, &setup.script, &options, 4, 1).unwrap_or_else(failed);
+            let report = explore(&setup.program, &setup.script, &options, Trial::SCHEDULES, 1)
+                .unwrap_or_else(failed);
             let found = report.of_kind(kind).next().is_some();
             (found, report)
         }
