@@ -28,6 +28,10 @@ use std::marker::PhantomData;
 /// assert_eq!(Order::of::<Point>().chunk(), 2);
 /// assert_eq!(size_of::<<f16 as Element>::Accumulator>(), 4);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an element",
+    note = "use i8…i64, u8…u64, f32, f64, arrays of them, a `#[derive(kogge::Element)]` struct of them, or f16 or bf16"
+)]
 pub trait Element: Pod + Send + Sync {
     /// What partial results are held in: `f32` for `f16` and `bf16`, else the type itself.
     type Accumulator: Element;
