@@ -135,13 +135,39 @@ fn abs_diff_unsigned(x: u8, y: u8) -> u8 {
 
 #[device]
 fn rotate_left(x: i8, n: u32) -> i8 {
+    let width = 8;
     let x = x as u8;
-    (x << n | x >> (8 - n)) as i8
+    (x << n | x >> (width - n)) as i8
 }
 
 #[device]
 fn rotate_right(x: u8, n: u32) -> u8 {
-    x >> n | x << (8 - n)
+    let width = 8;
+    x >> n | x << (width - n)
+}
+
+/// The functions above have the text of the refusals.
+#[test]
+fn the_text_is_that_of_the_refusals() {
+    let dense = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+    let (words, here) =
+        (include_str!("../src/language/words.rs"), dense(include_str!("advice.rs")));
+    for name in [
+        "ceil",
+        "round",
+        "trunc",
+        "exp_m1",
+        "ln_1p",
+        "abs_diff",
+        "rotate_left",
+        "rotate_right",
+        "div_euclid",
+        "rem_euclid",
+    ] {
+        let (_, advice) = words.split_once(&format!("\"{name}\" =>")).expect("an advice");
+        let text = advice.split('`').nth(1).expect("text to write");
+        assert!(here.contains(&dense(text)), "{name}: {text}");
+    }
 }
 
 #[test]
