@@ -41,6 +41,7 @@ fn read(arguments: TokenStream, item: TokenStream, errors: &mut Errors) -> Optio
     let translation = translator.function(&signature, &function.block, path, id).unless(errors);
 
     let (attributes, visibility, result) = (&function.attrs, &function.vis, &signature.result);
+    let allowed = language::allowed(attributes);
     let (patterns, types): (Vec<_>, Vec<_>) =
         signature.parameters.iter().map(|p| (&p.pattern, &p.ty)).unzip();
     let (body, data) = (translation.rust, translation.data);
@@ -55,7 +56,7 @@ fn read(arguments: TokenStream, item: TokenStream, errors: &mut Errors) -> Optio
         #visibility struct #name {}
 
         impl #krate::device::DeviceFunction for #name {
-            #[allow(unused_variables, non_snake_case)]
+            #(#allowed)*
             fn function() -> #krate::device::ir::Function {
                 #data
             }

@@ -128,6 +128,7 @@ fn write(
 
     let (docs, others): (Vec<_>, Vec<_>) =
         function.attrs.iter().partition(|attribute| attribute.path().is_ident("doc"));
+    let allowed = language::allowed(&function.attrs);
     let target = match (&arguments.on, inner) {
         (Some(on), _) => quote!(#on),
         (None, Some(Inner { operator, .. })) => quote!(#name<#operator>),
@@ -178,7 +179,7 @@ fn write(
         }
 
         impl #parameters #krate::device::DeviceOperator<#element> for #target #device_clause {
-            #[allow(unused_variables, non_snake_case)]
+            #(#allowed)*
             fn function(&self) -> #krate::device::ir::Function {
                 #bind
                 #data

@@ -20,7 +20,7 @@ use crate::attempt::Errors;
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt as _;
-use syn::{Block, FnArg, Generics, Ident, ItemFn, Pat, Path, ReturnType, Type};
+use syn::{Attribute, Block, FnArg, Generics, Ident, ItemFn, Pat, Path, ReturnType, Type};
 
 /// One node, twice.
 #[derive(Clone)]
@@ -162,7 +162,8 @@ impl<'e> Translator<'e> {
         self.declared.push(text.clone());
         // No name of Rust has a prime in it.
         let unique = text + &"'".repeat(namesakes);
-        let variable = quote!(let #name = #ir::Variable(#unique););
+        // Used, because the function's own text is where one that isn't is told of.
+        let variable = quote!(let #name = #ir::Variable(#unique); let _ = #name;);
         (unique, variable)
     }
 
@@ -216,6 +217,11 @@ fn parameter(argument: &FnArg) -> syn::Result<Parameter> {
             "a parameter is a name; take its fields apart with `let` in the body",
         )),
     }
+}
+
+/// What a function allows, which what builds its data needs too, since variables have their names there.
+pub(crate) fn allowed(attributes: &[Attribute]) -> impl Iterator<Item = &Attribute> {
+    attributes.iter().filter(|attribute| attribute.path().is_ident("allow"))
 }
 
 /// A name without the `r#` that may be before it.
