@@ -1,5 +1,8 @@
 //! Operators beside the same text as plain Rust functions, which say what the text means.
 
+// Precedence and the types of literals are what is tested.
+#![allow(clippy::precedence, clippy::unnecessary_cast)]
+
 use crate::Case;
 use kogge_core::{Element, device, operator};
 
@@ -85,7 +88,7 @@ macro_rules! own_variables {
                 for i in 0..3 {
                     let x = x ^ i;
                     $step = $step * 3 + ($left & 7) + x;
-                    $step = $step ^ i;
+                    $step ^= i;
                 }
                 $step ^ $left ^ x
             }
