@@ -206,6 +206,14 @@ mod tests {
         }
     }
 
+    /// Each function is written, and once: `twice` and the `step`s that call it share theirs.
+    #[test]
+    fn namesakes_are_told_apart() {
+        let text = alike().cuda().expect("text");
+        let count = |name| text.matches(&format!("KOGGE_FN u32 {name}_")).count();
+        assert_eq!((count("step"), count("twice")), (3, 1), "{text}");
+    }
+
     #[test]
     fn operators_do_what_the_same_text_does() {
         compare(OwnVariables, own_variables, "own_variables");
