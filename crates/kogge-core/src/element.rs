@@ -31,9 +31,9 @@ use std::marker::PhantomData;
 /// assert_eq!(size_of::<<f16 as Element>::Accumulator>(), 4);
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no element that kogge scans",
-    note = "elements are `i8` to `i64`, `u8` to `u64`, `f16`, `bf16`, `f32`, `f64`, arrays of them, and `repr(C)` structs with `#[derive(Element)]`",
-    note = "`usize` and `isize` are none, as their size is the machine's: `bytemuck::cast_slice::<usize, u64>` makes `u64` of them"
+    message = "`{Self}` is not an element",
+    note = "use i8…i64, u8…u64, f32, f64, arrays of them, a `#[derive(kogge::Element)]` struct of them, or f16 or bf16",
+    note = "`usize` and `isize` have the machine's size: `bytemuck::cast_slice::<usize, u64>` makes `u64` of them where that has 64 bits"
 )]
 pub trait Element: Pod + Send + Sync {
     /// What partial results are held in: `f32` for `f16` and `bf16`, else the type itself.

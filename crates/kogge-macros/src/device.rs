@@ -33,11 +33,15 @@ fn read(arguments: TokenStream, item: TokenStream, errors: &mut Errors) -> Optio
     let krate = krate?;
 
     let name = &function.sig.ident;
-    let translator = Translator::new(krate.clone(), name.clone(), None, errors);
-    let path = quote!(::core::concat!(::core::module_path!(), "::", ::core::stringify!(#name)));
-    let translation = translator.function(&signature, &function.block, path).unless(errors);
+    let translator =
+        Translator::new(krate.clone(), name.clone(), &function.sig.generics, None, errors);
+    let path = quote!(::core::any::type_name::<Self>());
+    // Blocks of one function may have functions of the same path.
+    let id = quote!(Some(::core::any::TypeId::of::<Self>()));
+    let translation = translator.function(&signature, &function.block, path, id).unless(errors);
 
     let (attributes, visibility, result) = (&function.attrs, &function.vis, &signature.result);
+    let allowed = language::allowed(attributes);
     let (patterns, types): (Vec<_>, Vec<_>) =
         signature.parameters.iter().map(|p| (&p.pattern, &p.ty)).unzip();
     let (body, data) = (translation.rust, translation.data);
@@ -52,6 +56,7 @@ fn read(arguments: TokenStream, item: TokenStream, errors: &mut Errors) -> Optio
         #visibility struct #name {}
 
         impl #krate::device::DeviceFunction for #name {
+            #(#allowed)*
             fn function() -> #krate::device::ir::Function {
                 #data
             }

@@ -4,6 +4,7 @@ use crate::attempt::Errors;
 use crate::path;
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
+use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
@@ -82,6 +83,9 @@ fn read(item: TokenStream, errors: &mut Errors) -> Option<TokenStream> {
             return None;
         }
     };
+    for ty in fields.named.iter().map(|field| &field.ty).chain(&instances) {
+        refuse(ty, errors);
+    }
     let layout = layout(&krate, &input, fields, &instances);
     let device = device(&krate, &input, fields);
     Some(quote!(#layout #device))
@@ -97,10 +101,41 @@ fn is_repr_c(input: &DeriveInput) -> bool {
         let mut found = false;
         let _ = attribute.parse_nested_meta(|meta| {
             found |= meta.path.is_ident("C");
+            // What stands in the parentheses of another one, as in `align(4)`.
+            if meta.input.peek(syn::token::Paren) {
+                meta.input.parse::<proc_macro2::Group>()?;
+            }
             Ok(())
         });
         found
     })
+}
+
+/// Refuses the primitives that no field can be, as no trait bound could as clearly.
+fn refuse(ty: &Type, errors: &mut Errors) {
+    match ty {
+        Type::Paren(inner) => refuse(&inner.elem, errors),
+        Type::Group(inner) => refuse(&inner.elem, errors),
+        Type::Array(array) => refuse(&array.elem, errors),
+        Type::Path(path) => {
+            let Some(name) = path.path.segments.last().map(|last| last.ident.to_string()) else {
+                return;
+            };
+            let advice = match name.as_str() {
+                "usize" => "use `u32` or `u64`, which have one size on every machine",
+                "isize" => "use `i32` or `i64`, which have one size on every machine",
+                "u128" | "i128" => "use an array of two `u64`",
+                "f16" | "bf16" => {
+                    "a half is an element by itself alone, widened to `f32` before an operator sees it; use `f32`"
+                }
+                "bool" => "use `u8` and compare with 0, because most bytes are no `bool`",
+                "char" => "use `u32`, because most numbers are no `char`",
+                _ => return,
+            };
+            errors.at(ty, format!("`{name}` can't be a field of an element; {advice}"));
+        }
+        _ => {}
+    }
 }
 
 /// `Zeroable`, `Pod` and `Element`, with the proof that they may be implemented.
@@ -113,10 +148,9 @@ fn layout(
     let (name, types) = (&input.ident, fields.named.iter().map(|field| &field.ty));
     let (parameters, arguments, clause) = input.generics.split_for_impl();
     let plain = types.clone().map(|ty| quote_spanned!(ty.span()=> plain::<#ty>();));
-    let pod = input.generics.type_params().map(|parameter| {
-        let parameter = &parameter.ident;
-        quote!(#parameter: #krate::bytemuck::Pod,)
-    });
+    // Of a generic struct, fields are checked for each type that it lists.
+    let generic = types.clone().filter(|_| !input.generics.params.is_empty());
+    let elements = generic.map(|ty| quote_spanned!(ty.span()=> #ty: #krate::Element,));
     let bounds = clause.map(|clause| {
         let predicates = clause.predicates.iter();
         quote!(#(#predicates,)*)
@@ -133,22 +167,21 @@ fn layout(
     };
     quote! {
         const _: () = {
-            const fn plain<T: #krate::bytemuck::Pod>() {}
+            const fn plain<T: #krate::Element>() {}
             /// Whether the fields, plain old data all of them, take up the struct to the last byte.
             #[allow(clippy::multiple_bound_locations)]
-            const fn packed #parameters() -> bool where #(#pod)* #bounds {
+            const fn packed #parameters() -> bool where #(#elements)* #bounds {
                 #(#plain)*
                 ::core::mem::size_of::<#name #arguments>() == 0 #(+ ::core::mem::size_of::<#types>())*
             }
             #calls
         };
         #(
+            // A crate that forbids `unsafe` may have these: that is about what it writes itself.
             // SAFETY: `repr(C)`, and `packed` has checked that all fields can be zeroed.
-            #[allow(unsafe_code)]
             unsafe impl #krate::bytemuck::Zeroable for #whole {}
             // SAFETY: `repr(C)`, and `packed` has checked that the fields are plain old data and that
             // nothing between or after them is padding. The compiler checks `Copy`.
-            #[allow(unsafe_code)]
             unsafe impl #krate::bytemuck::Pod for #whole {}
             impl #krate::Element for #whole {
                 type Accumulator = Self;
@@ -164,7 +197,7 @@ fn device(krate: &Path, input: &DeriveInput, fields: &FieldsNamed) -> TokenStrea
     let device = quote!(#krate::device);
     let (names, types): (Vec<_>, Vec<_>) =
         fields.named.iter().map(|field| (&field.ident, &field.ty)).unzip();
-    let texts = names.iter().map(|name| name.as_ref().map(ToString::to_string));
+    let texts = names.iter().map(|name| name.as_ref().map(|name| name.unraw().to_string()));
     let built = types
         .iter()
         .map(|ty| quote_spanned!(ty.span()=> <#ty as #device::DeviceType>::device_type()));

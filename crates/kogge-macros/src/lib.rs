@@ -61,8 +61,10 @@ pub fn device(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// Makes a `repr(C)` struct an element: plain old data that every engine knows.
 ///
 /// Implements `bytemuck::Zeroable` and `Pod`, `kogge::Element` (accumulated in itself) and
-/// `kogge::device::DeviceType`. Fields must be elements themselves, and nothing may be padding between
-/// or after them: both are checked at compile time. The struct must be `Copy`.
+/// `kogge::device::DeviceType`. Fields must be elements themselves and types of the operator language,
+/// and nothing may be padding between or after them: both are checked at compile time. So `usize` can't
+/// be a field, because it has another size on another machine, nor can `f16` and `bf16`: these are
+/// elements by themselves alone, widened to `f32` before an operator sees them. The struct must be `Copy`.
 ///
 /// A generic struct is an element for the types that it lists: `#[element(T = [i32, f32])]`.
 #[proc_macro_derive(Element, attributes(element))]

@@ -119,12 +119,16 @@ fn write(
 ) -> TokenStream {
     let name = &function.sig.ident;
     let wrapped = inner.map(|inner| (inner.name.clone(), inner.element.clone()));
-    let translator = Translator::new(krate.clone(), name.clone(), wrapped, errors);
+    let translator =
+        Translator::new(krate.clone(), name.clone(), &function.sig.generics, wrapped, errors);
     let path = quote!(::core::any::type_name::<Self>());
-    let translation = translator.function(signature, &function.block, path).unless(errors);
+    // An operator may borrow, so it has no id; its path is enough, for an operator is written but once.
+    let translation =
+        translator.function(signature, &function.block, path, quote!(None)).unless(errors);
 
     let (docs, others): (Vec<_>, Vec<_>) =
         function.attrs.iter().partition(|attribute| attribute.path().is_ident("doc"));
+    let allowed = language::allowed(&function.attrs);
     let target = match (&arguments.on, inner) {
         (Some(on), _) => quote!(#on),
         (None, Some(Inner { operator, .. })) => quote!(#name<#operator>),
@@ -175,6 +179,7 @@ fn write(
         }
 
         impl #parameters #krate::device::DeviceOperator<#element> for #target #device_clause {
+            #(#allowed)*
             fn function(&self) -> #krate::device::ir::Function {
                 #bind
                 #data

@@ -77,9 +77,10 @@ impl Dialect for Cuda {
                 let (name, new) = names.of_struct(declared);
                 if new {
                     let mut text = format!("struct {name} {{\n");
-                    for field in declared.fields.iter().filter(|field| sized(&field.ty)) {
+                    let fields = declared.fields.iter().enumerate();
+                    for (place, field) in fields.filter(|(_, field)| sized(&field.ty)) {
                         let ty = self.type_name(&field.ty, names)?;
-                        let _ = writeln!(text, "    {ty} {};", field_name(field.name));
+                        let _ = writeln!(text, "    {ty} {};", field_name(declared, place));
                     }
                     let _ = write!(self.structs, "{text}}};\n\n");
                 }

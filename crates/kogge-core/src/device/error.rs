@@ -16,6 +16,14 @@ pub enum Error {
         /// The function.
         function: &'static str,
     },
+    /// An index is 2^32 or more.
+    #[error(
+        "the index {value} is too large for a device, where `usize` has 32 bits; write a number below 4,294,967,296, or calculate in `u64`"
+    )]
+    Index {
+        /// The literal or constant.
+        value: u64,
+    },
     /// The type of an expression isn't to be told from the function alone.
     #[error(
         "the types within `{function}` can't all be told; write them at its `let`s and literals"

@@ -125,7 +125,7 @@ impl Inference {
             (Node::AnyFloat, Node::Scalar(scalar)) if scalar.is_float() => (one, other),
             (Node::Scalar(scalar), Node::AnyFloat) if scalar.is_float() => (other, one),
             (Node::Scalar(scalar), Node::Scalar(same)) if scalar == same => (one, other),
-            (Node::Struct(fields), Node::Struct(same)) if fields.path == same.path => (one, other),
+            (Node::Struct(fields), Node::Struct(same)) if fields == same => (one, other),
             (Node::Unit, Node::Unit) => (one, other),
             (&Node::Array(element, len), &Node::Array(same, same_len)) if len == same_len => {
                 self.unify(element, same)?;
@@ -241,7 +241,8 @@ impl Inference {
         self.unify(slot, scalar)
     }
 
-    /// `cast` is the type of the `as` around a literal, which rustc gives to the literal itself.
+    /// `cast` is the type of the `as` around a literal, which rustc gives to the literal itself, through
+    /// blocks but not into branches.
     fn expr(&mut self, expr: &Expr, cast: Option<Scalar>) -> Result<Slot, Error> {
         let slot = match expr {
             Expr::Variable(name) => self.variable(name)?,
@@ -284,7 +285,7 @@ impl Inference {
             }
             Expr::If(condition, yes, no) => {
                 self.expect(condition, Scalar::Bool)?;
-                let (yes, no) = (self.block(yes, cast)?, self.block(no, cast)?);
+                let (yes, no) = (self.block(yes, None)?, self.block(no, None)?);
                 self.unify(yes, no)?
             }
             Expr::Match(value, arms) => {
@@ -292,7 +293,7 @@ impl Inference {
                 let mut result = self.slot(Node::Anything);
                 for arm in arms {
                     self.patterns(&arm.patterns, value)?;
-                    let body = self.block(&arm.body, cast)?;
+                    let body = self.block(&arm.body, None)?;
                     result = self.unify(result, body)?;
                 }
                 result

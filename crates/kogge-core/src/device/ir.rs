@@ -125,6 +125,8 @@ pub enum Value {
 pub struct Function {
     /// Tells functions of the same name apart.
     pub path: &'static str,
+    /// Tells functions of the same path apart, which blocks of one function may have.
+    pub id: Option<std::any::TypeId>,
     /// Its name in Rust.
     pub name: &'static str,
     /// The parameters, in order.
@@ -243,6 +245,30 @@ impl Expr {
     /// A constant of the Rust program.
     pub fn constant<T: super::DeviceType>(value: T) -> Self {
         Self::Constant(T::device_type(), value.device_value())
+    }
+}
+
+/// A variable where the macros build data: declared where the function declares it, and so found
+/// where the Rust compiler finds it.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Variable(pub &'static str);
+
+/// What a name in the text may stand for: a variable, or a constant of the Rust program.
+#[doc(hidden)]
+pub trait Named {
+    fn named(self) -> Expr;
+}
+
+impl Named for Variable {
+    fn named(self) -> Expr {
+        Expr::Variable(self.0)
+    }
+}
+
+impl<T: super::DeviceType> Named for T {
+    fn named(self) -> Expr {
+        Expr::constant(self)
     }
 }
 

@@ -8,11 +8,11 @@
 //!
 //! | part | what there is |
 //! |---|---|
-//! | types | `i8`…`i64`, `u8`…`u64`, `f32`, `f64`, `bool`, arrays `[T; N]`, `#[derive(Element)]` structs; `usize` for indices |
+//! | types | `i8`…`i64`, `u8`…`u64`, `f32`, `f64`, `bool`, arrays `[T; N]`, `#[derive(Element)]` structs; `usize` for indices, which are below 2³² |
 //! | operators | `+ - * / %`, `& \| ^ !`, `<< >>`, `== != < <= > >=`, `&& \|\|`, unary `-`, and `+=` and its kin |
 //! | expressions | literals, constants, `if`/`else`, `match` on literals with `_`, blocks, struct literals, fields, array literals, `a[i]`, `as` |
 //! | statements | `let`, `let mut`, assignment, `for` over a range of constants |
-//! | functions | `min max abs clamp floor sqrt exp ln exp2 log2 powi mul_add to_bits from_bits`, `wrapping_add`/`sub`/`mul`/`neg`/`shl`/`shr`, `saturating_add`/`sub`, `minimum maximum precedes exceeds` (the order of the built-in operators), and calls of `#[device]` functions |
+//! | functions | `min max abs clamp floor sqrt exp ln exp2 log2 powi mul_add to_bits from_bits`, `wrapping_add`/`sub`/`mul`/`neg`/`shl`/`shr`, `saturating_add`/`sub`, `minimum maximum precedes exceeds` (the order of the built-in operators), as `x.max(y)` or `f32::max(x, y)`; and calls of `#[device]` functions |
 //!
 //! # The meaning
 //!

@@ -8,6 +8,7 @@
 mod built_in;
 mod casts;
 mod control;
+mod plain;
 mod words;
 pub mod worked;
 
@@ -15,10 +16,17 @@ use crate::Case;
 
 /// All cases.
 pub fn all() -> Vec<Case> {
-    [words::cases(), casts::cases(), control::cases(), built_in::cases(), worked::cases()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        words::cases(),
+        casts::cases(),
+        control::cases(),
+        plain::cases(),
+        built_in::cases(),
+        worked::cases(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// Cases of one generic operator on several types.

@@ -28,6 +28,7 @@ binary! {
     Max<OrderedNumber>: |left, right| left.max(right);
     Minimum<OrderedNumber>: |left, right| left.minimum(right);
     Maximum<OrderedNumber>: |left, right| left.maximum(right);
+    OfType<OrderedNumber>: |left, right| T::maximum(left, T::min(right, T::ONE));
     Clamp<OrderedNumber>: |left, right| left.clamp(right, T::ONE);
     Neg<SignedNumber>: |left, right| if left < right { -left } else { -right };
     Abs<SignedNumber>: |left, right| if left < right { left.abs() } else { right.abs() };
@@ -131,7 +132,7 @@ pub(super) fn cases() -> Vec<Case> {
     }
     numbers! {
         "add" Add "sub" Sub "mul" Mul "div" Div "mul_then_add" MulThenAdd "min" Min "max" Max
-        "minimum" Minimum "maximum" Maximum "clamp" Clamp "compare" Compare
+        "minimum" Minimum "maximum" Maximum "of_type" OfType "clamp" Clamp "compare" Compare
     }
     signed! { "neg" Neg "abs" Abs }
     integers! {

@@ -19,8 +19,14 @@ impl Translator<'_> {
             return self.refuse(path, "name the function to call");
         };
         let name = last.ident.to_string();
-        if let Some(primitive) = primitive(&path.path) {
-            return self.associated(call, &primitive, &last.ident, arguments);
+        if let Some(ty) = self.associated_type(&path.path) {
+            return self.associated(call, ty, &last.ident, arguments);
+        }
+        if is_method(&path.path) {
+            return self.refuse(
+                path,
+                format!("a method is called on its first operand here; write `x.{name}(…)`"),
+            );
         }
         if path.path.is_ident(&self.function) {
             return self.refuse(path, format!("`{name}` calls itself, which no GPU allows; write a `for` over a constant range"));
@@ -46,15 +52,19 @@ impl Translator<'_> {
     fn associated(
         &mut self,
         call: &ExprCall,
-        primitive: &str,
+        ty: &syn::Ident,
         name: &syn::Ident,
-        arguments: Vec<Both>,
+        mut arguments: Vec<Both>,
     ) -> Both {
-        let from_bits = match primitive {
-            "f32" => "F32FromBits",
-            _ => "F64FromBits",
+        let from_bits = match ty.to_string().as_str() {
+            "f32" => Some("F32FromBits"),
+            "f64" => Some("F64FromBits"),
+            _ => None,
         };
-        if name == "from_bits" && arguments.len() == 1 {
+        if let Some(from_bits) = from_bits
+            && name == "from_bits"
+            && arguments.len() == 1
+        {
             let (ir, variant, path) = (self.ir(), hidden(from_bits), &call.func);
             let (rust, data) = split(arguments);
             return Both {
@@ -62,15 +72,41 @@ impl Translator<'_> {
                 data: quote!(#ir::Expr::Word(#ir::Word::#variant, ::std::vec![#(#data),*])),
             };
         }
-        if name == "from" {
+        if name == "from" && words::scalar(&ty.to_string()).is_some() {
             return self.refuse(
                 name,
-                format!(
-                    "`{primitive}::from` is not in the operator language; write `x as {primitive}`"
-                ),
+                format!("`{ty}::from` is not in the operator language; write `x as {ty}`"),
             );
         }
+        if let Some(first) = arguments.first_mut() {
+            *first = self.typed(first, ty);
+        }
         self.named_word(name, arguments)
+    }
+
+    /// The value, said to be of this type: `{ let operand: ty = value; operand }`.
+    fn typed(&mut self, value: &Both, ty: &syn::Ident) -> Both {
+        let (ir, operand) = (self.ir(), hidden("operand"));
+        let Both { rust, data } = value;
+        let built = self.ty(&syn::parse_quote!(#ty));
+        // Declared after the value, which so can't mean it.
+        let name = "operand";
+        Both {
+            rust: quote!({ let #operand: #ty = #rust; #operand }),
+            data: quote!(#ir::Expr::Block(#ir::Block {
+                statements: ::std::vec![
+                    #ir::Statement::Let { name: #name, ty: Some(#built), value: #data }
+                ],
+                value: Some(::std::boxed::Box::new(#ir::Expr::Variable(#name))),
+            })),
+        }
+    }
+
+    /// The type that a path of two segments starts with: a primitive or a type parameter.
+    fn associated_type<'p>(&self, path: &'p syn::Path) -> Option<&'p syn::Ident> {
+        let first = &path.segments.first().filter(|_| path.segments.len() == 2)?.ident;
+        let known = words::scalar(&first.to_string()).is_some() || self.parameters.contains(first);
+        known.then_some(first)
     }
 
     pub(super) fn method(&mut self, call: &ExprMethodCall) -> Both {
@@ -128,8 +164,12 @@ impl Translator<'_> {
     }
 }
 
-/// The primitive type that a path of two segments starts with.
-fn primitive(path: &syn::Path) -> Option<String> {
-    let first = path.segments.first().filter(|_| path.segments.len() == 2)?;
-    Some(first.ident.to_string()).filter(|name| words::scalar(name).is_some())
+/// Whether a path names a method by its trait, or `min` or `max` of the standard library.
+fn is_method(path: &syn::Path) -> bool {
+    let names: Vec<_> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+    let [before @ .., last] = names.as_slice() else { return false };
+    let of_trait = before.last().is_some_and(|name| name.starts_with(char::is_uppercase));
+    let of_std =
+        matches!(before, [krate, module] if module == "cmp" && (krate == "std" || krate == "core"));
+    (of_trait || of_std) && words::method(last).is_some()
 }

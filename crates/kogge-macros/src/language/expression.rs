@@ -1,6 +1,6 @@
 //! Expressions: operators, fields and elements, struct and array literals, branches.
 
-use super::{Both, Translator, hidden};
+use super::{Both, Translator, hidden, text};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{
@@ -58,8 +58,8 @@ impl Translator<'_> {
         let ir = self.ir();
         if let Some(name) = path.path.get_ident() {
             if self.knows(name) {
-                let variable = name.to_string();
-                return Both { rust: quote!(#path), data: quote!(#ir::Expr::Variable(#variable)) };
+                let data = quote_spanned!(path.span()=> #ir::Named::named(#path));
+                return Both { rust: quote!(#path), data };
             }
             if self.inner.as_ref().is_some_and(|(inner, _)| inner == name) {
                 return self.refuse(
@@ -151,7 +151,7 @@ impl Translator<'_> {
     }
 
     fn field(&mut self, base: Both, name: &syn::Ident) -> Both {
-        let (ir, text) = (self.ir(), name.to_string());
+        let (ir, text) = (self.ir(), text(name));
         let Both { rust, data } = base;
         Both {
             rust: quote!(#rust.#name),
@@ -228,7 +228,7 @@ impl Translator<'_> {
                     "fields have names here; use a struct with named fields",
                 );
             };
-            let (value, text) = (self.expr(&field.expr), name.to_string());
+            let (value, text) = (self.expr(&field.expr), text(name));
             let (value_rust, value) = (value.rust, value.data);
             rust.push(match field.colon_token {
                 Some(_) => quote!(#name: #value_rust),

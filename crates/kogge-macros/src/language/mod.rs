@@ -3,6 +3,10 @@
 //! [`Translator`] walks a function once. Each node comes out twice, as [`Both`]: the Rust that runs
 //! on the CPU and the expression that builds the same node of `device::ir`. So the two can't differ
 //! in what they accept.
+//!
+//! Which variable a name means is for the Rust compiler to say, which knows what a macro can't see:
+//! where `macro_rules!` made a name. So the text that builds the data has the function's own scopes,
+//! and in them a variable of each name, which holds what it is called in the data: no two the same.
 
 mod call;
 mod expression;
@@ -15,7 +19,8 @@ mod words;
 use crate::attempt::Errors;
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
-use syn::{Block, FnArg, Ident, ItemFn, Pat, Path, ReturnType, Type};
+use syn::ext::IdentExt as _;
+use syn::{Attribute, Block, FnArg, Generics, Ident, ItemFn, Pat, Path, ReturnType, Type};
 
 /// One node, twice.
 #[derive(Clone)]
@@ -75,8 +80,12 @@ pub(crate) struct Translator<'e> {
     function: Ident,
     /// The operator that this one wraps, if any, and its element.
     inner: Option<(Ident, Type)>,
-    /// The variables in scope, inner ones last.
+    /// The names of the type parameters.
+    parameters: Vec<Ident>,
+    /// The variables in scope by name, inner ones last.
     scope: Vec<String>,
+    /// The names of all variables so far, in scope or not.
+    declared: Vec<String>,
     errors: &'e mut Errors,
 }
 
@@ -84,25 +93,30 @@ impl<'e> Translator<'e> {
     pub(crate) fn new(
         krate: Path,
         function: Ident,
+        generics: &Generics,
         inner: Option<(Ident, Type)>,
         errors: &'e mut Errors,
     ) -> Self {
-        Self { krate, function, inner, scope: Vec::new(), errors }
+        let parameters = generics.type_params().map(|parameter| parameter.ident.clone()).collect();
+        let (scope, declared) = (Vec::new(), Vec::new());
+        Self { krate, function, inner, parameters, scope, declared, errors }
     }
 
-    /// Translates a function; `path` builds the text that tells functions of one name apart.
+    /// Translates a function; `path` and `id` build what tells functions of one name apart.
     pub(crate) fn function(
         mut self,
         signature: &Signature,
         body: &Block,
         path: TokenStream,
+        id: TokenStream,
     ) -> Translation {
         let ir = self.ir();
-        let mut parameters = Vec::new();
+        let (mut parameters, mut variables) = (Vec::new(), Vec::new());
         for parameter in &signature.parameters {
-            let (name, ty) = (parameter.name.to_string(), self.ty(&parameter.ty));
+            let ty = self.ty(&parameter.ty);
+            let (name, variable) = self.declare(&parameter.name);
             parameters.push(quote!(#ir::Parameter { name: #name, ty: #ty }));
-            self.scope.push(name);
+            variables.push(variable);
         }
         let (name, result) = (self.function.to_string(), self.ty(&signature.result));
         let body = self.block(body);
@@ -110,10 +124,14 @@ impl<'e> Translator<'e> {
         let data = quote! {
             #ir::Function {
                 path: #path,
+                id: #id,
                 name: #name,
                 parameters: ::std::vec![#(#parameters),*],
                 result: #result,
-                body: #statements,
+                body: {
+                    #(#variables)*
+                    #statements
+                },
             }
         };
         Translation { rust, data }
@@ -131,8 +149,22 @@ impl<'e> Translator<'e> {
         quote!(#krate::device::lang)
     }
 
+    /// Whether a variable in scope has this name; where macros made names, it may be another one.
     fn knows(&self, name: &Ident) -> bool {
-        self.scope.iter().any(|known| name == known)
+        self.scope.contains(&text(name))
+    }
+
+    /// A new variable: its name in the data, and the `let` that stands for it in what builds that.
+    fn declare(&mut self, name: &Ident) -> (String, TokenStream) {
+        let (ir, text) = (self.ir(), text(name));
+        let namesakes = self.declared.iter().filter(|declared| **declared == text).count();
+        self.scope.push(text.clone());
+        self.declared.push(text.clone());
+        // No name of Rust has a prime in it.
+        let unique = text + &"'".repeat(namesakes);
+        // Used, because the function's own text is where one that isn't is told of.
+        let variable = quote!(let #name = #ir::Variable(#unique); let _ = #name;);
+        (unique, variable)
     }
 
     /// Takes note of an error and goes on with a value of any type.
@@ -185,6 +217,16 @@ fn parameter(argument: &FnArg) -> syn::Result<Parameter> {
             "a parameter is a name; take its fields apart with `let` in the body",
         )),
     }
+}
+
+/// What a function allows, which what builds its data needs too, since variables have their names there.
+pub(crate) fn allowed(attributes: &[Attribute]) -> impl Iterator<Item = &Attribute> {
+    attributes.iter().filter(|attribute| attribute.path().is_ident("allow"))
+}
+
+/// A name without the `r#` that may be before it.
+fn text(name: &Ident) -> String {
+    name.unraw().to_string()
 }
 
 /// An identifier that user code can't mean.

@@ -1,6 +1,7 @@
 //! Statements and blocks.
 
 use super::{Both, Translator, hidden};
+use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{BinOp, Block, Expr, ExprForLoop, Local, Pat, RangeLimits, Stmt};
@@ -9,6 +10,7 @@ impl Translator<'_> {
     /// A block, its variables in a scope of their own.
     pub(super) fn block(&mut self, block: &Block) -> Both {
         let depth = self.scope.len();
+        let (ir, list) = (self.ir(), hidden("statements"));
         let (mut rust, mut data) = (Vec::new(), Vec::new());
         let mut value = None;
         for (i, statement) in block.stmts.iter().enumerate() {
@@ -18,56 +20,74 @@ impl Translator<'_> {
                     value = Some(self.expr(expr));
                 }
                 _ => {
-                    let both = self.statement(statement);
-                    rust.push(both.rust);
-                    data.push(both.data);
+                    let (both, variable) = self.statement(statement);
+                    let (statement, build) = (both.rust, both.data);
+                    rust.push(statement);
+                    data.push(quote!(#list.push(#build); #variable));
                 }
             }
         }
         self.scope.truncate(depth);
-        let ir = self.ir();
         let (value, build) = match value {
             Some(Both { rust, data }) => (rust, quote!(Some(::std::boxed::Box::new(#data)))),
             None => (quote!(), quote!(None)),
         };
         Both {
             rust: quote!({ #(#rust)* #value }),
-            data: quote!(#ir::Block { statements: ::std::vec![#(#data),*], value: #build }),
+            data: if data.is_empty() {
+                quote!(#ir::Block { statements: ::std::vec![], value: #build })
+            } else {
+                quote!({
+                    let mut #list = ::std::vec::Vec::new();
+                    #(#data)*
+                    #ir::Block { value: #build, statements: #list }
+                })
+            },
         }
     }
 
-    fn statement(&mut self, statement: &Stmt) -> Both {
-        match statement {
-            Stmt::Local(local) => self.local(local),
+    /// A statement, and the variable that it declares for those after it, if any.
+    fn statement(&mut self, statement: &Stmt) -> (Both, Option<TokenStream>) {
+        let both = match statement {
+            Stmt::Local(local) => return self.local(local),
             Stmt::Expr(expr, _) => self.expression_statement(expr),
             Stmt::Item(item) => self
                 .refuse(item, "there are no items within an operator; put it before the function"),
             Stmt::Macro(call) => self.refuse(&call.mac, super::expression::NO_MACROS),
+        };
+        (both, None)
+    }
+
+    fn local(&mut self, local: &Local) -> (Both, Option<TokenStream>) {
+        match self.variable(local) {
+            Ok((both, variable)) => (both, Some(variable)),
+            Err(refused) => (refused, None),
         }
     }
 
-    fn local(&mut self, local: &Local) -> Both {
+    /// The `let`, and the variable that it declares; or what stands for one that is refused.
+    fn variable(&mut self, local: &Local) -> Result<(Both, TokenStream), Both> {
         let (pattern, ty) = match &local.pat {
             Pat::Type(typed) => (&*typed.pat, Some(&*typed.ty)),
             pattern => (pattern, None),
         };
         let Pat::Ident(name) = pattern else {
-            return self.refuse(
+            return Err(self.refuse(
                 pattern,
                 "a `let` here names one variable; take a value apart with a `let` for each field",
-            );
+            ));
         };
         if name.by_ref.is_some() || name.subpat.is_some() {
-            return self.refuse(pattern, "a `let` here is a name; write `let x = value;`");
+            return Err(self.refuse(pattern, "a `let` here is a name; write `let x = value;`"));
         }
         let Some(init) = &local.init else {
-            return self.refuse(
+            return Err(self.refuse(
                 local,
                 "a variable here has a value from the start; write `let x = if … { … } else { … };`",
-            );
+            ));
         };
         if let Some((_, diverge)) = &init.diverge {
-            return self.refuse(diverge, "there is no `let … else` here; write `if`/`else`");
+            return Err(self.refuse(diverge, "there is no `let … else` here; write `if`/`else`"));
         }
         let ir = self.ir();
         let value = self.expr(&init.expr);
@@ -78,13 +98,13 @@ impl Translator<'_> {
             }
             None => (quote!(), quote!(None)),
         };
-        let variable = name.ident.to_string();
-        self.scope.push(variable.clone());
+        let (name, variable) = self.declare(&name.ident);
         let Both { rust, data } = value;
-        Both {
+        let both = Both {
             rust: quote!(let #pattern #typed = #rust;),
-            data: quote!(#ir::Statement::Let { name: #variable, ty: #build, value: #data }),
-        }
+            data: quote!(#ir::Statement::Let { name: #name, ty: #build, value: #data }),
+        };
+        Ok((both, variable))
     }
 
     fn expression_statement(&mut self, expr: &Expr) -> Both {
@@ -104,13 +124,21 @@ impl Translator<'_> {
                 let (value, place) = (self.expr(&binary.right), self.place(&binary.left));
                 let (lang, kept) = (self.lang(), hidden("value"));
                 let (function, variant) = (hidden(function), hidden(variant));
-                let (rust_value, rust_place) = (value.rust, place.rust);
+                let (rust_value, mut rust_place) = (value.rust, place.rust);
                 let (value, place) = (value.data, place.data);
+                // An index is evaluated once, after the value. Other places stay as they are, because
+                // there is no reference to a packed field.
+                let borrow = has_index(&binary.left).then(|| {
+                    let reference = hidden("place");
+                    let borrow = quote!(let #reference = &mut #rust_place;);
+                    rust_place = quote!(*#reference);
+                    borrow
+                });
                 let joined = quote_spanned! {binary.op.span()=>
                     #lang::#function(#rust_place, #kept)
                 };
                 Both {
-                    rust: quote!({ let #kept = #rust_value; #rust_place = #joined; }),
+                    rust: quote!({ let #kept = #rust_value; #borrow #rust_place = #joined; }),
                     data: quote!(#ir::Statement::Update {
                         place: #place, word: #ir::Word::#variant, value: #value,
                     }),
@@ -146,8 +174,8 @@ impl Translator<'_> {
             return self.refuse(range, "a `for` here ends; write both ends of the range: `0..N`");
         };
         let (pattern, name) = match &*turns.pat {
-            Pat::Ident(name) => (quote!(#name), name.ident.to_string()),
-            Pat::Wild(wild) => (quote!(#wild), "_".to_owned()),
+            Pat::Ident(name) => (quote!(#name), Some(&name.ident)),
+            Pat::Wild(wild) => (quote!(#wild), None),
             other => {
                 return self
                     .refuse(other, "the variable of a `for` is a name; write `for i in 0..N`");
@@ -155,16 +183,21 @@ impl Translator<'_> {
         };
         let (start, end) = (self.bound(start), self.bound(end));
         let (limits, inclusive) = (&range.limits, matches!(range.limits, RangeLimits::Closed(_)));
-        self.scope.push(name.clone());
+        let depth = self.scope.len();
+        let (name, variable) = match name {
+            Some(name) => self.declare(name),
+            None => ("_".to_owned(), quote!()),
+        };
         let body = self.block(&turns.body);
-        self.scope.pop();
+        self.scope.truncate(depth);
         let ir = self.ir();
         let (first, last, turn) = (start.rust, end.rust, body.rust);
         let (start, end, body) = (start.data, end.data, body.data);
         Both {
             rust: quote!(for #pattern in #first #limits #last #turn),
             data: quote!(#ir::Statement::For {
-                name: #name, start: #start, end: #end, inclusive: #inclusive, body: #body,
+                name: #name, start: #start, end: #end, inclusive: #inclusive,
+                body: { #variable #body },
             }),
         }
     }
@@ -211,6 +244,17 @@ fn is_refused_statement(expr: &Expr) -> bool {
             | Expr::Macro(_)
             | Expr::Unsafe(_)
     )
+}
+
+/// Whether a place is an element of an array.
+fn has_index(place: &Expr) -> bool {
+    match place {
+        Expr::Index(_) => true,
+        Expr::Field(field) => has_index(&field.base),
+        Expr::Group(group) => has_index(&group.expr),
+        Expr::Paren(group) => has_index(&group.expr),
+        _ => false,
+    }
 }
 
 /// The word behind `+=` and its kin.

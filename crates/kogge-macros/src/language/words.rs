@@ -47,29 +47,45 @@ pub(crate) fn method(name: &str) -> Option<Word> {
 pub(crate) fn instead_of_method(name: &str) -> String {
     let advice = match name {
         "is_nan" => "write `x != x`, which is true of NaN alone",
-        "is_finite" => "write `x.abs() < f32::INFINITY`",
-        "is_infinite" => "write `x.abs() == f32::INFINITY`",
-        "is_sign_negative" => "write `x.to_bits() >> 31 != 0`",
-        "is_sign_positive" => "write `x.to_bits() >> 31 == 0`",
+        "is_finite" => "write `x.abs() < f32::INFINITY`, or `f64::INFINITY`",
+        "is_infinite" => "write `x.abs() == f32::INFINITY`, or `f64::INFINITY`",
+        "is_sign_negative" => "write `x.to_bits() >> 31 != 0` for f32, `>> 63` for f64",
+        "is_sign_positive" => "write `x.to_bits() >> 31 == 0` for f32, `>> 63` for f64",
         "signum" => "write `if x < 0 { -1 } else { 1 }` as you mean it",
         "ceil" => "write `-(-x).floor()`",
-        "round" => "write `(x + 0.5).floor()`",
+        "round" => {
+            "write `let down = x.abs().floor(); let near = if x.abs() - down < 0.5 { down } else { down + 1.0 }; if x < 0.0 { -near } else { near }`"
+        }
         "trunc" => "write `if x < 0.0 { -(-x).floor() } else { x.floor() }`",
         "recip" => "write `1.0 / x`",
         "pow" => "multiply in a `for` over a constant range",
-        "powf" => "write `(y * x.ln()).exp()`",
-        "exp_m1" => "write `x.exp() - 1.0`",
-        "ln_1p" => "write `(1.0 + x).ln()`",
-        "log10" => "write `x.log2() * f32::consts::LOG10_2`",
+        "powf" => "write `(y * x.ln()).exp()`, which takes no negative `x` and is less exact",
+        "exp_m1" => {
+            "write `let e = x.exp(); if e == 1.0 { x } else if x.abs() > 1.0 { e - 1.0 } else { (e - 1.0) * (x / e.ln()) }`, which keeps the digits of small `x`"
+        }
+        "ln_1p" => {
+            "write `let s = 1.0 + x; if s == 1.0 { x } else if x > 1.0 { s.ln() } else { s.ln() * (x / (s - 1.0)) }`, which keeps the digits of small `x`"
+        }
+        "log10" => "write `x.log2() * std::f32::consts::LOG10_2`, or that of `std::f64`",
         "log" => "write `x.ln() / base.ln()`",
-        "hypot" => "write `(x * x + y * y).sqrt()`",
+        "hypot" => "write `(x * x + y * y).sqrt()`, where the squares are no infinity",
         "cbrt" | "sin" | "cos" | "tan" | "tanh" | "sinh" | "cosh" | "atan2" | "asin" | "acos"
         | "atan" => "compute it before or after the scan",
-        "abs_diff" => "write `x.max(y) - x.min(y)`",
-        "rotate_left" => "write `x << n | x >> (width - n)`",
-        "rotate_right" => "write `x >> n | x << (width - n)`",
-        "div_euclid" => "write `/` and correct for the sign",
-        "rem_euclid" => "write `(x % n + n) % n`",
+        "abs_diff" => {
+            "write `x.max(y) - x.min(y)`, and cast it for signed integers, as i32 with `as u32`"
+        }
+        "rotate_left" => {
+            "write `x << n | x >> (width - n)` for unsigned `x`, to which a signed one is cast first"
+        }
+        "rotate_right" => {
+            "write `x >> n | x << (width - n)` for unsigned `x`, to which a signed one is cast first"
+        }
+        "div_euclid" => {
+            "write `let q = x / n; if x % n < 0 { if n > 0 { q - 1 } else { q + 1 } } else { q }`, or `x / n` for unsigned integers"
+        }
+        "rem_euclid" => {
+            "write `let r = x % n; if r < 0 { r + n.abs() } else { r }`, or `x % n` for unsigned integers"
+        }
         "checked_add" | "overflowing_add" | "strict_add" => {
             "write `wrapping_add` or `saturating_add`"
         }
@@ -85,7 +101,7 @@ pub(crate) fn instead_of_method(name: &str) -> String {
             "count in a `for` over the bits, or compute it before the scan"
         }
         "clone" | "to_owned" => "leave it out: values are copied",
-        "into" | "try_into" => "write `as`",
+        "into" | "try_into" | "from" | "try_from" => "write `as` and the type of a number",
         "total_cmp" | "cmp" | "partial_cmp" => "write `<` and `==`, or `.precedes()`",
         "eq" => "write `==`",
         "lt" => "write `<`",

@@ -1,6 +1,6 @@
 //! Methods that aren't in the language.
 
-use kogge_core::operator;
+use kogge_core::{OrderedNumber, operator};
 
 #[operator(identity = 0.0)]
 fn Nan(left: f32, right: f32) -> f32 {
@@ -30,6 +30,31 @@ fn Arity(left: u32, right: u32) -> u32 {
 #[operator(identity = 0)]
 fn Unknown(left: u32, right: u32) -> u32 {
     left.blend(right)
+}
+
+#[operator(identity = 0.0)]
+fn OtherType(left: f32, right: f32) -> f32 {
+    f64::max(left, right)
+}
+
+#[operator(identity = 0)]
+fn OfStd(left: u32, right: u32) -> u32 {
+    std::cmp::max(left, right)
+}
+
+#[operator(identity = 0)]
+fn OfTrait(left: u32, right: u32) -> u32 {
+    Ord::min(left, right)
+}
+
+#[operator(identity = T::ONE)]
+fn OfParameter<T: OrderedNumber>(left: T, right: T) -> T {
+    T::from(left).max(T::swapped(right))
+}
+
+#[operator(identity = 0.0)]
+fn Accuracy(left: f32, right: f32) -> f32 {
+    left.ln_1p() + right.round()
 }
 
 fn main() {}

@@ -137,9 +137,9 @@ fn pack(
         Type::Array(element, len) => (0..*len)
             .try_for_each(|i| pack(program, element, &format!("{value}[{i}]"), offset, words)),
         Type::Struct(declared) => {
-            let mut fields = declared.fields.iter().filter(|field| sized(&field.ty));
-            fields.try_for_each(|field| {
-                let value = format!("{value}.{}", field_name(field.name));
+            let fields = declared.fields.iter().enumerate();
+            fields.filter(|(_, field)| sized(&field.ty)).try_for_each(|(place, field)| {
+                let value = format!("{value}.{}", field_name(declared, place));
                 pack(program, &field.ty, &value, offset, words)
             })
         }
@@ -232,9 +232,10 @@ impl Dialect for Wgsl<'_> {
                 let (name, new) = names.of_struct(declared);
                 if new {
                     let mut text = format!("struct {name} {{\n");
-                    for field in declared.fields.iter().filter(|field| sized(&field.ty)) {
+                    let fields = declared.fields.iter().enumerate();
+                    for (place, field) in fields.filter(|(_, field)| sized(&field.ty)) {
                         let ty = self.type_name(&field.ty, names)?;
-                        let _ = writeln!(text, "    {}: {ty},", field_name(field.name));
+                        let _ = writeln!(text, "    {}: {ty},", field_name(declared, place));
                     }
                     let _ = write!(self.structs, "{text}}}\n\n");
                 }

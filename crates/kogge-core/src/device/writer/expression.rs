@@ -32,7 +32,7 @@ impl<D: Dialect> Body<'_, '_, '_, D> {
             Expr::Variable(name) => self.named(name)?,
             Expr::Integer(value, _) => {
                 let scalar = self.scalar(expr)?;
-                self.program.dialect.literal(scalar, *value as u64)?
+                self.program.literal(scalar, *value as u64)?
             }
             Expr::Float(digits, _) => self.float(digits, self.scalar(expr)?)?,
             Expr::Bool(value) => self.program.dialect.literal(Scalar::Bool, u64::from(*value))?,
@@ -51,7 +51,8 @@ impl<D: Dialect> Body<'_, '_, '_, D> {
                 self.program.dialect.cast(from, *to, &value)?
             }
             Expr::Field(value, name) => {
-                format!("{}.{}", self.value(value)?, field_name(name))
+                let field = self.field(value, name)?;
+                format!("{}.{field}", self.value(value)?)
             }
             Expr::Index(array, index) => self.index(array, index)?,
             Expr::Struct(ty, fields) => self.literal(ty, fields)?,
@@ -141,18 +142,35 @@ impl<D: Dialect> Body<'_, '_, '_, D> {
     }
 
     pub(super) fn place(&mut self, place: &Expr) -> Result<String, Error> {
+        self.place_before(place, &[])
+    }
+
+    /// A place, its indices kept in variables if evaluating `later` could change them.
+    fn place_before(&mut self, place: &Expr, later: &[&Expr]) -> Result<String, Error> {
         match place {
-            Expr::Field(value, name) => Ok(format!("{}.{}", self.place(value)?, field_name(name))),
+            Expr::Field(value, name) => {
+                let field = self.field(value, name)?;
+                Ok(format!("{}.{field}", self.place_before(value, later)?))
+            }
             Expr::Index(array, index) => {
                 let Type::Array(_, len) = *self.types.of(array)? else {
                     return Err(self.untyped());
                 };
-                let base = self.place(array)?;
-                let index = self.value(index)?;
+                let mut after = vec![&**index];
+                after.extend(later);
+                let base = self.place_before(array, &after)?;
+                let index = self.value_before(index, later)?;
                 Ok(self.program.dialect.element(&base, &index, len))
             }
             _ => self.value(place),
         }
+    }
+
+    /// The name of a field of this value.
+    fn field(&self, value: &Expr, name: &str) -> Result<String, Error> {
+        let declared = self.structure(value)?;
+        let place = declared.fields.iter().position(|field| field.name == name);
+        Ok(field_name(declared, place.ok_or_else(|| self.untyped())?))
     }
 
     fn arms(&mut self, expr: &Expr, value: &Expr, arms: &[Arm]) -> Result<Option<String>, Error> {

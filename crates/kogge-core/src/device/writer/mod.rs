@@ -14,6 +14,7 @@ mod statement;
 use super::Error;
 use super::ir::{Function, Scalar, Struct, Type, Value, Word};
 use statement::Body;
+use std::any::TypeId;
 
 /// How a language spells what the writer wants to say.
 pub(super) trait Dialect {
@@ -41,36 +42,42 @@ pub(super) trait Dialect {
 /// Unique names for structs and functions of a program.
 #[derive(Default)]
 pub(super) struct Names {
-    structs: Vec<(&'static str, String)>,
+    structs: Vec<(Struct, String)>,
     count: usize,
 }
 
 impl Names {
     /// A new name that keeps what it can of this one.
     pub(super) fn fresh(&mut self, name: &str) -> String {
-        let kept: String =
-            name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
-        let kept = kept.trim_matches('_');
         self.count += 1;
-        let kept = if kept.starts_with(|c: char| c.is_ascii_alphabetic()) { kept } else { "x" };
-        format!("{kept}_{}", self.count)
+        format!("{}_{}", kept(name), self.count)
     }
 
     /// The name of this struct, and whether it is new.
     pub(super) fn of_struct(&mut self, ty: &Struct) -> (String, bool) {
-        if let Some((_, name)) = self.structs.iter().find(|(path, _)| *path == ty.path) {
+        if let Some((_, name)) = self.structs.iter().find(|(known, _)| known == ty) {
             return (name.clone(), false);
         }
         let name = self.fresh(ty.name);
-        self.structs.push((ty.path, name.clone()));
+        self.structs.push((ty.clone(), name.clone()));
         (name, true)
     }
 }
 
-/// The name of a field in generated text.
-pub(super) fn field_name(name: &str) -> String {
+/// What generated text keeps of a name: ASCII letters and digits, and underscores between them.
+fn kept(name: &str) -> String {
     let kept: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
-    format!("{}_", kept.trim_matches('_'))
+    let kept = kept.trim_matches('_');
+    let kept = if kept.starts_with(|c: char| c.is_ascii_alphabetic()) { kept } else { "x" };
+    kept.to_owned()
+}
+
+/// The name in generated text of the field at this place of its struct: `name_`, and `name_place` if a
+/// field before it has that already.
+pub(super) fn field_name(declared: &Struct, place: usize) -> String {
+    let name = kept(declared.fields[place].name);
+    let taken = declared.fields[..place].iter().any(|before| kept(before.name) == name);
+    if taken { format!("{name}_{place}") } else { format!("{name}_") }
 }
 
 /// Fields that take up room: WGSL and C++ have no arrays of length 0.
@@ -83,9 +90,12 @@ pub(super) struct Program<'d, D> {
     pub(super) dialect: &'d mut D,
     pub(super) names: Names,
     pub(super) text: String,
-    written: Vec<(&'static str, Vec<Type>, String)>,
-    open: Vec<&'static str>,
+    written: Vec<(Identity, Vec<Type>, String)>,
+    open: Vec<Identity>,
 }
+
+/// What tells one function from all others, but for the types of its parameters.
+type Identity = (&'static str, Option<TypeId>);
 
 impl<'d, D: Dialect> Program<'d, D> {
     pub(super) fn new(dialect: &'d mut D) -> Self {
@@ -96,22 +106,31 @@ impl<'d, D: Dialect> Program<'d, D> {
     /// Writes a function, unless it is there already, and gives its name.
     pub(super) fn function(&mut self, function: &Function) -> Result<String, Error> {
         let parameters: Vec<Type> = function.parameters.iter().map(|p| p.ty.clone()).collect();
-        let same = |(path, types, _): &&(&str, Vec<Type>, String)| {
-            *path == function.path && *types == parameters
+        let identity = (function.path, function.id);
+        let same = |(known, types, _): &&(Identity, Vec<Type>, String)| {
+            *known == identity && *types == parameters
         };
         if let Some((_, _, name)) = self.written.iter().find(same) {
             return Ok(name.clone());
         }
-        if self.open.contains(&function.path) {
+        if self.open.contains(&identity) {
             return Err(Error::Recursion { function: function.name });
         }
-        self.open.push(function.path);
+        self.open.push(identity);
         let text = Body::write(self, function)?;
         self.open.pop();
         let (name, text) = text;
         self.text.push_str(&text);
-        self.written.push((function.path, parameters, name.clone()));
+        self.written.push((identity, parameters, name.clone()));
         Ok(name)
+    }
+
+    /// A primitive value with these bits.
+    pub(super) fn literal(&mut self, scalar: Scalar, bits: u64) -> Result<String, Error> {
+        if scalar == Scalar::Usize && bits > u64::from(u32::MAX) {
+            return Err(Error::Index { value: bits });
+        }
+        self.dialect.literal(scalar, bits)
     }
 
     /// A value as an expression.
@@ -121,7 +140,7 @@ impl<'d, D: Dialect> Program<'d, D> {
             sized.map(|(ty, value)| program.value(ty, value)).collect::<Result<Vec<_>, _>>()
         };
         match (ty, value) {
-            (Type::Scalar(scalar), Value::Scalar(bits)) => self.dialect.literal(*scalar, *bits),
+            (Type::Scalar(scalar), Value::Scalar(bits)) => self.literal(*scalar, *bits),
             (Type::Struct(fields), Value::Parts(values)) => {
                 let types = fields.fields.iter().map(|field| &field.ty).collect();
                 let parts = parts(types, values, self)?;

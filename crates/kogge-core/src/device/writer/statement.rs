@@ -3,7 +3,7 @@
 use super::{Dialect, Program};
 use crate::device::Error;
 use crate::device::infer::Types;
-use crate::device::ir::{Block, Expr, Function, Scalar, Statement, Type, Value, Word};
+use crate::device::ir::{Block, Expr, Function, Scalar, Statement, Struct, Type, Value, Word};
 use std::fmt::Write as _;
 
 /// The body of one function while it is written.
@@ -63,6 +63,13 @@ impl<'f, D: Dialect> Body<'_, '_, 'f, D> {
     pub(super) fn scalar(&self, expr: &Expr) -> Result<Scalar, Error> {
         match self.types.of(expr)? {
             Type::Scalar(scalar) => Ok(*scalar),
+            _ => Err(self.untyped()),
+        }
+    }
+
+    pub(super) fn structure(&self, expr: &Expr) -> Result<&Struct, Error> {
+        match self.types.of(expr)? {
+            Type::Struct(declared) => Ok(declared),
             _ => Err(self.untyped()),
         }
     }
@@ -146,7 +153,7 @@ impl<'f, D: Dialect> Body<'_, '_, 'f, D> {
         self.open(&header);
         let mut value = self.program.dialect.cast(Scalar::U32, scalar, &counter)?;
         if start != 0 {
-            let start = self.program.dialect.literal(scalar, start as u64)?;
+            let start = self.program.literal(scalar, start as u64)?;
             value = self.program.dialect.word(Word::Add, &[scalar; 2], &[start, value])?;
         }
         let variable = self.keep(&Type::Scalar(scalar), name, &value)?;
