@@ -3,6 +3,7 @@
 use super::c_order::COrder;
 use super::walk::Window;
 use crate::buffer::Buffer;
+use crate::convert::make_native;
 use crate::error::{Error, Result};
 use crate::format::npy::Header;
 use crate::format::raw;
@@ -112,8 +113,15 @@ impl ArrayReader {
         }
     }
 
-    /// Reads a window; gives the elements read, which are fewer only at the end of an endless pipe.
+    /// Reads a window, as native elements; gives how many, which are fewer only at the end of an
+    /// endless pipe.
     pub fn read(&mut self, window: &Window, buffer: &mut Buffer) -> Result<u64> {
+        let read = self.read_as_they_are(window, buffer)?;
+        make_native(self.header.dtype, self.header.swapped, buffer.bytes_mut());
+        Ok(read)
+    }
+
+    fn read_as_they_are(&mut self, window: &Window, buffer: &mut Buffer) -> Result<u64> {
         let size = self.header.dtype.size();
         let row = window.width as usize * size;
         buffer.resize(window.rows as usize * row);

@@ -3,7 +3,7 @@
 use super::read::ArrayReader;
 use super::walk::{Layout, Way, Window};
 use crate::buffer::Buffer;
-use crate::convert::{convert, swap_bytes};
+use crate::convert::convert;
 use crate::error::{Error, Result};
 use kogge_erased::{ColumnsScan, Dtype, LineScan, Spec};
 
@@ -25,7 +25,6 @@ pub struct Stage<'a> {
     layout: Layout,
     name: String,
     file: Dtype,
-    swapped: bool,
     line: Box<dyn LineScan>,
     columns: Option<(u64, Box<dyn ColumnsScan>)>,
 }
@@ -39,7 +38,6 @@ impl<'a> Stage<'a> {
             layout,
             name: reader.name.clone(),
             file: reader.header.dtype,
-            swapped: reader.header.swapped,
             line: spec.line(),
             columns: None,
         }
@@ -76,11 +74,8 @@ impl<'a> Stage<'a> {
         Ok(piece)
     }
 
-    /// From the file's elements to native ones of the type to be scanned.
+    /// From the file's elements to those of the type to be scanned.
     fn convert(&self, piece: &mut Piece) -> Result<()> {
-        if self.swapped {
-            swap_bytes(self.file.size(), piece.data.bytes_mut());
-        }
         let element = self.spec.types().element;
         if self.file == element {
             return Ok(());

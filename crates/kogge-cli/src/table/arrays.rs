@@ -93,9 +93,6 @@ impl TableReader for ArrayRows {
         }
         self.start += read;
         let dtype = self.reader.header.dtype;
-        if self.reader.header.swapped {
-            swap_bytes(dtype.size(), data.bytes_mut());
-        }
         let column = Column { dtype, data, valid: None };
         let rest = Rest::Arrow(one_column(&column, &self.schema)?);
         let (rows, bytes) = (read as usize, column.data.len() as u64);
