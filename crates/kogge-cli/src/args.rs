@@ -98,11 +98,11 @@ pub struct ScanArgs {
     pub op: Op,
 
     /// Leave each element out of its own value: the first value is --init, or the operator's zero;
-    /// last-valid has none, so it is null in a table
+    /// last-valid has none, so it is null in a table, as are the first extremes of dates and times
     #[arg(long, help_heading = "Scan")]
     pub exclusive: bool,
 
-    /// The value that everything starts from
+    /// The value that everything starts from: a number, or a date or a time for a column of those
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true, help_heading = "Scan")]
     pub init: Option<String>,
 

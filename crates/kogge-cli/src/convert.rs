@@ -4,10 +4,11 @@
 //! Everything else must be exact: an element that the new type cannot hold is reported with its
 //! place. To `bool`, non-zero is true.
 
+use crate::error::Error;
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use half::{bf16, f16};
 use kogge::Accumulate;
-use kogge_erased::{Dtype, with_type};
+use kogge_erased::{Dtype, Spec, with_type};
 
 /// The value as another type, and whether that type can hold it.
 trait Cast<D> {
@@ -155,6 +156,19 @@ pub fn convert(from: Dtype, source: &[u8], to: Dtype, target: &mut [u8]) -> Resu
         return Ok(());
     }
     with_type!(from, S => with_type!(to, D => cast_all::<S, D>(source, target)))
+}
+
+/// The error that an element, named as messages have it, cannot be one of the type to be scanned.
+pub fn misfit(name: &str, from: Dtype, spec: &Spec) -> Error {
+    let element = spec.types().element;
+    // Floats refuse nothing but what is too large for them.
+    let what = match element.is_float() {
+        true => format!("{name} is beyond the range of {element}"),
+        false => format!("{name} is not a number of the type {element}"),
+    };
+    let any = spec.op().types(from, Some(Dtype::F64), None).is_ok();
+    let hint = if any { "--dtype f64 takes any number" } else { "--dtype chooses another type" };
+    Error::mismatch(what).hint(hint)
 }
 
 /// Makes a file's elements native: of this machine's byte order, and truth values 0 or 1, as which

@@ -4,6 +4,7 @@
 //! is the table that the help and the man page show.
 
 use crate::memory;
+use kogge_erased::Dtype;
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -116,6 +117,22 @@ impl Error {
     /// The same error with advice.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same error about a raw input whose `--dtype` also says what it holds: who follows the advice
+    /// to give another one has to say that by itself.
+    pub fn of_raw(mut self, held: Dtype) -> Self {
+        self.hint = self.hint.map(|hint| {
+            if hint.contains("--input-dtype") {
+                hint
+            } else if hint.contains("leave --dtype out") {
+                let held = format!("give --input-dtype {held} in place of --dtype");
+                hint.replace("leave --dtype out", &held)
+            } else {
+                hint.replace("--dtype", &format!("--input-dtype {held} --dtype"))
+            }
+        });
         self
     }
 

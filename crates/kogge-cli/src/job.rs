@@ -7,8 +7,10 @@ use crate::input::Input;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::summary::Scanned;
+use crate::table::bridge::read_dated;
 use crate::text::read_element;
 use crate::{array, table};
+use arrow_schema::DataType;
 use kogge::{Direction, Kind};
 use kogge_erased::{Dtype, Op, Spec};
 use serde_json::json;
@@ -46,22 +48,32 @@ pub fn scan(args: &ScanArgs) -> Result<()> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
     pool.map_err(|error| Error::no_thread(&error))?;
     let job = Job { args, output_format, buffer: buffer() };
+    let done = run(&job, input, input_format);
+    // What a raw input holds is what --dtype names, if nothing else does.
+    let held = args.dtype.filter(|_| input_format == Format::Raw && args.input_dtype.is_none());
+    done.map_err(|error| held.into_iter().fold(error, Error::of_raw))
+}
+
+fn run(job: &Job, input: Input, input_format: Format) -> Result<()> {
+    let args = job.args;
     if !input_format.is_array() {
         if let Some(axis) = args.axis {
             return Err(Error::usage(format!("--axis {axis} is for arrays, and this is a table"))
                 .hint("name the column to scan with --column"));
         }
-        return table::scan(&job, input, input_format);
+        return table::scan(job, input, input_format);
     }
     if !(args.column.is_empty() && args.by.is_empty()) {
         return Err(Error::usage("--column and --by are for tables, and this is an array")
             .hint("name the axis to scan along with --axis"));
     }
     let reader = array::open(input, input_format, args.input_dtype.or(args.dtype))?;
-    if output_format.is_array() || (output_format.is_text() && reader.header.shape.len() > 1) {
-        array::scan(&job, reader)
+    if job.output_format.is_array()
+        || (job.output_format.is_text() && reader.header.shape.len() > 1)
+    {
+        array::scan(job, reader)
     } else {
-        table::scan_array(&job, reader)
+        table::scan_array(job, reader)
     }
 }
 
@@ -96,14 +108,17 @@ fn buffer() -> usize {
 }
 
 impl Job<'_> {
-    /// The scan of data of this type.
-    pub fn spec(&self, file: Dtype) -> Result<Spec> {
+    /// The scan of data of this type; `meaning` is what they are in Arrow, if more than numbers.
+    pub fn spec(&self, file: Dtype, meaning: Option<&DataType>) -> Result<Spec> {
         let args = self.args;
         let types = args.op.types(file, args.dtype, args.accumulate)?;
         let kind = if args.exclusive { Kind::Exclusive } else { Kind::Inclusive };
         let direction = if args.reverse { Direction::Reverse } else { Direction::Forward };
         let init = match &args.init {
-            Some(text) => Some(parse_init(args.op, types.accumulator, text)?),
+            Some(text) => {
+                let meaning = meaning.filter(|_| types.output == file);
+                Some(parse_init(args.op, types.accumulator, meaning, text)?)
+            }
             None => None,
         };
         Ok(Spec::new(args.op, types, kind, direction, init))
@@ -159,7 +174,12 @@ impl Job<'_> {
 }
 
 /// The bytes of an `--init`.
-fn parse_init(op: Op, accumulator: Dtype, text: &str) -> Result<Vec<u8>> {
+fn parse_init(
+    op: Op,
+    accumulator: Dtype,
+    meaning: Option<&DataType>,
+    text: &str,
+) -> Result<Vec<u8>> {
     if !op.takes_init() {
         return Err(Error::usage(format!("{} takes no --init", op.name())));
     }
@@ -167,6 +187,28 @@ fn parse_init(op: Op, accumulator: Dtype, text: &str) -> Result<Vec<u8>> {
     if read_element(accumulator, text, &mut init) {
         return Ok(init);
     }
-    Err(Error::usage(format!("--init '{text}' is not a number of the type {accumulator}"))
-        .hint("--dtype or --accumulate choose another type"))
+    if let Some(meaning) = meaning {
+        return read_dated(meaning, text).ok_or_else(|| {
+            Error::usage(format!("--init '{text}' is no {meaning}")).hint(
+                "dates and times are written as 2022-01-31, 12:30:00 or 2022-01-31T12:30:00; or \
+                 give the number that the file holds",
+            )
+        });
+    }
+    if accumulator == Dtype::Bool {
+        let what = format!("--init '{text}' is not a truth value, as {} takes here", op.name());
+        return Err(Error::usage(what).hint("give true or false"));
+    }
+    let what = format!("--init '{text}' is not a number of the type {accumulator}");
+    Err(Error::usage(what).hint(match wider(op, text) {
+        Some(wider) => format!("--dtype {wider} scans in a type that holds it"),
+        None => "give a number".to_owned(),
+    }))
+}
+
+/// The first of the widest types that the operator has and that hold this number.
+fn wider(op: Op, text: &str) -> Option<Dtype> {
+    [Dtype::I64, Dtype::U64, Dtype::F64].into_iter().find(|&wide| {
+        op.types(wide, Some(wide), None).is_ok() && read_element(wide, text, &mut [0; 8])
+    })
 }

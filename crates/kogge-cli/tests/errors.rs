@@ -2,6 +2,9 @@
 
 mod common;
 
+use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+use arrow_ipc::CompressionType;
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
 use bytemuck::cast_slice;
 #[cfg(unix)]
 use common::dispose;
@@ -9,6 +12,7 @@ use common::{Place, kogge, npy};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const CSV: &str = "date,precipitation,weather\nd1,1.5,rain\nd2,2,sun\n";
@@ -36,6 +40,11 @@ fn usage() {
     place.fails("x.npy --column value", 2, &["--axis"]);
     place.fails("x.csv --column precipitation --init much", 2, &["much", "f64"]);
     place.fails("x.csv --column precipitation --op argmin --init 1", 2, &["no --init"]);
+    place.fails(
+        "x.csv --column precipitation --op any --init 2",
+        2,
+        &["'2'", "give true or false"],
+    );
     place.fails("x.csv --column precipitation --as a --as b", 2, &["--as"]);
     place.fails("x.csv --column precipitation --input-dtype f32", 2, &["raw"]);
     place.write("two.csv", "x,y\n1,2\n");
@@ -158,6 +167,31 @@ fn damaged_arrow() {
 }
 
 #[test]
+fn damaged_compression() {
+    let place = place();
+    let x: ArrayRef = Arc::new(Int64Array::from_iter_values((0..5_000).map(|i| i / 7)));
+    let batch = RecordBatch::try_from_iter([("x", x)]).unwrap();
+    for codec in [CompressionType::LZ4_FRAME, CompressionType::ZSTD] {
+        let options = IpcWriteOptions::default().try_with_compression(Some(codec)).unwrap();
+        let mut writer =
+            FileWriter::try_new_with_options(Vec::new(), &batch.schema(), options).unwrap();
+        writer.write(&batch).unwrap();
+        let whole = writer.into_inner().unwrap();
+        let mut said_so = 0;
+        for at in (whole.len() / 4..whole.len() * 3 / 4).step_by(29) {
+            let mut damaged = whole.clone();
+            damaged[at..][..16].fill(0xff);
+            place.write("damaged.arrow", damaged);
+            let output = place.scan("damaged.arrow").output().unwrap();
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert!(matches!(output.status.code(), Some(0 | 4)), "{codec:?} {at}: {said}");
+            said_so += usize::from(said.contains("is damaged: its compressed parts"));
+        }
+        assert!(said_so > 0, "{codec:?}: no damage was found");
+    }
+}
+
+#[test]
 fn damaged_parquet() {
     let place = place();
     place.stdout("x.csv --column precipitation -o x.parquet");
@@ -258,6 +292,53 @@ fn requests_that_do_not_fit() {
     place.fails("truths.csv --op all", 2, &["--column", "columns of truth values: s, t"]);
     place.write("twice.csv", "x,x\n1,2\n");
     place.fails("twice.csv --column x", 5, &["several columns 'x'"]);
+}
+
+/// Whoever follows the advice must not have the file read as another type.
+#[test]
+fn hints_keep_what_a_raw_input_holds() {
+    let place = place();
+    place.write("x.raw", [0u8; 8]);
+    let hint = |arguments: &str, code, hint: &str| place.fails(arguments, code, &[hint]);
+    hint("x.raw --dtype bf16 -o y.npy", 5, "hint: use --input-dtype bf16 --dtype f32");
+    hint("x.raw --dtype f32 --op bitor", 5, "try --input-dtype f32 --dtype i64");
+    hint("x.raw --dtype i32 --op any", 5, "give --input-dtype i32 in place of --dtype");
+    hint("x.raw --dtype i32 --op max --init 3000000000", 2, "hint: --input-dtype i32 --dtype i64");
+    hint("x.raw --input-dtype bf16 --dtype bf16 -o y.npy", 5, "hint: use --dtype f32");
+    for advised in [
+        "--input-dtype bf16 --dtype f32 -o y.npy",
+        "--input-dtype f32 --dtype i64 --op bitor",
+        "--input-dtype i32 --op any",
+        "--input-dtype i32 --dtype i64 --op max --init 3000000000",
+    ] {
+        place.stdout(&format!("x.raw {advised}"));
+    }
+}
+
+#[test]
+fn elements_that_a_type_cannot_hold() {
+    let place = place();
+    let any = "hint: --dtype f64 takes any number";
+    place.write("big.npy", npy("<f8", false, &[2], cast_slice(&[1.0, 1e300])));
+    let element = "element 1 of 'big.npy' is beyond the range of";
+    for dtype in ["f32", "f16", "bf16"] {
+        place.fails(&format!("big.npy --dtype {dtype}"), 5, &[element, dtype, any]);
+    }
+    place.fails("big.npy --dtype f32 -o y.npy", 5, &[element, any]);
+    place.fails("big.npy --dtype i32 -o y.npy", 5, &["a number of the type i32", any]);
+    place.fails("big.npy --dtype i32 --op bitor", 5, &["--dtype chooses another type"]);
+    place.stdout("big.npy -o x.parquet");
+    let row = "row 1 of column 'value' is beyond the range of f32";
+    place.fails("x.parquet --column value --op max --dtype f32", 5, &[row, any]);
+    // By indices, whatever the order.
+    let elements = [1.0, 2.0, 3.0, 4.0, 0.5, 6.0];
+    for (fortran, index) in [(false, "[1, 1]"), (true, "[0, 2]")] {
+        place.write("m.npy", npy("<f8", fortran, &[2, 3], cast_slice(&elements)));
+        for axis in ["", "--axis 0", "--axis 1", "--axis 0 --reverse"] {
+            let says = format!("element {index} of 'm.npy'");
+            place.fails(&format!("m.npy --dtype i32 {axis} -o y.npy"), 5, &[&says]);
+        }
+    }
 }
 
 #[test]

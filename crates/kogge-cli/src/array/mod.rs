@@ -42,7 +42,7 @@ pub fn scan(job: &Job, mut reader: ArrayReader) -> Result<()> {
         // The end of a pipe must be known before its windows are.
         reader = reader.into_positioned()?;
     }
-    let spec = job.spec(reader.header.dtype)?;
+    let spec = job.spec(reader.header.dtype, None)?;
     if spec.op().arity() > 1 {
         return Err(Error::mismatch(format!("{} takes two columns of a table", spec.op().name()))
             .hint("write a and b as two columns of a CSV, Parquet or Arrow file"));

@@ -90,6 +90,28 @@ impl ArrayReader {
         Ok((self, Some(windows)))
     }
 
+    /// What messages call the element at a place, as windows count them: by its index along each axis.
+    pub fn element_name(&self) -> impl Fn(u64) -> String + use<> {
+        let (name, shape) = (self.name.clone(), self.header.shape.clone());
+        let in_file_order = self.c_order.is_none();
+        let first_is_fastest = self.header.fortran_order && in_file_order;
+        move |mut place| {
+            if shape.len() < 2 {
+                return format!("element {place} of {name}");
+            }
+            let mut index = vec![0; shape.len()];
+            let mut axes: Vec<usize> = (0..shape.len()).collect();
+            if !first_is_fastest {
+                axes.reverse();
+            }
+            for axis in axes {
+                index[axis] = place % shape[axis];
+                place /= shape[axis];
+            }
+            format!("element {index:?} of {name}")
+        }
+    }
+
     /// Whether windows must come in file order.
     pub fn is_stream(&self) -> bool {
         matches!(self.source, ArraySource::Stream(_))

@@ -3,8 +3,8 @@
 use super::read::ArrayReader;
 use super::walk::{Layout, Way, Window};
 use crate::buffer::Buffer;
-use crate::convert::convert;
-use crate::error::{Error, Result};
+use crate::convert::{convert, misfit};
+use crate::error::Result;
 use kogge_erased::{ColumnsScan, Dtype, LineScan, Spec};
 
 /// A window and its elements: the file's, then the scanned ones.
@@ -23,7 +23,7 @@ pub struct Stage<'a> {
     spec: &'a Spec,
     way: Way,
     layout: Layout,
-    name: String,
+    element_name: Box<dyn Fn(u64) -> String>,
     file: Dtype,
     line: Box<dyn LineScan>,
     columns: Option<(u64, Box<dyn ColumnsScan>)>,
@@ -36,7 +36,7 @@ impl<'a> Stage<'a> {
             spec,
             way,
             layout,
-            name: reader.name.clone(),
+            element_name: Box::new(reader.element_name()),
             file: reader.header.dtype,
             line: spec.line(),
             columns: None,
@@ -86,9 +86,7 @@ impl<'a> Stage<'a> {
             let row = at as u64 / piece.window.width;
             let place =
                 piece.window.start + row * piece.window.stride + at as u64 % piece.window.width;
-            let what =
-                format!("element {place} of {} is not a number of the type {element}", self.name);
-            Error::mismatch(what).hint("--dtype chooses another type; floats take any number")
+            misfit(&(self.element_name)(place), self.file, self.spec)
         })?;
         std::mem::swap(&mut piece.data, &mut piece.spare);
         Ok(())

@@ -55,6 +55,7 @@ impl ArrayTable {
             columns: vec![Source { name: NAME.to_owned(), dtype, meaning: None }],
             whole: Whole::Arrow(Arc::clone(&schema)),
             bytes: (!reader.endless).then(|| reader.header.bytes()),
+            array: Some(reader.name.clone()),
         };
         let piece = (job.buffer.min(1 << 20) / dtype.size()).max(1) as u64;
         Ok(Self { head, schema, reader: Some(reader), piece })

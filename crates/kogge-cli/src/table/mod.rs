@@ -110,8 +110,10 @@ impl Results {
                 .iter()
                 .map(|source| source.dtype)
                 .max_by_key(|dtype| (dtype.is_float(), dtype.size()));
-            let spec = job.spec(widest.unwrap_or(sources[0].dtype))?;
-            scans.push(ColumnScan::new(spec, sources[0].name.clone()));
+            let file = widest.unwrap_or(sources[0].dtype);
+            let spec = job.spec(file, sources[0].meaning.as_ref())?;
+            let starts_missing = starts_missing(job, &spec, &sources[0]);
+            scans.push(ColumnScan::new(spec, head.row_name(&sources[0]), starts_missing));
         }
         Ok(Self { scans, sources, names })
     }
@@ -203,6 +205,15 @@ impl Results {
 fn meaning(spec: &Spec, source: &Source) -> Option<DataType> {
     let places = matches!(spec.op(), Op::ArgMin | Op::ArgMax);
     source.meaning.clone().filter(|_| spec.types().output == source.dtype && !places)
+}
+
+/// Whether the first of an exclusive scan has no value: a fill has nothing to fill with, and the
+/// first date or time of all is none that could be shown. Arrays have neither dates nor nulls.
+fn starts_missing(job: &Job, spec: &Spec, source: &Source) -> bool {
+    let dated = meaning(spec, source).is_some() && !job.output_format.is_array();
+    let extreme = matches!(spec.op(), Op::Min | Op::Max);
+    let no_init = job.args.exclusive && job.args.init.is_none();
+    spec.starts_missing() || (dated && extreme && no_init)
 }
 
 fn default_name(op: Op, sources: &[Source]) -> String {

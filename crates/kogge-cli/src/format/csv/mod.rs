@@ -110,7 +110,7 @@ impl CsvTable {
         let scanned = selection.columns.clone();
         let text =
             TextHead { file: name.clone(), line, newline, delimiter, names, dtypes, scanned };
-        let head = Head { columns, whole: Whole::Text(text.clone()), bytes };
+        let head = Head { columns, whole: Whole::Text(text.clone()), bytes, array: None };
         let batch_bytes = BATCH_BYTES.min(job.buffer);
         Ok(Self { head, text, selection, name, source: Some(source), batch_bytes, sampled })
     }
