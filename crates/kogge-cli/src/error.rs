@@ -153,7 +153,7 @@ impl Error {
 }
 
 /// The system's reason without Rust's "(os error 2)".
-fn reason(error: &dyn fmt::Display) -> String {
+pub fn reason(error: &dyn fmt::Display) -> String {
     let text = error.to_string();
     match text.find(" (os error") {
         Some(end) => text[..end].to_lowercase(),

@@ -6,15 +6,15 @@ use crate::format::Format;
 use crate::input::Input;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::streams;
 use crate::summary::Scanned;
 use crate::table::bridge::read_dated;
-use crate::text::read_element;
+use crate::text::{json_element, read_element};
 use crate::{array, table};
 use arrow_schema::DataType;
 use kogge::{Direction, Kind};
 use kogge_erased::{Dtype, Op, Spec};
-use serde_json::json;
-use std::io::Write;
+use serde_json::{Value, json};
 use std::path::Path;
 
 /// A scan that was asked for.
@@ -61,6 +61,9 @@ fn run(job: &Job, input: Input, input_format: Format) -> Result<()> {
             return Err(Error::usage(format!("--axis {axis} is for arrays, and this is a table"))
                 .hint("name the column to scan with --column"));
         }
+        if !args.names.is_empty() && job.output_format.is_array() {
+            return Err(no_names());
+        }
         return table::scan(job, input, input_format);
     }
     if !(args.column.is_empty() && args.by.is_empty()) {
@@ -68,13 +71,19 @@ fn run(job: &Job, input: Input, input_format: Format) -> Result<()> {
             .hint("name the axis to scan along with --axis"));
     }
     let reader = array::open(input, input_format, args.input_dtype.or(args.dtype))?;
-    if job.output_format.is_array()
-        || (job.output_format.is_text() && reader.header.shape.len() > 1)
-    {
-        array::scan(job, reader)
-    } else {
-        table::scan_array(job, reader)
+    let text_of_rows = job.output_format.is_text() && reader.header.shape.len() > 1;
+    if !(job.output_format.is_array() || text_of_rows) {
+        return table::scan_array(job, reader);
     }
+    if !args.names.is_empty() {
+        return Err(no_names());
+    }
+    array::scan(job, reader)
+}
+
+fn no_names() -> Error {
+    Error::usage("--as names a new column, and what is written here is an array without names")
+        .hint("leave --as out, or write a table, as with --format csv")
 }
 
 fn input_format(args: &ScanArgs, input: &Input) -> Result<Format> {
@@ -132,6 +141,9 @@ impl Job<'_> {
             return Err(Error::usage("a terminal shows text only")
                 .hint("give --format csv, or write to a file with -o"));
         }
+        if self.args.json {
+            streams::check_stdout()?;
+        }
         if self.args.json && output.is_stdout() {
             return Err(Error::usage("--json prints where the data go; give -o FILE"));
         }
@@ -141,6 +153,14 @@ impl Job<'_> {
     /// A progress bar for this much input.
     pub fn progress(&self, bytes: Option<u64>, output: &Output) -> Progress {
         Progress::new(bytes, output.is_terminal())
+    }
+
+    /// Everything combined, as the summary has it; `any` says whether there was anything. The total of
+    /// nothing is what the operator starts from, but a sum's -0.0 is not shown.
+    pub fn total(&self, spec: &Spec, total: Vec<u8>, any: bool) -> Value {
+        let nothing = !any && spec.op() == Op::Sum && self.args.init.is_none();
+        let total = if nothing { vec![0; total.len()] } else { total };
+        json_element(spec.types().output, &total)
     }
 
     /// Puts the output in its place and prints the summary.
@@ -168,7 +188,7 @@ impl Job<'_> {
             "bytes_written": bytes,
             "seconds": progress.elapsed().as_secs_f64(),
         });
-        writeln!(std::io::stdout(), "{line}")
+        streams::print(format!("{line}\n").as_bytes())
             .map_err(|error| Error::write("standard output", &error))
     }
 }

@@ -46,6 +46,12 @@ fn usage() {
         &["'2'", "give true or false"],
     );
     place.fails("x.csv --column precipitation --as a --as b", 2, &["--as"]);
+    place.write("m.npy", npy("<f4", false, &[2, 2], &[0; 16]));
+    for array in ["m.npy", "m.npy --axis 0 -o y.npy", "x.npy -o y.npy", "x.npy -o y.raw"] {
+        place.fails(&format!("{array} --as a"), 2, &["--as names a new column", "leave --as out"]);
+    }
+    place.fails("x.csv --column precipitation --as a -o y.npy", 2, &["--as names a new column"]);
+    assert!(place.stdout("x.npy --as a").starts_with("value,a\n"));
     place.fails("x.csv --column precipitation --input-dtype f32", 2, &["raw"]);
     place.write("two.csv", "x,y\n1,2\n");
     place.fails("two.csv", 2, &["--column", "x, y"]);
@@ -62,6 +68,16 @@ fn inputs_that_cannot_be_read() {
     place.fails("directory.csv", 3, &["is a directory"]);
 }
 
+#[cfg(unix)]
+#[test]
+fn the_reason_of_the_system_is_told() {
+    use std::os::unix::fs::symlink;
+    let place = place();
+    symlink("two.csv", place.path("one.csv")).unwrap();
+    symlink("one.csv", place.path("two.csv")).unwrap();
+    place.fails("one.csv", 3, &["cannot open 'one.csv': too many levels of symbolic links"]);
+}
+
 #[test]
 fn malformed_tables() {
     let place = place();
@@ -72,7 +88,24 @@ fn malformed_tables() {
     place.write("float.csv", "x\n1\n2.5\n");
     place.fails("float.csv --dtype i32 -o y.csv", 4, &["line 3", "'2.5'", "--dtype f64"]);
     place.write("big.csv", "x\n1e999\n");
-    place.fails("big.csv --column x", 4, &["line 2", "1e999"]);
+    let beyond = "line 2 of 'big.csv': '1e999' in column 'x' is beyond the range of f64";
+    for how in ["", "--column x", "--dtype f64", "--dtype f16 -o y.csv"] {
+        place.fails(&format!("big.csv {how}"), 4, &[beyond, "hint: no type holds"]);
+    }
+    place.write("truths.csv", "x\n\"\"\ntrue\n1\nfalse\n");
+    let says =
+        ["line 4 of 'truths.csv': '1' in column 'x' is neither true nor false", "--dtype bool"];
+    place.fails("truths.csv", 4, &says);
+    place.fails("truths.csv --op any --column x", 4, &says);
+    assert_eq!(
+        place.last_column("truths.csv --op all --dtype bool"),
+        ["", "true", "true", "false"]
+    );
+    place.write("begun.csv", "x\n0\n1\ntrue\n");
+    assert_eq!(place.last_column("begun.csv --op any --dtype bool"), ["false", "true", "true"]);
+    place.write("maybe.csv", "x\ntrue\n1\nmaybe\n");
+    place.fails("maybe.csv", 4, &["line 3", "either numbers or truth values"]);
+    place.fails("maybe.csv --op any --dtype bool", 4, &["line 3"]);
     place.write("ragged.csv", "x,y\n1,2\n3\n");
     place.fails("ragged.csv --column x -o y.csv", 4, &["line 3", "1 cells"]);
     // Line ends of another age, beyond what is read at once, too.
@@ -226,6 +259,12 @@ fn malformed_arrays() {
     place.fails("cut.npy -o y.npy", 4, &["truncated", "16 bytes", "holds 15"]);
     place.write("head.npy", &whole[..40]);
     place.fails("head.npy -o y.npy", 4, &["truncated"]);
+    place.write("other.npy", "x\n1\n2\n");
+    place.fails("other.npy", 4, &["is not a .npy file"]);
+    for keep in [0, 3, 6, 7] {
+        place.write("head.npy", &whole[..keep]);
+        place.fails("head.npy", 4, &["truncated"]);
+    }
     place.write("long.npy", [whole.as_slice(), &[0]].concat());
     place.fails("long.npy -o y.npy", 4, &["goes on"]);
     // The longest there can be is no sign of a pipe whose length is unknown.
@@ -366,6 +405,7 @@ fn a_place_for_copies_that_is_not_there() {
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(6), "{said}");
         assert!(said.contains("in '/nowhere'"), "{said}");
+        assert!(said.contains("hint: TMPDIR names"), "{said}");
     }
 }
 
@@ -387,6 +427,54 @@ fn a_standard_output_that_is_closed() {
     }
     common::succeeded(&closed("x.npy -o y.npy"));
     assert!(place.names().contains(&"y.npy".to_owned()));
+    // Nothing is done that could not be told.
+    let output = closed("x.npy -o z.npy --json");
+    assert_eq!(output.status.code(), Some(6));
+    assert!(!place.names().contains(&"z.npy".to_owned()));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn whatever_prints_says_that_standard_output_is_closed() {
+    for (arguments, code) in [
+        ("man", 6),
+        ("completions bash", 6),
+        ("--help", 6),
+        ("--version", 6),
+        ("bench", 6),
+        ("lab list", 1),
+        ("lab show sequential", 1),
+        ("lab trace sequential", 1),
+        ("lab compare", 1),
+    ] {
+        let line = format!("exec \"$0\" {arguments} >&-");
+        let output = Command::new("sh").args(["-c", &line, env!("CARGO_BIN_EXE_kogge")]).output();
+        let output = output.unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{arguments}: {said}");
+        assert!(said.contains("it is closed"), "{arguments}: {said}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn codes_are_the_same_where_nobody_reads_the_errors() {
+    let place = place();
+    for (arguments, code) in [
+        ("scan none.csv", 3),
+        ("scan x.csv --op summ", 2),
+        ("lab run none.cu", 1),
+        ("bench --size 64 --dtype i32 --no-python --seconds 0 --rounds 1 --threads 1", 0),
+        ("--help >/dev/full", 7),
+    ] {
+        for nobody in ["2>/dev/full", "2>&1 | true"] {
+            let line = format!("{{ sleep 0.2; \"$0\" {arguments}; echo $? >code; }} {nobody}");
+            let mut shell = Command::new("sh");
+            shell.current_dir(place.directory.path());
+            shell.args(["-c", &line, env!("CARGO_BIN_EXE_kogge")]).output().unwrap();
+            assert_eq!(place.text("code"), format!("{code}\n"), "{arguments} {nobody}");
+        }
+    }
 }
 
 /// Under whatever name: a summary would stand among the data.

@@ -444,6 +444,44 @@ fn a_summary_for_machines() {
     assert!(!by.contains("total"), "{by}");
 }
 
+/// A sum of no floats is 0.0, as for numpy, not the identity -0.0.
+#[test]
+fn the_total_of_nothing() {
+    let place = Place::new();
+    let total = |arguments: &str| {
+        let line = place.stdout(&format!("{arguments} -o y.csv --json"));
+        serde_json::from_str::<serde_json::Value>(&line).unwrap()["scans"][0]["total"].to_string()
+    };
+    place.write("x.csv", "x,k\n,1\n,2\n");
+    place.write("e.npy", npy("<f4", false, &[0], &[]));
+    place.write("m.npy", npy("<f4", false, &[0, 3], &[]));
+    place.write("zeros.npy", npy("<f8", false, &[1], bytemuck::bytes_of(&-0.0f64)));
+    assert_eq!(total("x.csv --column x"), "0.0");
+    assert_eq!(total("e.npy"), "0.0");
+    assert_eq!(total("m.npy"), "0.0");
+    assert_eq!(total("e.npy --op product"), "1.0");
+    assert_eq!(total("e.npy --init 2"), "2.0");
+    assert_eq!(total("zeros.npy"), "-0.0");
+}
+
+#[test]
+fn tables_of_one_column() {
+    let place = Place::new();
+    // Nothing on a line is no row; a null has quotes.
+    place.write("x.csv", "x\n\n1\n\"\"\n2\n");
+    assert_eq!(place.stdout("x.csv"), "x,x_sum\n1,1\n\"\",\n2,3\n");
+    let help = place.scan("--help").output().unwrap().stdout;
+    let help = String::from_utf8(help).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(help.contains("A line of CSV with nothing on it is no row"));
+    // Without values it is the one that is meant all the same.
+    place.write("head.csv", "x\n");
+    for column in ["", "--column x"] {
+        assert_eq!(place.stdout(&format!("head.csv {column}")), "x,x_sum\n");
+    }
+    let piped = place.scan("-").write_stdin("x\n\"\"\n").output().unwrap();
+    assert_eq!(String::from_utf8(piped.stdout).unwrap(), "x,x_sum\n\"\",\n");
+}
+
 #[test]
 fn long_runs_have_the_bits_of_their_own() {
     let place = Place::new();

@@ -4,6 +4,7 @@
 //! printing.
 
 use crate::error::{Error, Result};
+use crate::streams::{self, say};
 use kogge_bench::measure::Budget;
 use kogge_bench::record::Record;
 use kogge_bench::versus::{self, DTYPES, Options, Place};
@@ -136,15 +137,12 @@ pub fn run(args: &BenchArgs) -> Result<()> {
 }
 
 fn print(text: &str) -> io::Result<()> {
-    use io::Write;
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()
+    streams::print(text.as_bytes())
 }
 
 fn measure(args: &RunArgs) -> io::Result<()> {
     if cfg!(debug_assertions) {
-        eprintln!("warning: this is a debug build, whose speed says nothing; build with --release");
+        say("warning: this is a debug build, whose speed says nothing; build with --release");
     }
     if let Some(threads) = args.threads {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get());
@@ -153,7 +151,8 @@ fn measure(args: &RunArgs) -> io::Result<()> {
     let options = options(args)?;
     let outcome = versus::measure(&options, |cell| {
         let bytes = || format!("{} bytes", cell.len * cell.element_bytes);
-        eprintln!("measured {} of {}", cell.dtype, cell.shape.clone().unwrap_or_else(bytes));
+        let of = cell.shape.clone().unwrap_or_else(bytes);
+        say(format_args!("measured {} of {of}", cell.dtype));
     })?;
     let record = &outcome.record;
     print(&format!("{}\n{}", heading(record), table::versus(record)))?;

@@ -21,7 +21,6 @@ use crate::job::Job;
 use crate::output::Output;
 use crate::pipeline;
 use crate::summary::Scanned;
-use crate::text::json_element;
 use arrays::{ArrayTable, ColumnWriter};
 use arrow_schema::{DataType, Field, Schema};
 use batch::{Batch, Head, Rest, Source, Table, TableReader, TableWriter, Whole};
@@ -82,7 +81,7 @@ fn run(job: &Job, mut table: Box<dyn Table>) -> Result<()> {
         |(rest, scanned): (Rest, Vec<Column>)| writer.write(rest, &scanned),
     )?;
     writer.finish(&output)?;
-    job.finish(output, rows as u64, &results.summary(!job.args.by.is_empty()), &progress)
+    job.finish(output, rows as u64, &results.summary(job), &progress)
 }
 
 /// The scanned columns.
@@ -188,13 +187,14 @@ impl Results {
     }
 
     /// What was done; with keys there is a total for each run, and so none for the column.
-    fn summary(&self, by: bool) -> Vec<Scanned> {
+    fn summary(&self, job: &Job) -> Vec<Scanned> {
+        let by = !job.args.by.is_empty();
         let scanned = |((scan, sources), name): ((&ColumnScan, &Vec<Source>), &String)| Scanned {
             columns: sources.iter().map(|source| source.name.clone()).collect(),
             name: Some(name.clone()),
             input_dtype: sources[0].dtype.to_string(),
             dtype: scan.spec().types().output.to_string(),
-            total: (!by).then(|| json_element(scan.spec().types().output, &scan.total())),
+            total: (!by).then(|| job.total(scan.spec(), scan.total(), scan.any())),
             shape: None,
         };
         self.scans.iter().zip(&self.sources).zip(&self.names).map(scanned).collect()

@@ -41,6 +41,11 @@ impl ColumnScan {
         self.line.total()
     }
 
+    /// Whether any value was there.
+    pub fn any(&self) -> bool {
+        self.any
+    }
+
     /// Scans the next rows, of which the first is row `first` of the table and a run of equal keys
     /// begins at each of `starts`. A reversed scan takes all rows at once.
     pub fn scan(&mut self, inputs: &[Column], starts: &[usize], first: u64) -> Result<Column> {

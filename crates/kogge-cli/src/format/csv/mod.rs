@@ -85,7 +85,7 @@ impl CsvTable {
             vec![Kind::Empty; names.len()]
         };
         drop(records);
-        let content = |at: usize| kinds[at].content();
+        let content = |at: usize| kinds[at].content(job.args.dtype);
         let why_not = |at: usize, alone| kinds[at].why_not(&names[at], &name, alone);
         let selection = selection.or_only(&listed, job.args, content, why_not)?;
         if let (Bytes::Pipe(pipe), true, None) = (&mut source, sampled, job.args.dtype) {
