@@ -65,7 +65,8 @@ Examples:
 
 Nulls:
   Empty cells of CSV and nulls of Parquet and Arrow are skipped: the scan is that of the values that
-  are there, and a null stays null beside it. The operator last-valid fills them.
+  are there, and a null stays null beside it. The operator last-valid fills them. A line of CSV with
+  nothing on it is no row, as for pandas; in a table of one column a null is written \"\".
 
 Types:
   A column of CSV becomes i64, u64, f64 or bool in Parquet and Arrow, if all its cells are that, else
@@ -101,11 +102,11 @@ pub struct ScanArgs {
     pub op: Op,
 
     /// Leave each element out of its own value: the first value is --init, or the operator's zero;
-    /// last-valid has none, so it is null in a table
+    /// last-valid has none, so it is null in a table, as are the first extremes of dates and times
     #[arg(long, help_heading = "Scan")]
     pub exclusive: bool,
 
-    /// The value that everything starts from
+    /// The value that everything starts from: a number, or a date or a time for a column of those
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true, help_heading = "Scan")]
     pub init: Option<String>,
 
@@ -161,7 +162,8 @@ pub struct ScanArgs {
     #[arg(long, value_name = "N", help_heading = "Files", value_parser = value_parser!(u16).range(1..=MOST_THREADS))]
     pub threads: Option<u16>,
 
-    /// Print one line of JSON about what was done; needs --output
+    /// Print one line of JSON about what was done; needs --output. The total of no values is what
+    /// the operator starts from: 0 for a sum
     #[arg(long, requires = "output", help_heading = "Files")]
     pub json: bool,
 }

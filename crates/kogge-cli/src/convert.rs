@@ -4,9 +4,11 @@
 //! Everything else must be exact: an element that the new type cannot hold is reported with its
 //! place. To `bool`, non-zero is true.
 
+use crate::error::Error;
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use half::{bf16, f16};
-use kogge_erased::{Dtype, with_type};
+use kogge::Accumulate;
+use kogge_erased::{Dtype, Spec, with_type};
 
 /// The value as another type, and whether that type can hold it.
 trait Cast<D> {
@@ -71,7 +73,8 @@ cast_from_float!(f32, f64);
 
 macro_rules! cast_half {
     ($($half:ident),+) => {$(
-        cast_half!(to $half: i8, i16, i32, i64, u8, u16, u32, u64, f32, f64);
+        cast_half!(to $half: i8, i16, i32, u8, u16, u32, f32, f64);
+        cast_half!(odd $half: i64, u64);
         cast_half!(from $half: i8, i16, i32, i64, u8, u16, u32, u64, f32, f64);
         cast_half!(half $half: f16, bf16);
     )+};
@@ -79,8 +82,24 @@ macro_rules! cast_half {
         impl Cast<$half> for $source {
             #[inline(always)]
             fn cast(self) -> ($half, bool) {
-                let target = $half::from_f64(self as f64);
-                (target, target.is_finite() || !(self as f64).is_finite())
+                let exact = f64::from(self);
+                // `from_f64` goes through `f32` on some CPUs, and so rounds twice.
+                let target = <$half as Accumulate<f64>>::narrow(exact);
+                (target, target.is_finite() || !exact.is_finite())
+            }
+        }
+    )+};
+    (odd $half:ident: $($source:ty),+) => {$(
+        impl Cast<$half> for $source {
+            #[inline(always)]
+            fn cast(self) -> ($half, bool) {
+                // Eleven bits fewer are as many as `f64` has. What is dropped sets the last that is
+                // kept, so that rounding once more is as good as rounding once.
+                const DROPPED: $source = (1 << 11) - 1;
+                let odd = (self & !DROPPED) | (<$source>::from(self & DROPPED != 0) << 11);
+                let nearest = self as f64;
+                let exact = nearest as $source == self;
+                (if exact { nearest } else { odd as f64 }).cast()
             }
         }
     )+};
@@ -139,6 +158,30 @@ pub fn convert(from: Dtype, source: &[u8], to: Dtype, target: &mut [u8]) -> Resu
     with_type!(from, S => with_type!(to, D => cast_all::<S, D>(source, target)))
 }
 
+/// The error that an element, named as messages have it, cannot be one of the type to be scanned.
+pub fn misfit(name: &str, from: Dtype, spec: &Spec) -> Error {
+    let element = spec.types().element;
+    // Floats refuse nothing but what is too large for them.
+    let what = match element.is_float() {
+        true => format!("{name} is beyond the range of {element}"),
+        false => format!("{name} is not a number of the type {element}"),
+    };
+    let any = spec.op().types(from, Some(Dtype::F64), None).is_ok();
+    let hint = if any { "--dtype f64 takes any number" } else { "--dtype chooses another type" };
+    Error::mismatch(what).hint(hint)
+}
+
+/// Makes a file's elements native: of this machine's byte order, and truth values 0 or 1, as which
+/// they are added up; in files any other byte is true, too.
+pub fn make_native(dtype: Dtype, swapped: bool, bytes: &mut [u8]) {
+    if swapped {
+        swap_bytes(dtype.size(), bytes);
+    }
+    if dtype == Dtype::Bool {
+        bytes.iter_mut().for_each(|byte| *byte = u8::from(*byte != 0));
+    }
+}
+
 /// Turns the byte order of elements around.
 pub fn swap_bytes(size: usize, bytes: &mut [u8]) {
     match size {
@@ -181,8 +224,34 @@ mod tests {
         assert_eq!(cast::<f64, f32>(F64, F32, &[1e300]), Err(0));
         assert_eq!(cast::<f64, u8>(F64, Bool, &[0.0, -0.0, 0.5, f64::NAN]), Ok(vec![0, 0, 1, 1]));
         assert_eq!(cast::<i32, f16>(I32, F16, &[3, 100_000]), Err(1));
+        assert_eq!(cast::<f64, f16>(F64, F16, &[65_519.999_999]), Ok(vec![f16::MAX]));
+        assert_eq!(cast::<f64, f16>(F64, F16, &[1.0, -65_520.0]), Err(1));
         assert_eq!(cast::<f16, f64>(F16, F64, &[f16::from_f32(1.5)]), Ok(vec![1.5]));
         assert_eq!(cast::<u8, i64>(Bool, I64, &[0, 1]), Ok(vec![0, 1]));
+    }
+
+    #[test]
+    fn halves_are_rounded_once() {
+        use Dtype::{BF16, F16, F64, I64, U64};
+        let f16s = |bits: [u16; 4]| Ok(bits.map(f16::from_bits).to_vec());
+        let bf16s = |bits: [u16; 4]| Ok(bits.map(bf16::from_bits).to_vec());
+        // Just above the middle of two, and just below it.
+        let (near, beside) = (1.0 + 2f64.powi(-11), 2f64.powi(-40));
+        let floats = [near + beside, near - beside, near, -near - beside];
+        assert_eq!(cast(F64, F16, &floats), f16s([0x3c01, 0x3c00, 0x3c00, 0xbc01]));
+        let (near, beside) = (1.0 + 2f64.powi(-8), 2f64.powi(-40));
+        let floats = [near + beside, near - beside, near, -near - beside];
+        assert_eq!(cast(F64, BF16, &floats), bf16s([0x3f81, 0x3f80, 0x3f80, 0xbf81]));
+        let near = (1i64 << 62) + (1 << 54);
+        let integers = [near + 1, near - 1, near, -near - 1];
+        assert_eq!(cast(I64, BF16, &integers), bf16s([0x5e81, 0x5e80, 0x5e80, 0xde81]));
+        let near = (1u64 << 63) + (1 << 55);
+        let integers = [near + 1, near - 1, near, u64::MAX];
+        assert_eq!(cast(U64, BF16, &integers), bf16s([0x5f01, 0x5f00, 0x5f00, 0x5f80]));
+        // All that `f64` has, too.
+        let integers = [(1i64 << 24) + (1 << 16) + 1, (1 << 24) + (1 << 16), 257, i64::MAX];
+        assert_eq!(cast(I64, BF16, &integers), bf16s([0x4b81, 0x4b80, 0x4380, 0x5f00]));
+        assert_eq!(cast::<i64, f16>(I64, F16, &[65_519, 65_520]), Err(1));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! is the table that the help and the man page show.
 
 use crate::memory;
+use kogge_erased::Dtype;
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -119,6 +120,22 @@ impl Error {
         self
     }
 
+    /// The same error about a raw input whose `--dtype` also says what it holds: who follows the advice
+    /// to give another one has to say that by itself.
+    pub fn of_raw(mut self, held: Dtype) -> Self {
+        self.hint = self.hint.map(|hint| {
+            if hint.contains("--input-dtype") {
+                hint
+            } else if hint.contains("leave --dtype out") {
+                let held = format!("give --input-dtype {held} in place of --dtype");
+                hint.replace("leave --dtype out", &held)
+            } else {
+                hint.replace("--dtype", &format!("--input-dtype {held} --dtype"))
+            }
+        });
+        self
+    }
+
     /// What the process should end with.
     pub fn exit_code(&self) -> u8 {
         match self.fault {
@@ -136,7 +153,7 @@ impl Error {
 }
 
 /// The system's reason without Rust's "(os error 2)".
-fn reason(error: &dyn fmt::Display) -> String {
+pub fn reason(error: &dyn fmt::Display) -> String {
     let text = error.to_string();
     match text.find(" (os error") {
         Some(end) => text[..end].to_lowercase(),

@@ -3,7 +3,7 @@
 //! A pipe that must be read twice, or from its end, is copied to an unnamed temporary file first;
 //! the system frees it when the process ends, however it ends.
 
-use crate::error::{Error, Fault, Result, quoted};
+use crate::error::{Error, Fault, Result, quoted, reason};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -110,7 +110,7 @@ impl Input {
 /// If the stream cannot be read, or its copy not be written.
 pub fn spool(mut stream: impl Read, name: &str) -> Result<(File, u64)> {
     let spool = copy_name(name);
-    let mut copy = tempfile::tempfile().map_err(|error| Error::write(&spool, &error))?;
+    let mut copy = temporary(&spool)?;
     let mut piece = vec![0; 1 << 20];
     let mut len = 0;
     loop {
@@ -127,16 +127,28 @@ pub fn spool(mut stream: impl Read, name: &str) -> Result<(File, u64)> {
     Ok((copy, len))
 }
 
+/// An unnamed temporary file, which messages call `name`.
+///
+/// # Errors
+///
+/// If there is no place for it.
+pub fn temporary(name: &str) -> Result<File> {
+    tempfile::tempfile().map_err(|error| match Error::write(name, &error) {
+        // That has its own advice.
+        full if full.fault == Fault::DiskFull => full,
+        error => error.hint("TMPDIR names the place of temporary copies; choose another"),
+    })
+}
+
 /// What messages call a temporary copy.
 pub fn copy_name(name: &str) -> String {
     format!("the temporary copy of {name} in {}", quoted(&std::env::temp_dir()))
 }
 
-fn plain_reason(error: &io::Error) -> &'static str {
+fn plain_reason(error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::NotFound => "there is no such file",
-        io::ErrorKind::PermissionDenied => "permission denied",
-        _ => "the system refuses",
+        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        _ => reason(error),
     }
 }
 

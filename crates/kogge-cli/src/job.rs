@@ -6,13 +6,15 @@ use crate::format::Format;
 use crate::input::Input;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::streams;
 use crate::summary::Scanned;
-use crate::text::read_element;
+use crate::table::bridge::read_dated;
+use crate::text::{json_element, read_element};
 use crate::{array, table};
+use arrow_schema::DataType;
 use kogge::{Direction, Kind};
 use kogge_erased::{Dtype, Op, Spec};
-use serde_json::json;
-use std::io::Write;
+use serde_json::{Value, json};
 use std::path::Path;
 
 /// A scan that was asked for.
@@ -46,23 +48,42 @@ pub fn scan(args: &ScanArgs) -> Result<()> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
     pool.map_err(|error| Error::no_thread(&error))?;
     let job = Job { args, output_format, buffer: buffer() };
+    let done = run(&job, input, input_format);
+    // What a raw input holds is what --dtype names, if nothing else does.
+    let held = args.dtype.filter(|_| input_format == Format::Raw && args.input_dtype.is_none());
+    done.map_err(|error| held.into_iter().fold(error, Error::of_raw))
+}
+
+fn run(job: &Job, input: Input, input_format: Format) -> Result<()> {
+    let args = job.args;
     if !input_format.is_array() {
         if let Some(axis) = args.axis {
             return Err(Error::usage(format!("--axis {axis} is for arrays, and this is a table"))
                 .hint("name the column to scan with --column"));
         }
-        return table::scan(&job, input, input_format);
+        if !args.names.is_empty() && job.output_format.is_array() {
+            return Err(no_names());
+        }
+        return table::scan(job, input, input_format);
     }
     if !(args.column.is_empty() && args.by.is_empty()) {
         return Err(Error::usage("--column and --by are for tables, and this is an array")
             .hint("name the axis to scan along with --axis"));
     }
     let reader = array::open(input, input_format, args.input_dtype.or(args.dtype))?;
-    if output_format.is_array() || (output_format.is_text() && reader.header.shape.len() > 1) {
-        array::scan(&job, reader)
-    } else {
-        table::scan_array(&job, reader)
+    let text_of_rows = job.output_format.is_text() && reader.header.shape.len() > 1;
+    if !(job.output_format.is_array() || text_of_rows) {
+        return table::scan_array(job, reader);
     }
+    if !args.names.is_empty() {
+        return Err(no_names());
+    }
+    array::scan(job, reader)
+}
+
+fn no_names() -> Error {
+    Error::usage("--as names a new column, and what is written here is an array without names")
+        .hint("leave --as out, or write a table, as with --format csv")
 }
 
 fn input_format(args: &ScanArgs, input: &Input) -> Result<Format> {
@@ -96,14 +117,17 @@ fn buffer() -> usize {
 }
 
 impl Job<'_> {
-    /// The scan of data of this type.
-    pub fn spec(&self, file: Dtype) -> Result<Spec> {
+    /// The scan of data of this type; `meaning` is what they are in Arrow, if more than numbers.
+    pub fn spec(&self, file: Dtype, meaning: Option<&DataType>) -> Result<Spec> {
         let args = self.args;
         let types = args.op.types(file, args.dtype, args.accumulate)?;
         let kind = if args.exclusive { Kind::Exclusive } else { Kind::Inclusive };
         let direction = if args.reverse { Direction::Reverse } else { Direction::Forward };
         let init = match &args.init {
-            Some(text) => Some(parse_init(args.op, types.accumulator, text)?),
+            Some(text) => {
+                let meaning = meaning.filter(|_| types.output == file);
+                Some(parse_init(args.op, types.accumulator, meaning, text)?)
+            }
             None => None,
         };
         Ok(Spec::new(args.op, types, kind, direction, init))
@@ -117,6 +141,9 @@ impl Job<'_> {
             return Err(Error::usage("a terminal shows text only")
                 .hint("give --format csv, or write to a file with -o"));
         }
+        if self.args.json {
+            streams::check_stdout()?;
+        }
         if self.args.json && output.is_stdout() {
             return Err(Error::usage("--json prints where the data go; give -o FILE"));
         }
@@ -126,6 +153,14 @@ impl Job<'_> {
     /// A progress bar for this much input.
     pub fn progress(&self, bytes: Option<u64>, output: &Output) -> Progress {
         Progress::new(bytes, output.is_terminal())
+    }
+
+    /// Everything combined, as the summary has it; `any` says whether there was anything. The total of
+    /// nothing is what the operator starts from, but a sum's -0.0 is not shown.
+    pub fn total(&self, spec: &Spec, total: Vec<u8>, any: bool) -> Value {
+        let nothing = !any && spec.op() == Op::Sum && self.args.init.is_none();
+        let total = if nothing { vec![0; total.len()] } else { total };
+        json_element(spec.types().output, &total)
     }
 
     /// Puts the output in its place and prints the summary.
@@ -153,13 +188,18 @@ impl Job<'_> {
             "bytes_written": bytes,
             "seconds": progress.elapsed().as_secs_f64(),
         });
-        writeln!(std::io::stdout(), "{line}")
+        streams::print(format!("{line}\n").as_bytes())
             .map_err(|error| Error::write("standard output", &error))
     }
 }
 
 /// The bytes of an `--init`.
-fn parse_init(op: Op, accumulator: Dtype, text: &str) -> Result<Vec<u8>> {
+fn parse_init(
+    op: Op,
+    accumulator: Dtype,
+    meaning: Option<&DataType>,
+    text: &str,
+) -> Result<Vec<u8>> {
     if !op.takes_init() {
         return Err(Error::usage(format!("{} takes no --init", op.name())));
     }
@@ -167,6 +207,28 @@ fn parse_init(op: Op, accumulator: Dtype, text: &str) -> Result<Vec<u8>> {
     if read_element(accumulator, text, &mut init) {
         return Ok(init);
     }
-    Err(Error::usage(format!("--init '{text}' is not a number of the type {accumulator}"))
-        .hint("--dtype or --accumulate choose another type"))
+    if let Some(meaning) = meaning {
+        return read_dated(meaning, text).ok_or_else(|| {
+            Error::usage(format!("--init '{text}' is no {meaning}")).hint(
+                "dates and times are written as 2022-01-31, 12:30:00 or 2022-01-31T12:30:00; or \
+                 give the number that the file holds",
+            )
+        });
+    }
+    if accumulator == Dtype::Bool {
+        let what = format!("--init '{text}' is not a truth value, as {} takes here", op.name());
+        return Err(Error::usage(what).hint("give true or false"));
+    }
+    let what = format!("--init '{text}' is not a number of the type {accumulator}");
+    Err(Error::usage(what).hint(match wider(op, text) {
+        Some(wider) => format!("--dtype {wider} scans in a type that holds it"),
+        None => "give a number".to_owned(),
+    }))
+}
+
+/// The first of the widest types that the operator has and that hold this number.
+fn wider(op: Op, text: &str) -> Option<Dtype> {
+    [Dtype::I64, Dtype::U64, Dtype::F64].into_iter().find(|&wide| {
+        op.types(wide, Some(wide), None).is_ok() && read_element(wide, text, &mut [0; 8])
+    })
 }

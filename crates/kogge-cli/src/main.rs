@@ -27,6 +27,7 @@ mod output;
 mod pipeline;
 mod progress;
 mod signals;
+mod streams;
 mod summary;
 mod table;
 mod text;
@@ -34,7 +35,6 @@ mod text;
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
 use error::{Error, Fault, Result};
-use std::io::{self, Write};
 use std::panic::catch_unwind;
 use std::process::ExitCode;
 
@@ -54,7 +54,7 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             if error.fault != Fault::BrokenPipe {
-                eprintln!("{error}");
+                streams::say(&error);
             }
             ExitCode::from(error.exit_code())
         }
@@ -64,12 +64,15 @@ fn main() -> ExitCode {
 /// Says what is wrong with the command line, or prints the help that was asked for. The laboratory
 /// has its own code for bad input of any kind.
 fn misused(error: &clap::Error) -> ExitCode {
-    let printed = error.print().map_err(|error| Error::write("standard output", &error));
+    let asked = error.exit_code() == 0;
+    let open = if asked { streams::check_stdout() } else { Ok(()) };
+    let printed =
+        open.and_then(|()| error.print().map_err(|error| Error::write("standard output", &error)));
     // A closed pipe is no reason to fail; and whoever asked for no help is told what was wrong by the code.
-    if let (Err(unwritten), 0) = (printed, error.exit_code())
+    if let (Err(unwritten), true) = (printed, asked)
         && unwritten.fault != Fault::BrokenPipe
     {
-        eprintln!("{unwritten}");
+        streams::say(&unwritten);
         return ExitCode::from(unwritten.exit_code());
     }
     let of_lab = std::env::args_os().nth(1).is_some_and(|command| command == "lab");
@@ -83,7 +86,8 @@ fn misused(error: &clap::Error) -> ExitCode {
 fn run(command: &Command) -> Result<ExitCode> {
     let done = match command {
         Command::Scan(args) => job::scan(args),
-        Command::Bench(args) => bench::run(args),
+        // What takes minutes to measure is not to be lost at the end.
+        Command::Bench(args) => streams::check_stdout().and_then(|()| bench::run(args)),
         Command::Lab(args) => return Ok(lab::run(args)),
         Command::Completions { shell } => {
             let mut script = Vec::new();
@@ -96,6 +100,5 @@ fn run(command: &Command) -> Result<ExitCode> {
 }
 
 fn print(bytes: &[u8]) -> Result<()> {
-    let written = io::stdout().write_all(bytes).and_then(|()| io::stdout().flush());
-    written.map_err(|error| Error::write("standard output", &error))
+    streams::print(bytes).map_err(|error| Error::write("standard output", &error))
 }

@@ -8,7 +8,8 @@ use std::io;
 
 /// The pages, as roff.
 pub fn manual() -> Vec<u8> {
-    let mut command = Cli::command();
+    // There is no page of `help`, so no page is to refer to it.
+    let mut command = without_help(Cli::command());
     command.build();
     let mut pages = Vec::new();
     render_all(&command, &mut pages).expect("a vector takes every write");
@@ -17,11 +18,11 @@ pub fn manual() -> Vec<u8> {
 
 fn render_all(command: &Command, pages: &mut Vec<u8>) -> io::Result<()> {
     render(command, pages)?;
-    let mut subcommands = command.get_subcommands();
-    subcommands.try_for_each(|command| match command.get_name() {
-        "help" => Ok(()),
-        _ => render_all(command, pages),
-    })
+    command.get_subcommands().try_for_each(|command| render_all(command, pages))
+}
+
+fn without_help(command: Command) -> Command {
+    command.disable_help_subcommand(true).mut_subcommands(without_help)
 }
 
 fn render(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
@@ -87,6 +88,7 @@ mod tests {
         }
         assert_eq!(pages.matches("\nbf16\n").count(), 3, "types are named");
         assert!(!pages.contains("EXTRA"));
+        assert!(!pages.contains("help(1)"), "a page that isn't there");
         // What has no heading, and what stands behind the short help, too.
         let text = pages.replace("\\-", "-").replace(['\n', '\\'], " ");
         let command = Cli::command();

@@ -4,8 +4,9 @@
 //! nobody ever sees half of it. If anything fails, a panic and a signal included, the temporary
 //! file is removed and the target is as it was.
 
-use crate::closed::stdout_is_closed;
 use crate::error::{Error, Fault, Result, quoted};
+use crate::input::temporary;
+use crate::streams::check_stdout;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -74,12 +75,8 @@ impl Output {
     /// If it cannot be written, or is the `input`.
     pub fn create(path: Option<&Path>, input: Option<&Path>) -> Result<Self> {
         let Some(path) = path.filter(|path| *path != Path::new("-")) else {
-            let name = "standard output".to_owned();
-            if stdout_is_closed() {
-                let what = format!("cannot write {name}: it is closed");
-                return Err(Error::new(Fault::Write, what).hint("name a file with -o"));
-            }
-            return Ok(Self { name, place: Place::Stdout });
+            check_stdout().map_err(|error| error.hint("name a file with -o"))?;
+            return Ok(Self { name: "standard output".to_owned(), place: Place::Stdout });
         };
         let name = quoted(path);
         let fail = |error: io::Error| Error::write(&name, &error);
@@ -149,7 +146,7 @@ impl Output {
     /// An unnamed temporary file, for formats that must go back; [`copy_from`](Self::copy_from)
     /// takes it.
     pub fn spool(&self) -> Result<File> {
-        tempfile::tempfile().map_err(|error| Error::write(&self.spool_name(), &error))
+        temporary(&self.spool_name())
     }
 
     /// Copies out what was written to a spool.

@@ -1,7 +1,9 @@
 //! Numbers as text: read exactly, written as the shortest text that reads back as the same number.
 
 use half::{bf16, f16};
+use kogge::Accumulate;
 use kogge_erased::{Dtype, with_type};
+use std::cmp::Ordering;
 use std::io::Write;
 use std::str::FromStr;
 
@@ -54,14 +56,26 @@ macro_rules! half_text {
     ($($type:ty),+) => {$(
         impl Text for $type {
             fn read(cell: &str) -> Option<Self> {
-                read_float(cell, <$type>::is_infinite)
+                let wide = f64::read(cell)?;
+                let narrow = <$type as Accumulate<f64>>::narrow;
+                let (below, above) = (narrow(wide.next_down()), narrow(wide.next_up()));
+                // In the middle between two halves the digits that `f64` has no room for decide.
+                let half = match below == above || wide.is_nan() {
+                    true => narrow(wide),
+                    false => match compare_digits(cell, wide) {
+                        Ordering::Less => narrow(wide.next_down()),
+                        Ordering::Equal => narrow(wide),
+                        Ordering::Greater => narrow(wide.next_up()),
+                    },
+                };
+                (half.is_finite() || !wide.is_finite()).then_some(half)
             }
             fn write(self, out: &mut Vec<u8>) {
                 // Five significant digits tell all values of 11 bits of mantissa apart.
                 let wide = self.to_f64();
                 let shortest = (0..5).find_map(|digits| {
-                    let near: f64 = format!("{wide:.digits$e}").parse().ok()?;
-                    (<$type>::from_f64(near) == self).then_some(near)
+                    let text = format!("{wide:.digits$e}");
+                    (Self::read(&text)? == self).then(|| text.parse().ok())?
                 });
                 shortest.unwrap_or(wide).write(out);
             }
@@ -70,6 +84,36 @@ macro_rules! half_text {
 }
 
 half_text!(f16, bf16);
+
+/// How the number that a cell has digits of lies to the float nearest to it.
+fn compare_digits(cell: &str, nearest: f64) -> Ordering {
+    // No float that two halves meet at has more digits.
+    let (cell, float) = (Digits::of(cell), Digits::of(&format!("{nearest:.200e}")));
+    let magnitude = (cell.point, cell.digits).cmp(&(float.point, float.digits));
+    if nearest < 0.0 { magnitude.reverse() } else { magnitude }
+}
+
+/// The digits of a number other than zero, without zeros at either end, and how many of them stand
+/// before the point: numbers are ordered as these are.
+struct Digits {
+    point: i64,
+    digits: Vec<u8>,
+}
+
+impl Digits {
+    fn of(number: &str) -> Self {
+        let number = number.trim_start_matches(['+', '-']);
+        let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let all: Vec<u8> = whole.bytes().chain(fraction.bytes()).collect();
+        let first = all.iter().position(|&digit| digit != b'0').unwrap_or(0);
+        let last = all.iter().rposition(|&digit| digit != b'0').map_or(0, |last| last + 1);
+        // Beyond all bounds the number is none that a half is near to.
+        let exponent: i64 = exponent.parse().unwrap_or(0);
+        let point = exponent.saturating_add(whole.len() as i64 - first as i64);
+        Self { point, digits: all[first..last].to_vec() }
+    }
+}
 
 /// The truth value that a cell holds.
 pub fn read_bool(cell: &str) -> Option<bool> {
@@ -143,6 +187,36 @@ mod tests {
             let back = f16::read(std::str::from_utf8(&out).unwrap()).unwrap();
             assert!(back.to_bits() == bits || half.is_nan() && back.is_nan(), "{bits:#x}");
         }
+    }
+
+    #[test]
+    fn halves_are_rounded_once() {
+        let bits = |cell| f16::read(cell).map(f16::to_bits);
+        for (cell, want) in [
+            ("1.00048828125", 0x3c00),
+            ("1.000488281250000000000000000001", 0x3c01),
+            ("1.000488281249999999999999999999", 0x3c00),
+            ("+001000.48828125000000000000000000001E-003", 0x3c01),
+            ("-1.000488281250000000000000000001", 0xbc01),
+            ("0.00146484375", 0x1600),
+            ("1.00146484375", 0x3c02),
+            ("1.00146484374999999999999999999", 0x3c01),
+            ("2.98023223876953125e-8", 0),
+            ("2.980232238769531250000000000001e-8", 1),
+            ("65519.99999999999999999999", 0x7bff),
+        ] {
+            assert_eq!(bits(cell), Some(want), "{cell}");
+        }
+        assert_eq!(f16::read("65520"), None);
+        assert_eq!(f16::read("-1e400"), None);
+        assert_eq!(f16::read("-inf"), Some(f16::NEG_INFINITY));
+        let bits = |cell| bf16::read(cell).map(bf16::to_bits);
+        assert_eq!(bits("1.00390625"), Some(0x3f80));
+        assert_eq!(bits("1.0039062500000000000000001"), Some(0x3f81));
+        // Between zero and the least, where a float has the most digits.
+        let middle = format!("{:.200e}", 2f64.powi(-134));
+        assert_eq!(bits(&middle), Some(0));
+        assert_eq!(bits(&middle.replace("0e", "1e")), Some(1));
     }
 
     #[test]

@@ -460,3 +460,52 @@ fn maximum_keeps_the_order_of_zeros_and_nan() {
     assert!(y[3].is_nan() && y[4].is_nan());
     assert_eq!(place.last_column("x.npy --op last-valid"), ["-0.0", "0.0", "-1.0", "-1.0", "2.0"]);
 }
+
+/// numpy writes such files, of a mask that it was told to take for truth values.
+#[test]
+fn any_byte_but_zero_is_true() {
+    let place = Place::new();
+    let bytes = [255u8, 255, 0, 2, 0, 128];
+    place.write("x.npy", npy("|b1", false, &[6], &bytes));
+    place.write("x.raw", bytes);
+    place.write("t.npy", npy("|b1", true, &[2, 3], &bytes));
+    let want = [1i64, 2, 2, 3, 3, 4];
+    for input in ["x.npy", "x.raw --input-dtype bool"] {
+        place.stdout(&format!("{input} -o y.npy"));
+        assert_eq!(elements::<i64>(&place.read("y.npy"), "<i8"), want, "{input}");
+        place.stdout(&format!("{input} --op argmax -o y.npy"));
+        assert_eq!(elements::<i64>(&place.read("y.npy"), "<i8"), [0; 6], "{input}");
+        place.stdout(&format!("{input} --op bitxor -o y.npy"));
+        assert_eq!(elements::<u8>(&place.read("y.npy"), "|b1"), [1, 0, 0, 1, 1, 0], "{input}");
+        assert_eq!(place.last_column(input), want.map(|sum| sum.to_string()), "{input}");
+        place.stdout(&format!("{input} -o y.parquet"));
+        assert_eq!(
+            place.last_column("y.parquet --column value_sum --op max"),
+            want.map(|sum| sum.to_string())
+        );
+    }
+    assert_eq!(
+        place.last_column("x.npy --op bitand"),
+        ["true", "true", "false", "false", "false", "false"]
+    );
+    let piped =
+        place.scan("- --input-format raw --input-dtype bool").write_stdin(bytes).output().unwrap();
+    assert!(String::from_utf8(piped.stdout).unwrap().ends_with("\ntrue,4\n"));
+    // The file has the columns one after the other.
+    place.stdout("t.npy -o y.npy");
+    assert_eq!(elements::<i64>(&place.read("y.npy"), "<i8"), [1, 1, 1, 2, 3, 4]);
+    place.stdout("t.npy --axis 0 -o y.npy");
+    assert_eq!(elements::<i64>(&place.read("y.npy"), "<i8"), [1, 2, 0, 1, 0, 1]);
+}
+
+#[test]
+fn halves_are_rounded_once() {
+    let place = Place::new();
+    let near = 1.0 + 2f64.powi(-11);
+    place.write("x.npy", npy("<f8", false, &[2], cast_slice(&[near + 2f64.powi(-40), near])));
+    place.stdout("x.npy --dtype f16 --op max -o y.npy");
+    assert_eq!(elements::<u16>(&place.read("y.npy"), "<f2"), [0x3c01, 0x3c01]);
+    place.write("x.csv", "x\n1.00048828125\n1.000488281250000001\n");
+    place.stdout("x.csv --dtype f16 --op max -o y.npy");
+    assert_eq!(elements::<u16>(&place.read("y.npy"), "<f2"), [0x3c00, 0x3c01]);
+}

@@ -2,6 +2,9 @@
 
 mod common;
 
+use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+use arrow_ipc::CompressionType;
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
 use bytemuck::cast_slice;
 #[cfg(unix)]
 use common::dispose;
@@ -9,6 +12,7 @@ use common::{Place, kogge, npy};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const CSV: &str = "date,precipitation,weather\nd1,1.5,rain\nd2,2,sun\n";
@@ -36,7 +40,18 @@ fn usage() {
     place.fails("x.npy --column value", 2, &["--axis"]);
     place.fails("x.csv --column precipitation --init much", 2, &["much", "f64"]);
     place.fails("x.csv --column precipitation --op argmin --init 1", 2, &["no --init"]);
+    place.fails(
+        "x.csv --column precipitation --op any --init 2",
+        2,
+        &["'2'", "give true or false"],
+    );
     place.fails("x.csv --column precipitation --as a --as b", 2, &["--as"]);
+    place.write("m.npy", npy("<f4", false, &[2, 2], &[0; 16]));
+    for array in ["m.npy", "m.npy --axis 0 -o y.npy", "x.npy -o y.npy", "x.npy -o y.raw"] {
+        place.fails(&format!("{array} --as a"), 2, &["--as names a new column", "leave --as out"]);
+    }
+    place.fails("x.csv --column precipitation --as a -o y.npy", 2, &["--as names a new column"]);
+    assert!(place.stdout("x.npy --as a").starts_with("value,a\n"));
     place.fails("x.csv --column precipitation --input-dtype f32", 2, &["raw"]);
     place.write("two.csv", "x,y\n1,2\n");
     place.fails("two.csv", 2, &["--column", "x, y"]);
@@ -53,6 +68,16 @@ fn inputs_that_cannot_be_read() {
     place.fails("directory.csv", 3, &["is a directory"]);
 }
 
+#[cfg(unix)]
+#[test]
+fn the_reason_of_the_system_is_told() {
+    use std::os::unix::fs::symlink;
+    let place = place();
+    symlink("two.csv", place.path("one.csv")).unwrap();
+    symlink("one.csv", place.path("two.csv")).unwrap();
+    place.fails("one.csv", 3, &["cannot open 'one.csv': too many levels of symbolic links"]);
+}
+
 #[test]
 fn malformed_tables() {
     let place = place();
@@ -63,7 +88,24 @@ fn malformed_tables() {
     place.write("float.csv", "x\n1\n2.5\n");
     place.fails("float.csv --dtype i32 -o y.csv", 4, &["line 3", "'2.5'", "--dtype f64"]);
     place.write("big.csv", "x\n1e999\n");
-    place.fails("big.csv --column x", 4, &["line 2", "1e999"]);
+    let beyond = "line 2 of 'big.csv': '1e999' in column 'x' is beyond the range of f64";
+    for how in ["", "--column x", "--dtype f64", "--dtype f16 -o y.csv"] {
+        place.fails(&format!("big.csv {how}"), 4, &[beyond, "hint: no type holds"]);
+    }
+    place.write("truths.csv", "x\n\"\"\ntrue\n1\nfalse\n");
+    let says =
+        ["line 4 of 'truths.csv': '1' in column 'x' is neither true nor false", "--dtype bool"];
+    place.fails("truths.csv", 4, &says);
+    place.fails("truths.csv --op any --column x", 4, &says);
+    assert_eq!(
+        place.last_column("truths.csv --op all --dtype bool"),
+        ["", "true", "true", "false"]
+    );
+    place.write("begun.csv", "x\n0\n1\ntrue\n");
+    assert_eq!(place.last_column("begun.csv --op any --dtype bool"), ["false", "true", "true"]);
+    place.write("maybe.csv", "x\ntrue\n1\nmaybe\n");
+    place.fails("maybe.csv", 4, &["line 3", "either numbers or truth values"]);
+    place.fails("maybe.csv --op any --dtype bool", 4, &["line 3"]);
     place.write("ragged.csv", "x,y\n1,2\n3\n");
     place.fails("ragged.csv --column x -o y.csv", 4, &["line 3", "1 cells"]);
     // Line ends of another age, beyond what is read at once, too.
@@ -158,6 +200,31 @@ fn damaged_arrow() {
 }
 
 #[test]
+fn damaged_compression() {
+    let place = place();
+    let x: ArrayRef = Arc::new(Int64Array::from_iter_values((0..5_000).map(|i| i / 7)));
+    let batch = RecordBatch::try_from_iter([("x", x)]).unwrap();
+    for codec in [CompressionType::LZ4_FRAME, CompressionType::ZSTD] {
+        let options = IpcWriteOptions::default().try_with_compression(Some(codec)).unwrap();
+        let mut writer =
+            FileWriter::try_new_with_options(Vec::new(), &batch.schema(), options).unwrap();
+        writer.write(&batch).unwrap();
+        let whole = writer.into_inner().unwrap();
+        let mut said_so = 0;
+        for at in (whole.len() / 4..whole.len() * 3 / 4).step_by(29) {
+            let mut damaged = whole.clone();
+            damaged[at..][..16].fill(0xff);
+            place.write("damaged.arrow", damaged);
+            let output = place.scan("damaged.arrow").output().unwrap();
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert!(matches!(output.status.code(), Some(0 | 4)), "{codec:?} {at}: {said}");
+            said_so += usize::from(said.contains("is damaged: its compressed parts"));
+        }
+        assert!(said_so > 0, "{codec:?}: no damage was found");
+    }
+}
+
+#[test]
 fn damaged_parquet() {
     let place = place();
     place.stdout("x.csv --column precipitation -o x.parquet");
@@ -192,6 +259,12 @@ fn malformed_arrays() {
     place.fails("cut.npy -o y.npy", 4, &["truncated", "16 bytes", "holds 15"]);
     place.write("head.npy", &whole[..40]);
     place.fails("head.npy -o y.npy", 4, &["truncated"]);
+    place.write("other.npy", "x\n1\n2\n");
+    place.fails("other.npy", 4, &["is not a .npy file"]);
+    for keep in [0, 3, 6, 7] {
+        place.write("head.npy", &whole[..keep]);
+        place.fails("head.npy", 4, &["truncated"]);
+    }
     place.write("long.npy", [whole.as_slice(), &[0]].concat());
     place.fails("long.npy -o y.npy", 4, &["goes on"]);
     // The longest there can be is no sign of a pipe whose length is unknown.
@@ -260,6 +333,53 @@ fn requests_that_do_not_fit() {
     place.fails("twice.csv --column x", 5, &["several columns 'x'"]);
 }
 
+/// Whoever follows the advice must not have the file read as another type.
+#[test]
+fn hints_keep_what_a_raw_input_holds() {
+    let place = place();
+    place.write("x.raw", [0u8; 8]);
+    let hint = |arguments: &str, code, hint: &str| place.fails(arguments, code, &[hint]);
+    hint("x.raw --dtype bf16 -o y.npy", 5, "hint: use --input-dtype bf16 --dtype f32");
+    hint("x.raw --dtype f32 --op bitor", 5, "try --input-dtype f32 --dtype i64");
+    hint("x.raw --dtype i32 --op any", 5, "give --input-dtype i32 in place of --dtype");
+    hint("x.raw --dtype i32 --op max --init 3000000000", 2, "hint: --input-dtype i32 --dtype i64");
+    hint("x.raw --input-dtype bf16 --dtype bf16 -o y.npy", 5, "hint: use --dtype f32");
+    for advised in [
+        "--input-dtype bf16 --dtype f32 -o y.npy",
+        "--input-dtype f32 --dtype i64 --op bitor",
+        "--input-dtype i32 --op any",
+        "--input-dtype i32 --dtype i64 --op max --init 3000000000",
+    ] {
+        place.stdout(&format!("x.raw {advised}"));
+    }
+}
+
+#[test]
+fn elements_that_a_type_cannot_hold() {
+    let place = place();
+    let any = "hint: --dtype f64 takes any number";
+    place.write("big.npy", npy("<f8", false, &[2], cast_slice(&[1.0, 1e300])));
+    let element = "element 1 of 'big.npy' is beyond the range of";
+    for dtype in ["f32", "f16", "bf16"] {
+        place.fails(&format!("big.npy --dtype {dtype}"), 5, &[element, dtype, any]);
+    }
+    place.fails("big.npy --dtype f32 -o y.npy", 5, &[element, any]);
+    place.fails("big.npy --dtype i32 -o y.npy", 5, &["a number of the type i32", any]);
+    place.fails("big.npy --dtype i32 --op bitor", 5, &["--dtype chooses another type"]);
+    place.stdout("big.npy -o x.parquet");
+    let row = "row 1 of column 'value' is beyond the range of f32";
+    place.fails("x.parquet --column value --op max --dtype f32", 5, &[row, any]);
+    // By indices, whatever the order.
+    let elements = [1.0, 2.0, 3.0, 4.0, 0.5, 6.0];
+    for (fortran, index) in [(false, "[1, 1]"), (true, "[0, 2]")] {
+        place.write("m.npy", npy("<f8", fortran, &[2, 3], cast_slice(&elements)));
+        for axis in ["", "--axis 0", "--axis 1", "--axis 0 --reverse"] {
+            let says = format!("element {index} of 'm.npy'");
+            place.fails(&format!("m.npy --dtype i32 {axis} -o y.npy"), 5, &[&says]);
+        }
+    }
+}
+
 #[test]
 fn outputs_that_cannot_be_written() {
     let place = place();
@@ -285,6 +405,7 @@ fn a_place_for_copies_that_is_not_there() {
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(6), "{said}");
         assert!(said.contains("in '/nowhere'"), "{said}");
+        assert!(said.contains("hint: TMPDIR names"), "{said}");
     }
 }
 
@@ -306,6 +427,54 @@ fn a_standard_output_that_is_closed() {
     }
     common::succeeded(&closed("x.npy -o y.npy"));
     assert!(place.names().contains(&"y.npy".to_owned()));
+    // Nothing is done that could not be told.
+    let output = closed("x.npy -o z.npy --json");
+    assert_eq!(output.status.code(), Some(6));
+    assert!(!place.names().contains(&"z.npy".to_owned()));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn whatever_prints_says_that_standard_output_is_closed() {
+    for (arguments, code) in [
+        ("man", 6),
+        ("completions bash", 6),
+        ("--help", 6),
+        ("--version", 6),
+        ("bench", 6),
+        ("lab list", 1),
+        ("lab show sequential", 1),
+        ("lab trace sequential", 1),
+        ("lab compare", 1),
+    ] {
+        let line = format!("exec \"$0\" {arguments} >&-");
+        let output = Command::new("sh").args(["-c", &line, env!("CARGO_BIN_EXE_kogge")]).output();
+        let output = output.unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{arguments}: {said}");
+        assert!(said.contains("it is closed"), "{arguments}: {said}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn codes_are_the_same_where_nobody_reads_the_errors() {
+    let place = place();
+    for (arguments, code) in [
+        ("scan none.csv", 3),
+        ("scan x.csv --op summ", 2),
+        ("lab run none.cu", 1),
+        ("bench --size 64 --dtype i32 --no-python --seconds 0 --rounds 1 --threads 1", 0),
+        ("--help >/dev/full", 7),
+    ] {
+        for nobody in ["2>/dev/full", "2>&1 | true"] {
+            let line = format!("{{ sleep 0.2; \"$0\" {arguments}; echo $? >code; }} {nobody}");
+            let mut shell = Command::new("sh");
+            shell.current_dir(place.directory.path());
+            shell.args(["-c", &line, env!("CARGO_BIN_EXE_kogge")]).output().unwrap();
+            assert_eq!(place.text("code"), format!("{code}\n"), "{arguments} {nobody}");
+        }
+    }
 }
 
 /// Under whatever name: a summary would stand among the data.

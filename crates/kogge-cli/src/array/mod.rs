@@ -17,7 +17,6 @@ use crate::format::npy::Header;
 use crate::job::Job;
 use crate::pipeline;
 use crate::summary::Scanned;
-use crate::text::json_element;
 use kogge_erased::Spec;
 use stage::{Piece, Stage};
 use std::sync::mpsc::{Receiver, channel};
@@ -42,7 +41,7 @@ pub fn scan(job: &Job, mut reader: ArrayReader) -> Result<()> {
         // The end of a pipe must be known before its windows are.
         reader = reader.into_positioned()?;
     }
-    let spec = job.spec(reader.header.dtype)?;
+    let spec = job.spec(reader.header.dtype, None)?;
     if spec.op().arity() > 1 {
         return Err(Error::mismatch(format!("{} takes two columns of a table", spec.op().name()))
             .hint("write a and b as two columns of a CSV, Parquet or Arrow file"));
@@ -100,8 +99,8 @@ pub fn scan(job: &Job, mut reader: ArrayReader) -> Result<()> {
         header.shape = vec![read];
     }
     writer.finish(&output, endless.then_some(&header))?;
-    let total = (layout.outer * layout.inner == 1)
-        .then(|| json_element(spec.types().output, &stage.total()));
+    let total =
+        (layout.outer * layout.inner == 1).then(|| job.total(&spec, stage.total(), read > 0));
     let scanned = Scanned {
         columns: Vec::new(),
         name: None,

@@ -3,6 +3,7 @@
 use super::c_order::COrder;
 use super::walk::Window;
 use crate::buffer::Buffer;
+use crate::convert::make_native;
 use crate::error::{Error, Result};
 use crate::format::npy::Header;
 use crate::format::raw;
@@ -89,6 +90,28 @@ impl ArrayReader {
         Ok((self, Some(windows)))
     }
 
+    /// What messages call the element at a place, as windows count them: by its index along each axis.
+    pub fn element_name(&self) -> impl Fn(u64) -> String + use<> {
+        let (name, shape) = (self.name.clone(), self.header.shape.clone());
+        let in_file_order = self.c_order.is_none();
+        let first_is_fastest = self.header.fortran_order && in_file_order;
+        move |mut place| {
+            if shape.len() < 2 {
+                return format!("element {place} of {name}");
+            }
+            let mut index = vec![0; shape.len()];
+            let mut axes: Vec<usize> = (0..shape.len()).collect();
+            if !first_is_fastest {
+                axes.reverse();
+            }
+            for axis in axes {
+                index[axis] = place % shape[axis];
+                place /= shape[axis];
+            }
+            format!("element {index:?} of {name}")
+        }
+    }
+
     /// Whether windows must come in file order.
     pub fn is_stream(&self) -> bool {
         matches!(self.source, ArraySource::Stream(_))
@@ -112,8 +135,15 @@ impl ArrayReader {
         }
     }
 
-    /// Reads a window; gives the elements read, which are fewer only at the end of an endless pipe.
+    /// Reads a window, as native elements; gives how many, which are fewer only at the end of an
+    /// endless pipe.
     pub fn read(&mut self, window: &Window, buffer: &mut Buffer) -> Result<u64> {
+        let read = self.read_as_they_are(window, buffer)?;
+        make_native(self.header.dtype, self.header.swapped, buffer.bytes_mut());
+        Ok(read)
+    }
+
+    fn read_as_they_are(&mut self, window: &Window, buffer: &mut Buffer) -> Result<u64> {
         let size = self.header.dtype.size();
         let row = window.width as usize * size;
         buffer.resize(window.rows as usize * row);

@@ -3,8 +3,8 @@
 use super::read::ArrayReader;
 use super::walk::{Layout, Way, Window};
 use crate::buffer::Buffer;
-use crate::convert::{convert, swap_bytes};
-use crate::error::{Error, Result};
+use crate::convert::{convert, misfit};
+use crate::error::Result;
 use kogge_erased::{ColumnsScan, Dtype, LineScan, Spec};
 
 /// A window and its elements: the file's, then the scanned ones.
@@ -23,9 +23,8 @@ pub struct Stage<'a> {
     spec: &'a Spec,
     way: Way,
     layout: Layout,
-    name: String,
+    element_name: Box<dyn Fn(u64) -> String>,
     file: Dtype,
-    swapped: bool,
     line: Box<dyn LineScan>,
     columns: Option<(u64, Box<dyn ColumnsScan>)>,
 }
@@ -37,9 +36,8 @@ impl<'a> Stage<'a> {
             spec,
             way,
             layout,
-            name: reader.name.clone(),
+            element_name: Box::new(reader.element_name()),
             file: reader.header.dtype,
-            swapped: reader.header.swapped,
             line: spec.line(),
             columns: None,
         }
@@ -76,11 +74,8 @@ impl<'a> Stage<'a> {
         Ok(piece)
     }
 
-    /// From the file's elements to native ones of the type to be scanned.
+    /// From the file's elements to those of the type to be scanned.
     fn convert(&self, piece: &mut Piece) -> Result<()> {
-        if self.swapped {
-            swap_bytes(self.file.size(), piece.data.bytes_mut());
-        }
         let element = self.spec.types().element;
         if self.file == element {
             return Ok(());
@@ -91,9 +86,7 @@ impl<'a> Stage<'a> {
             let row = at as u64 / piece.window.width;
             let place =
                 piece.window.start + row * piece.window.stride + at as u64 % piece.window.width;
-            let what =
-                format!("element {place} of {} is not a number of the type {element}", self.name);
-            Error::mismatch(what).hint("--dtype chooses another type; floats take any number")
+            misfit(&(self.element_name)(place), self.file, self.spec)
         })?;
         std::mem::swap(&mut piece.data, &mut piece.spare);
         Ok(())

@@ -5,6 +5,7 @@
 
 use crate::error::{Error, Result, quoted};
 use crate::output::Output;
+use crate::streams::{self, say};
 use kogge_bench::measure::Budget;
 use kogge_bench::record::Record;
 use kogge_bench::versus::{self, DTYPES, Options, Outcome, Place};
@@ -172,15 +173,13 @@ fn write(record: Record, path: &Path, output: Output) -> Result<()> {
 }
 
 fn print(text: &str) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()
+    streams::print(text.as_bytes())
 }
 
 fn measure(args: &RunArgs) -> Result<()> {
     let output = args.record.as_deref().map(open).transpose()?;
     if cfg!(debug_assertions) {
-        eprintln!("warning: this is a debug build, whose speed says nothing; build with --release");
+        say("warning: this is a debug build, whose speed says nothing; build with --release");
     }
     if let Some(threads) = args.threads {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get());
@@ -189,7 +188,8 @@ fn measure(args: &RunArgs) -> Result<()> {
     let options = options(args).map_err(failed)?;
     let outcome = versus::measure(&options, |cell| {
         let bytes = || format!("{} bytes", cell.len * cell.element_bytes);
-        eprintln!("measured {} of {}", cell.dtype, cell.shape.clone().unwrap_or_else(bytes));
+        let of = cell.shape.clone().unwrap_or_else(bytes);
+        say(format_args!("measured {} of {of}", cell.dtype));
     });
     let outcome = outcome.map_err(failed)?;
     print_outcome(&outcome).map_err(failed)?;

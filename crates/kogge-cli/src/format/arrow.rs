@@ -15,10 +15,10 @@ use crate::table::lines::lines_to_batch;
 use crate::table::select::Selection;
 use crate::text::Text;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, Float16Array, RecordBatch};
+use arrow_array::{Array, ArrayRef, Float16Array, RecordBatch, new_empty_array};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_schema::{ArrowError, Schema, SchemaRef};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::sync::Arc;
@@ -74,7 +74,7 @@ impl ArrowTable {
         let decoded = changing.then(|| decoded(&schema));
         let schema = decoded.clone().unwrap_or(schema);
         let (selection, columns) = select(job, &schema)?;
-        let head = Head { columns, whole: Whole::Arrow(schema), bytes };
+        let head = Head { columns, whole: Whole::Arrow(schema), bytes, array: None };
         Ok(Self { head, selection, name, source, read, decoded })
     }
 }
@@ -243,7 +243,7 @@ impl TableWriter for ArrowWriter {
 }
 
 /// The cells of a batch as text: ISO 8601 for dates and times, nothing for nulls.
-pub struct Cells<'a>(Vec<Cell<'a>>);
+pub struct Cells<'a>(Vec<(&'a str, Cell<'a>)>);
 
 enum Cell<'a> {
     Any(ArrayFormatter<'a>),
@@ -252,28 +252,46 @@ enum Cell<'a> {
 }
 
 impl<'a> Cells<'a> {
-    /// The cells of these columns.
+    /// The cells of these columns, which come with their names.
     ///
     /// # Errors
     ///
     /// If a column's type has no text.
-    pub fn new(columns: &'a [ArrayRef]) -> Result<Self> {
+    pub fn new(columns: impl IntoIterator<Item = (&'a str, &'a ArrayRef)>) -> Result<Self> {
         let options = FormatOptions::new().with_null("");
-        let cells = columns.iter().map(|column| match column.as_primitive_opt() {
-            Some(halves) => Ok(Cell::Half(halves)),
-            None => ArrayFormatter::try_new(column.as_ref(), &options).map(Cell::Any),
+        let cells = columns.into_iter().map(|(name, column)| {
+            let cell = match column.as_primitive_opt() {
+                Some(halves) => Ok(Cell::Half(halves)),
+                None => ArrayFormatter::try_new(column.as_ref(), &options).map(Cell::Any),
+            };
+            let cell = cell.map_err(|error| {
+                Error::mismatch(format!("column '{name}' has no text: {error}"))
+                    .hint("write to Parquet or Arrow, which need none")
+            });
+            Ok((name, cell?))
         });
-        let cells = cells.collect::<Result<_, _>>();
-        cells.map(Self).map_err(|error| Error::mismatch(format!("a column has no text: {error}")))
+        cells.collect::<Result<_>>().map(Self)
+    }
+
+    /// Checks that every column of a schema has a text.
+    ///
+    /// # Errors
+    ///
+    /// If a column's type has none.
+    pub fn check(schema: &Schema) -> Result<()> {
+        let fields = schema.fields().iter();
+        let columns: Vec<ArrayRef> =
+            fields.clone().map(|field| new_empty_array(field.data_type())).collect();
+        Cells::new(fields.map(|field| field.name().as_str()).zip(&columns)).map(drop)
     }
 
     /// Puts the text of a cell in `text`.
     pub fn write(&self, column: usize, row: usize, text: &mut String) -> Result<()> {
         text.clear();
-        let cells = match &self.0[column] {
-            Cell::Any(cells) => cells,
-            Cell::Half(halves) if halves.is_null(row) => return Ok(()),
-            Cell::Half(halves) => {
+        let (name, cells) = match &self.0[column] {
+            (name, Cell::Any(cells)) => (name, cells),
+            (_, Cell::Half(halves)) if halves.is_null(row) => return Ok(()),
+            (_, Cell::Half(halves)) => {
                 let mut digits = Vec::new();
                 halves.value(row).write(&mut digits);
                 text.extend(digits.into_iter().map(char::from));
@@ -281,6 +299,9 @@ impl<'a> Cells<'a> {
             }
         };
         let written = cells.value(row).write(text);
-        written.map_err(|error| Error::mismatch(format!("a value has no text: {error}")))
+        written.map_err(|error| {
+            Error::mismatch(format!("a value in column '{name}' has no text: {error}"))
+                .hint("write to Parquet or Arrow, which need none")
+        })
     }
 }

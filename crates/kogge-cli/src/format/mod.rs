@@ -8,6 +8,7 @@ mod ipc;
 pub mod npy;
 pub mod parquet;
 pub mod raw;
+mod retype;
 
 use crate::error::{Error, Result, nearest};
 use clap::ValueEnum;

@@ -5,7 +5,7 @@
 
 use crate::error::{Error, Result};
 use kogge_erased::Dtype;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::num::{IntErrorKind, ParseIntError};
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
@@ -39,14 +39,17 @@ impl Header {
     /// If it isn't a header, its elements aren't numbers, or the shape overflows.
     pub fn read(reader: &mut impl Read, name: &str) -> Result<(Self, u64)> {
         let io = |error: std::io::Error| Error::read(name, &error);
-        let mut start = [0; 8];
-        reader.read_exact(&mut start).map_err(io)?;
-        if &start[..6] != MAGIC {
+        let mut start = Vec::new();
+        reader.by_ref().take(8).read_to_end(&mut start).map_err(io)?;
+        // What is shorter may still be the start of one.
+        if !start.starts_with(&MAGIC[..start.len().min(6)]) {
             return Err(Error::malformed(format!(
                 "{name} is not a .npy file: its first bytes are not"
             )));
         }
-        let (len, before) = match start[6] {
+        let version = start.get(6).filter(|_| start.len() == 8);
+        let version = version.ok_or_else(|| io(ErrorKind::UnexpectedEof.into()))?;
+        let (len, before) = match version {
             1 => {
                 let mut len = [0; 2];
                 reader.read_exact(&mut len).map_err(io)?;

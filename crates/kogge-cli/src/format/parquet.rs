@@ -4,6 +4,7 @@ use super::Format;
 use super::arrow::BatchWriter;
 use super::contain::quietly;
 use super::dictionary::{decode, decoded};
+use super::retype::{retype, retyped};
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::job::Job;
@@ -12,7 +13,7 @@ use crate::table::arrow::{ArrowRows, Batches, select, write_error};
 use crate::table::batch::{Head, Table, TableReader, Whole};
 use crate::table::select::Selection;
 use arrow_array::RecordBatch;
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_schema::{ArrowError, DataType, SchemaRef, TimeUnit};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
 use parquet::basic::Compression;
@@ -50,7 +51,7 @@ impl ParquetTable {
         let decoded = (job.output_format == Format::Arrow).then(|| decoded(schema));
         let schema = decoded.as_ref().unwrap_or(schema).clone();
         let (selection, columns) = select(job, &schema)?;
-        let head = Head { columns, whole: Whole::Arrow(schema), bytes };
+        let head = Head { columns, whole: Whole::Arrow(schema), bytes, array: None };
         let batch_rows = (job.buffer / 64).clamp(1, BATCH_ROWS);
         Ok(Self { head, selection, name, file, metadata, batch_rows, decoded })
     }
@@ -134,18 +135,37 @@ fn read_error(error: &ParquetError, name: &str) -> Error {
 ///
 /// If the output cannot be written, or Parquet lacks a type of the schema.
 pub fn writer(writer: Writer, name: &str, schema: &SchemaRef) -> Result<Box<dyn BatchWriter>> {
+    let held = retyped(schema, held_type);
     let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-    let writer = ArrowWriter::try_new(writer, schema.clone(), Some(properties));
-    Ok(Box::new(writer.map_err(|error| write_error(&error, name))?))
+    let writer = ArrowWriter::try_new(writer, held.clone(), Some(properties));
+    let writer = writer.map_err(|error| write_error(&error, name))?;
+    Ok(Box::new(ParquetWriter { writer, held }))
 }
 
-impl BatchWriter for ArrowWriter<Writer> {
+/// What Parquet holds where it has no such date or time, and would forget that it is one.
+fn held_type(data_type: &DataType) -> Option<DataType> {
+    use TimeUnit::{Millisecond, Second};
+    match data_type {
+        DataType::Date64 => Some(DataType::Date32),
+        DataType::Time32(Second) => Some(DataType::Time32(Millisecond)),
+        DataType::Timestamp(Second, zone) => Some(DataType::Timestamp(Millisecond, zone.clone())),
+        _ => None,
+    }
+}
+
+struct ParquetWriter {
+    writer: ArrowWriter<Writer>,
+    /// The schema of the file.
+    held: SchemaRef,
+}
+
+impl BatchWriter for ParquetWriter {
     fn write(&mut self, batch: &RecordBatch) -> Result<(), Box<dyn std::error::Error>> {
-        Ok(Self::write(self, batch)?)
+        Ok(self.writer.write(&retype(batch, &self.held)?)?)
     }
     fn finish(&mut self) -> Result<(), Box<dyn std::error::Error>> {
-        Self::finish(self)?;
-        Ok(std::io::Write::flush(self.inner_mut())?)
+        self.writer.finish()?;
+        Ok(std::io::Write::flush(self.writer.inner_mut())?)
     }
 }
 

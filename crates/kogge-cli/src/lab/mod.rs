@@ -19,6 +19,7 @@ mod trace;
 mod trial;
 mod watch;
 
+use crate::streams;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -100,7 +101,7 @@ pub fn run(args: &LabArgs) -> ExitCode {
         Ok(Verdict::Clean) => ExitCode::SUCCESS,
         Ok(Verdict::Hazards) => ExitCode::from(HAZARDS),
         Err(error) => {
-            eprintln!("error: {error}");
+            streams::say(format_args!("error: {error}"));
             ExitCode::FAILURE
         }
     }
@@ -108,7 +109,7 @@ pub fn run(args: &LabArgs) -> ExitCode {
 
 /// Writes to standard output. A reader that has closed the pipe has had enough, and that is all right.
 fn print(text: &str) -> Result<(), Diagnostic> {
-    match io::stdout().lock().write_all(text.as_bytes()) {
+    match streams::print(text.as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Diagnostic::general(format!("cannot write the output: {error}")))
         }

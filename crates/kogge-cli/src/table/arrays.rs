@@ -55,6 +55,7 @@ impl ArrayTable {
             columns: vec![Source { name: NAME.to_owned(), dtype, meaning: None }],
             whole: Whole::Arrow(Arc::clone(&schema)),
             bytes: (!reader.endless).then(|| reader.header.bytes()),
+            array: Some(reader.name.clone()),
         };
         let piece = (job.buffer.min(1 << 20) / dtype.size()).max(1) as u64;
         Ok(Self { head, schema, reader: Some(reader), piece })
@@ -93,9 +94,6 @@ impl TableReader for ArrayRows {
         }
         self.start += read;
         let dtype = self.reader.header.dtype;
-        if self.reader.header.swapped {
-            swap_bytes(dtype.size(), data.bytes_mut());
-        }
         let column = Column { dtype, data, valid: None };
         let rest = Rest::Arrow(one_column(&column, &self.schema)?);
         let (rows, bytes) = (read as usize, column.data.len() as u64);

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::job::Job;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, Schema};
+use std::io;
 
 /// Any sequence of batches.
 pub type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
@@ -86,6 +87,10 @@ impl TableReader for ArrowRows {
 /// An error of reading: the system's, or that of a malformed file.
 pub fn read_error(error: &ArrowError, name: &str) -> Error {
     match io_error(error) {
+        // The system's have no other error within; a decompressor's have.
+        Some(error) if error.kind() == io::ErrorKind::Other && error.get_ref().is_some() => {
+            Error::malformed(format!("{name} is damaged: its compressed parts cannot be unpacked"))
+        }
         Some(error) => Error::read(name, error),
         None => Error::malformed(format!("{name}: {error}")),
     }

@@ -61,6 +61,8 @@ pub struct Head {
     pub whole: Whole,
     /// Bytes of the input, if known.
     pub bytes: Option<u64>,
+    /// The file in messages, if it is an array, which the user knows no column of.
+    pub array: Option<String>,
 }
 
 /// A column to be scanned.
@@ -100,6 +102,20 @@ pub struct TextHead {
     /// The columns to be scanned, whose type is that of the scan.
     pub scanned: Vec<usize>,
 }
+
+impl Head {
+    /// What messages call a row of a column; a row of an array is an element.
+    pub fn row_name(&self, column: &Source) -> RowName {
+        let (name, array) = (column.name.clone(), self.array.clone());
+        Box::new(move |row| match &array {
+            Some(array) => format!("element {row} of {array}"),
+            None => format!("row {row} of column '{name}'"),
+        })
+    }
+}
+
+/// What messages call a row.
+pub type RowName = Box<dyn Fn(u64) -> String>;
 
 impl Whole {
     /// The names of all columns.

@@ -7,7 +7,9 @@ use crate::buffer::Buffer;
 use crate::error::{Error, Fault, Result};
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
-use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, BooleanArray, PrimitiveArray, RecordBatch};
+use arrow_array::{
+    Array, ArrayRef, ArrowPrimitiveType, BooleanArray, PrimitiveArray, RecordBatch, StringArray,
+};
 use arrow_buffer::{BooleanBuffer, NullBuffer, ScalarBuffer};
 use arrow_cast::cast;
 use arrow_schema::{DataType, Field, SchemaRef};
@@ -125,6 +127,14 @@ pub fn to_column(array: &ArrayRef, dtype: Dtype) -> Result<Column> {
         elements.zip(valid).filter(|(_, valid)| !**valid).for_each(|(element, _)| element.fill(0));
     }
     Ok(Column { dtype, data, valid })
+}
+
+/// The element that a text such as `2022-01-31` names in a column of dates or times.
+pub fn read_dated(meaning: &DataType, text: &str) -> Option<Vec<u8>> {
+    let cell: ArrayRef = Arc::new(StringArray::from(vec![text]));
+    let (dtype, _) = number_type(meaning)?;
+    let column = to_column(&cast(&cell, meaning).ok()?, dtype).ok()?;
+    column.get(0).map(<[u8]>::to_vec)
 }
 
 /// A column as an Arrow array of this type.

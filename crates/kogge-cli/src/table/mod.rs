@@ -21,7 +21,6 @@ use crate::job::Job;
 use crate::output::Output;
 use crate::pipeline;
 use crate::summary::Scanned;
-use crate::text::json_element;
 use arrays::{ArrayTable, ColumnWriter};
 use arrow_schema::{DataType, Field, Schema};
 use batch::{Batch, Head, Rest, Source, Table, TableReader, TableWriter, Whole};
@@ -82,7 +81,7 @@ fn run(job: &Job, mut table: Box<dyn Table>) -> Result<()> {
         |(rest, scanned): (Rest, Vec<Column>)| writer.write(rest, &scanned),
     )?;
     writer.finish(&output)?;
-    job.finish(output, rows as u64, &results.summary(!job.args.by.is_empty()), &progress)
+    job.finish(output, rows as u64, &results.summary(job), &progress)
 }
 
 /// The scanned columns.
@@ -110,8 +109,10 @@ impl Results {
                 .iter()
                 .map(|source| source.dtype)
                 .max_by_key(|dtype| (dtype.is_float(), dtype.size()));
-            let spec = job.spec(widest.unwrap_or(sources[0].dtype))?;
-            scans.push(ColumnScan::new(spec, sources[0].name.clone()));
+            let file = widest.unwrap_or(sources[0].dtype);
+            let spec = job.spec(file, sources[0].meaning.as_ref())?;
+            let starts_missing = starts_missing(job, &spec, &sources[0]);
+            scans.push(ColumnScan::new(spec, head.row_name(&sources[0]), starts_missing));
         }
         Ok(Self { scans, sources, names })
     }
@@ -186,13 +187,14 @@ impl Results {
     }
 
     /// What was done; with keys there is a total for each run, and so none for the column.
-    fn summary(&self, by: bool) -> Vec<Scanned> {
+    fn summary(&self, job: &Job) -> Vec<Scanned> {
+        let by = !job.args.by.is_empty();
         let scanned = |((scan, sources), name): ((&ColumnScan, &Vec<Source>), &String)| Scanned {
             columns: sources.iter().map(|source| source.name.clone()).collect(),
             name: Some(name.clone()),
             input_dtype: sources[0].dtype.to_string(),
             dtype: scan.spec().types().output.to_string(),
-            total: (!by).then(|| json_element(scan.spec().types().output, &scan.total())),
+            total: (!by).then(|| job.total(scan.spec(), scan.total(), scan.any())),
             shape: None,
         };
         self.scans.iter().zip(&self.sources).zip(&self.names).map(scanned).collect()
@@ -203,6 +205,15 @@ impl Results {
 fn meaning(spec: &Spec, source: &Source) -> Option<DataType> {
     let places = matches!(spec.op(), Op::ArgMin | Op::ArgMax);
     source.meaning.clone().filter(|_| spec.types().output == source.dtype && !places)
+}
+
+/// Whether the first of an exclusive scan has no value: a fill has nothing to fill with, and the
+/// first date or time of all is none that could be shown. Arrays have neither dates nor nulls.
+fn starts_missing(job: &Job, spec: &Spec, source: &Source) -> bool {
+    let dated = meaning(spec, source).is_some() && !job.output_format.is_array();
+    let extreme = matches!(spec.op(), Op::Min | Op::Max);
+    let no_init = job.args.exclusive && job.args.init.is_none();
+    spec.starts_missing() || (dated && extreme && no_init)
 }
 
 fn default_name(op: Op, sources: &[Source]) -> String {

@@ -3,10 +3,11 @@
 //! The scan is that of the values that are there. A missing one stays missing beside it, unless the
 //! operator fills it.
 
+use super::batch::RowName;
 use super::column::Column;
 use crate::buffer::Buffer;
-use crate::convert::convert;
-use crate::error::{Error, Result};
+use crate::convert::{convert, misfit};
+use crate::error::Result;
 use kogge_erased::{LineScan, Spec};
 use std::ops::Range;
 
@@ -14,13 +15,20 @@ use std::ops::Range;
 pub struct ColumnScan {
     spec: Spec,
     line: Box<dyn LineScan>,
-    name: String,
+    row_name: RowName,
+    /// Whether the first value of each run is null.
+    starts_missing: bool,
+    /// Whether the current run has had its first, and whether there was any at all.
+    begun: bool,
+    any: bool,
 }
 
 impl ColumnScan {
-    /// The scan before the first row; `name` is the column in messages.
-    pub fn new(spec: Spec, name: String) -> Self {
-        Self { line: spec.line(), spec, name }
+    /// The scan before the first row; `starts_missing` says whether the first value of each run is
+    /// null.
+    pub fn new(spec: Spec, row_name: RowName, starts_missing: bool) -> Self {
+        let line = spec.line();
+        Self { spec, line, row_name, starts_missing, begun: false, any: false }
     }
 
     /// What is done.
@@ -33,13 +41,18 @@ impl ColumnScan {
         self.line.total()
     }
 
+    /// Whether any value was there.
+    pub fn any(&self) -> bool {
+        self.any
+    }
+
     /// Scans the next rows, of which the first is row `first` of the table and a run of equal keys
     /// begins at each of `starts`. A reversed scan takes all rows at once.
     pub fn scan(&mut self, inputs: &[Column], starts: &[usize], first: u64) -> Result<Column> {
         let input = self.pack(inputs, first)?;
         let valid = all_valid(inputs);
         let unfilled = self.unfilled(inputs[0].rows(), valid.as_deref(), starts);
-        let (data, mut valid) = match valid {
+        let (mut data, mut valid) = match valid {
             None => (self.scan_present(input, starts, first)?, None),
             Some(valid) if self.spec.closes_gaps() => {
                 let gaps = Gaps::new(&valid);
@@ -51,20 +64,27 @@ impl ColumnScan {
         };
         if !unfilled.is_empty() {
             let valid = valid.get_or_insert_with(|| vec![true; inputs[0].rows()]);
-            unfilled.into_iter().for_each(|row| valid[row] = false);
+            let size = self.spec.output_size();
+            for row in unfilled {
+                valid[row] = false;
+                data.bytes_mut()[row * size..][..size].fill(0);
+            }
         }
         let valid = valid.filter(|valid| valid.contains(&false));
         Ok(Column { dtype: self.spec.types().output, data, valid })
     }
 
-    /// The rows that a fill has nothing for, although they are there: the first of each run.
-    fn unfilled(&self, rows: usize, valid: Option<&[bool]>, starts: &[usize]) -> Vec<usize> {
-        if !self.spec.starts_missing() {
+    /// The rows that are null although they are there: the first of each run, where that is so.
+    fn unfilled(&mut self, rows: usize, valid: Option<&[bool]>, starts: &[usize]) -> Vec<usize> {
+        let there = |&row: &usize| valid.is_none_or(|valid| valid[row]);
+        self.any |= (0..rows).any(|row| there(&row));
+        if !self.starts_missing {
             return Vec::new();
         }
-        let there = |&row: &usize| valid.is_none_or(|valid| valid[row]);
         // A run that goes on here may have had its first.
-        let begun = self.line.fill(&mut vec![0; self.spec.output_size()]);
+        let begun = std::mem::take(&mut self.begun);
+        let last = starts.last().copied().unwrap_or(0);
+        self.begun = (begun && starts.is_empty()) || (last..rows).any(|row| there(&row));
         let ends = starts.iter().copied().chain([rows]);
         let runs = [0].into_iter().chain(starts.iter().copied()).zip(ends).skip(begun.into());
         let first = |(start, end)| {
@@ -126,9 +146,7 @@ impl ColumnScan {
         for input in inputs {
             let mut data = Buffer::zeroed(input.rows() * element.size());
             convert(input.dtype, input.data.bytes(), element, data.bytes_mut()).map_err(|row| {
-                let row = first + row as u64;
-                let what = format!("row {row} of column '{}' is no {element}", self.name);
-                Error::mismatch(what).hint("--dtype chooses another type; floats take any number")
+                misfit(&(self.row_name)(first + row as u64), input.dtype, &self.spec)
             })?;
             converted.push(data);
         }

@@ -80,6 +80,10 @@ impl Selection {
             }
             [] => {
                 let alone = others.len() == 1;
+                if alone && content(others[0]) == Content::Nothing && args.op.arity() == 1 {
+                    self.columns = others;
+                    return Ok(self);
+                }
                 let mut reasons = others.into_iter().filter_map(|at| why_not(at, alone));
                 match (reasons.next(), reasons.next()) {
                     (Some(reason), None) => Err(reason),
@@ -102,7 +106,9 @@ pub enum Content {
     Numbers,
     /// Truth values.
     Truths,
-    /// Text, dates, nothing.
+    /// Not a single value.
+    Nothing,
+    /// Text, dates.
     Other,
 }
 

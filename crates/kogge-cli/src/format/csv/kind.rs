@@ -19,6 +19,8 @@ pub(super) enum Kind {
         negative: bool,
         /// Whether one is beyond `i64`.
         large: bool,
+        /// Whether all are 0 or 1, which may stand for truth values.
+        truths: bool,
         lost: Lost,
     },
     Float {
@@ -28,8 +30,10 @@ pub(super) enum Kind {
     Text {
         line: u64,
         cell: String,
-        /// Whether all before it were numbers, and there were some.
-        after_numbers: bool,
+        /// What all before it were.
+        after: Content,
+        /// Whether all cells can be read as truth values: words mixed with 0 and 1.
+        truths: bool,
     },
 }
 
@@ -55,7 +59,11 @@ impl Lost {
 impl Kind {
     fn add(&mut self, cell: &[u8], line: u64) {
         let cell = cell.trim_ascii();
-        if cell.is_empty() || matches!(self, Self::Text { .. }) {
+        if cell.is_empty() {
+            return;
+        }
+        if let Self::Text { truths, .. } = self {
+            *truths = *truths && is_truth(cell);
             return;
         }
         let found = Self::of(cell);
@@ -63,9 +71,14 @@ impl Kind {
             (Self::Empty, Some(found)) => found,
             (Self::Bool, Some(Self::Bool)) => Self::Bool,
             (
-                Self::Integer { negative: n1, large: g1, lost: l1 },
-                Some(Self::Integer { negative: n2, large: g2, lost: l2 }),
-            ) => Self::Integer { negative: n1 | n2, large: g1 | g2, lost: l1.and(l2) },
+                Self::Integer { negative: n1, large: g1, truths: t1, lost: l1 },
+                Some(Self::Integer { negative: n2, large: g2, truths: t2, lost: l2 }),
+            ) => Self::Integer {
+                negative: n1 | n2,
+                large: g1 | g2,
+                truths: t1 & t2,
+                lost: l1.and(l2),
+            },
             (
                 Self::Integer { lost, .. } | Self::Float { lost },
                 Some(Self::Integer { lost: also, .. } | Self::Float { lost: also }),
@@ -73,7 +86,9 @@ impl Kind {
             (before, _) => Self::Text {
                 line,
                 cell: String::from_utf8_lossy(cell).into_owned(),
-                after_numbers: before.is_number(),
+                after: before.content(None),
+                truths: is_truth(cell)
+                    && matches!(before, Self::Bool | Self::Integer { truths: true, .. }),
             },
         };
     }
@@ -82,9 +97,11 @@ impl Kind {
         let cell = std::str::from_utf8(cell).ok()?;
         let lost = Lost::of(cell);
         if i64::read(cell).is_some() {
-            Some(Self::Integer { negative: cell.starts_with('-'), large: false, lost })
+            let negative = cell.starts_with('-');
+            let truths = read_bool(cell).is_some();
+            Some(Self::Integer { negative, large: false, truths, lost })
         } else if u64::read(cell).is_some() {
-            Some(Self::Integer { negative: false, large: true, lost })
+            Some(Self::Integer { negative: false, large: true, truths: false, lost })
         } else if f64::read(cell).is_some() {
             Some(Self::Float { lost })
         } else {
@@ -100,9 +117,12 @@ impl Kind {
         matches!(self, Self::Integer { .. } | Self::Float { .. })
     }
 
-    pub(super) fn content(&self) -> Content {
+    /// What it holds if `asked` is the type to scan in.
+    pub(super) fn content(&self, asked: Option<Dtype>) -> Content {
         match self {
+            Self::Empty => Content::Nothing,
             Self::Bool => Content::Truths,
+            Self::Text { truths: true, .. } if asked == Some(Dtype::Bool) => Content::Truths,
             number if number.is_number() => Content::Numbers,
             _ => Content::Other,
         }
@@ -111,7 +131,7 @@ impl Kind {
     /// What is wrong with a column that can be meant: it is the only one, or one of numbers but for
     /// some cell.
     pub(super) fn why_not(&self, column: &str, name: &str, alone: bool) -> Option<Error> {
-        let slipped = matches!(self, Self::Text { after_numbers: true, .. });
+        let slipped = matches!(self, Self::Text { after: Content::Numbers, .. });
         if alone || slipped { self.number(column, name).err() } else { None }
     }
 
@@ -139,6 +159,15 @@ impl Kind {
     /// The type of a column to be scanned.
     pub(super) fn number(&self, column: &str, name: &str) -> Result<Dtype> {
         match self {
+            Self::Text { line, cell, after: Content::Truths, truths } => {
+                let what =
+                    format!("line {line} of {name}: '{cell}' in column '{column}' is neither");
+                let error = Error::malformed(what + " true nor false, as all before it are");
+                Err(match truths {
+                    true => error.hint("with --dtype bool, as for --op any, 1 and 0 are such, too"),
+                    false => error.hint("a column holds either numbers or truth values"),
+                })
+            }
             Self::Text { line, cell, .. } => {
                 Err(not_a_number(cell, *line, column, name, None, false))
             }
@@ -152,6 +181,10 @@ impl Kind {
             known => Ok(known.whole().unwrap_or(Dtype::F64)),
         }
     }
+}
+
+fn is_truth(cell: &[u8]) -> bool {
+    std::str::from_utf8(cell).is_ok_and(|cell| read_bool(cell).is_some())
 }
 
 /// Whether a number in a column that isn't scanned would lose something of its cell.
@@ -206,6 +239,11 @@ pub(super) fn not_a_number(
     sampled: bool,
 ) -> Error {
     let is_float = f64::read(cell).is_some();
+    if !is_float && cell.parse().is_ok_and(f64::is_infinite) {
+        let what = format!("line {line} of {name}: '{cell}' in column '{column}' is beyond");
+        return Error::malformed(what + " the range of f64")
+            .hint("no type holds so large a number; empty cells are nulls");
+    }
     let what = dtype.map_or("a number".to_owned(), |dtype| format!("a number of the type {dtype}"));
     let error = Error::malformed(format!(
         "line {line} of {name}: '{cell}' in column '{column}' is not {what}"

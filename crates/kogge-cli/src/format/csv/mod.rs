@@ -85,7 +85,7 @@ impl CsvTable {
             vec![Kind::Empty; names.len()]
         };
         drop(records);
-        let content = |at: usize| kinds[at].content();
+        let content = |at: usize| kinds[at].content(job.args.dtype);
         let why_not = |at: usize, alone| kinds[at].why_not(&names[at], &name, alone);
         let selection = selection.or_only(&listed, job.args, content, why_not)?;
         if let (Bytes::Pipe(pipe), true, None) = (&mut source, sampled, job.args.dtype) {
@@ -110,7 +110,7 @@ impl CsvTable {
         let scanned = selection.columns.clone();
         let text =
             TextHead { file: name.clone(), line, newline, delimiter, names, dtypes, scanned };
-        let head = Head { columns, whole: Whole::Text(text.clone()), bytes };
+        let head = Head { columns, whole: Whole::Text(text.clone()), bytes, array: None };
         let batch_bytes = BATCH_BYTES.min(job.buffer);
         Ok(Self { head, text, selection, name, source: Some(source), batch_bytes, sampled })
     }

@@ -3,7 +3,7 @@
 use super::kind::{Kind, infer};
 use super::records::Records;
 use crate::error::{Error, Result};
-use crate::input::copy_name;
+use crate::input::{copy_name, temporary};
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 
@@ -41,7 +41,7 @@ pub(super) fn read_on(
     decided: impl Fn(&[Kind]) -> bool,
 ) -> Result<(Box<dyn Read + Send>, Vec<Kind>)> {
     let write = |error| Error::write(&copy_name(name), &error);
-    let copy = tempfile::tempfile().map_err(write)?;
+    let copy = temporary(&copy_name(name))?;
     let mut copied = Copied { source: pipe, copy, failed: None };
     let mut records = Records::new(&mut copied, delimiter, name, false);
     let kinds = records.next().and_then(|_| infer(&mut records, wanted, decided));

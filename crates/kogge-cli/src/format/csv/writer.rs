@@ -21,13 +21,17 @@ pub struct CsvWriter {
     newline: &'static [u8],
     /// What separates the cells of lines that come, if that must change, and how many there are.
     foreign: Option<(u8, usize)>,
-    /// What the new columns mean in Arrow, where that is more than a number.
-    meanings: Vec<Option<DataType>>,
+    /// The names of the new columns, and what they mean in Arrow, where that is more than a number.
+    columns: Vec<(String, Option<DataType>)>,
     text: Vec<u8>,
 }
 
 impl CsvWriter {
     /// Writes the header line; `columns` are the new ones and what they mean.
+    ///
+    /// # Errors
+    ///
+    /// If a column has no text, or the output cannot be written.
     pub fn new(
         output: &Output,
         format: Format,
@@ -35,14 +39,19 @@ impl CsvWriter {
         columns: Vec<(&str, Option<DataType>)>,
     ) -> Result<Self> {
         let delimiter = format.delimiter();
-        let (names, meanings): (Vec<&str>, _) = columns.into_iter().unzip();
+        if let Whole::Arrow(schema) = whole {
+            Cells::check(schema)?;
+        }
         let mut this = Self {
             writer: output.writer()?,
             name: output.name.clone(),
             delimiter,
             newline: b"\n",
             foreign: None,
-            meanings,
+            columns: columns
+                .into_iter()
+                .map(|(name, meaning)| (name.to_owned(), meaning))
+                .collect(),
             text: Vec::new(),
         };
         match whole {
@@ -56,7 +65,7 @@ impl CsvWriter {
             }
             whole => this.add_cells(whole.names().into_iter().map(str::as_bytes)),
         }
-        for name in names {
+        for (name, _) in &this.columns {
             this.text.push(delimiter);
             quote(name.as_bytes(), delimiter, &mut this.text);
         }
@@ -86,7 +95,7 @@ impl CsvWriter {
         let mut at = 0;
         for (i, column) in scanned.iter().enumerate() {
             self.text.push(self.delimiter);
-            if self.meanings[i].is_some() {
+            if self.columns[i].1.is_some() {
                 dated.write(at, row, &mut date)?;
                 quote(date.as_bytes(), self.delimiter, &mut self.text);
                 at += 1;
@@ -99,16 +108,19 @@ impl CsvWriter {
     }
 
     /// The scanned columns that are more than numbers, as Arrow has them.
-    fn dated(&self, scanned: &[Column]) -> Result<Vec<ArrayRef>> {
-        let columns = scanned.iter().zip(&self.meanings);
-        columns.filter_map(|(column, meaning)| Some(to_array(column, meaning.as_ref()?))).collect()
+    fn dated(&self, scanned: &[Column]) -> Result<Vec<(String, ArrayRef)>> {
+        let dated = scanned.iter().zip(&self.columns).filter_map(|(column, (name, meaning))| {
+            let array = to_array(column, meaning.as_ref()?);
+            Some(array.map(|array| (name.clone(), array)))
+        });
+        dated.collect()
     }
 }
 
 impl TableWriter for CsvWriter {
     fn write(&mut self, rest: Rest, scanned: &[Column]) -> Result<()> {
         let dated = self.dated(scanned)?;
-        let dated = Cells::new(&dated)?;
+        let dated = Cells::new(dated.iter().map(|(name, column)| (name.as_str(), column)))?;
         match rest {
             Rest::Lines(lines) => {
                 let foreign = self
@@ -124,7 +136,9 @@ impl TableWriter for CsvWriter {
                 }
             }
             Rest::Arrow(batch) => {
-                let cells = Cells::new(batch.columns())?;
+                let schema = batch.schema();
+                let names = schema.fields().iter().map(|field| field.name().as_str());
+                let cells = Cells::new(names.zip(batch.columns()))?;
                 let mut cell = String::new();
                 for row in 0..batch.num_rows() {
                     for column in 0..batch.num_columns() {
