@@ -185,7 +185,9 @@ impl Op {
         if !fits {
             return Err(Mismatch::new(
                 format!("{element} cannot be accumulated in {asked}"),
-                "an accumulator is a wider type of the same kind; --dtype converts first",
+                format!(
+                    "an accumulator is a wider type of the same kind; convert first, by --dtype {asked}"
+                ),
             ));
         }
         // Affine recurrences have no wider form, and integers need none.
