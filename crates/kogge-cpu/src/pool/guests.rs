@@ -37,7 +37,9 @@ pub(super) fn with(guests: usize, task: &(dyn Fn() + Sync)) {
     let house = Arc::new(House::of(task));
     let host = Host(&house.gate);
     let there = lobby::invite(&house, guests);
-    ask(&house, guests - there);
+    if there < guests {
+        ask(&house, guests - there);
+    }
     task();
     let worked = start.elapsed();
     drop(host);

@@ -88,16 +88,17 @@ impl Lobby {
 
     /// Visits a house, and others from then on, until there is something else to do or its patience ends.
     fn linger(&self, house: Arc<House>, patience: Patience) {
-        let last = Instant::now() + patience.all;
-        let mut next = Some(house);
+        let mut now = Instant::now();
+        let (mut next, last) = (Some(house), now + patience.all);
         while let Some(house) = next {
-            if Instant::now() >= last {
+            if now >= last {
                 return house.visit(|| ());
             }
             // In the lobby before it leaves the house: there the host's next call finds it.
             house.visit(|| self.enter());
             drop(house);
-            let end = last.min(Instant::now() + patience.idle);
+            now = Instant::now();
+            let end = last.min(now + patience.idle);
             while self.posted.load(Ordering::Relaxed) == 0
                 && rayon::yield_now() == Some(rayon::Yield::Idle)
                 && Instant::now() < end
