@@ -165,6 +165,19 @@ impl Output {
         }
     }
 
+    /// Writes all of this, and puts the file in its place.
+    ///
+    /// # Errors
+    ///
+    /// As [`writer`](Self::writer) and [`commit`](Self::commit), and if it cannot be written.
+    pub fn put(self, bytes: &[u8]) -> Result<()> {
+        let mut writer = self.writer()?;
+        let written = writer.write_all(bytes).and_then(|()| writer.flush());
+        written.map_err(|error| Error::write(&self.name, &error))?;
+        drop(writer);
+        self.commit()
+    }
+
     /// Puts the complete file in its place.
     pub fn commit(self) -> Result<()> {
         let Place::Beside { file, temporary, target } = self.place else { return Ok(()) };

@@ -11,7 +11,7 @@ use kogge_bench::record::Record;
 use kogge_bench::versus::{self, DTYPES, Options, Outcome, Place};
 use kogge_bench::{Shape, plot, table};
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
@@ -165,11 +165,7 @@ fn open(path: &Path) -> Result<Output> {
 /// Writes the record, with what its file held before.
 fn write(record: Record, path: &Path, output: Output) -> Result<()> {
     let text = record.joined(path).and_then(|record| record.text()).map_err(failed)?;
-    let mut writer = output.writer()?;
-    let written = writer.write_all(text.as_bytes()).and_then(|()| writer.flush());
-    written.map_err(|error| Error::write(&output.name, &error))?;
-    drop(writer);
-    output.commit()
+    output.put(text.as_bytes())
 }
 
 fn print(text: &str) -> io::Result<()> {

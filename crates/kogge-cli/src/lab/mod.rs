@@ -20,13 +20,13 @@ mod trial;
 mod watch;
 
 use crate::streams;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
 use kogge_lab::Diagnostic;
 
-use crate::error::{Error, Fault};
+use crate::error::Fault;
 use crate::output::Output;
 
 /// The exit code of a run that found hazards.
@@ -122,14 +122,7 @@ fn write(file: Option<&Path>, bytes: &[u8]) -> Result<(), Diagnostic> {
     let Some(path) = file.filter(|path| path.as_os_str() != "-") else {
         return print(&String::from_utf8_lossy(bytes));
     };
-    let written = Output::create(Some(path), None).and_then(|output| {
-        let mut writer = output.writer()?;
-        let written = writer.write_all(bytes).and_then(|()| writer.flush());
-        written.map_err(|error| Error::write(&output.name, &error))?;
-        drop(writer);
-        output.commit()
-    });
-    match written {
+    match Output::create(Some(path), None).and_then(|output| output.put(bytes)) {
         Err(error) if error.fault != Fault::BrokenPipe => Err(error.into()),
         _ => Ok(()),
     }

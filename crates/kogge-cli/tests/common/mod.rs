@@ -68,8 +68,14 @@ impl Place {
 
     /// The last column of the text that a successful scan prints, without its name.
     pub fn last_column(&self, arguments: &str) -> Vec<String> {
-        let text = self.stdout(arguments);
-        text.lines().skip(1).map(|line| line.rsplit(',').next().unwrap().to_owned()).collect()
+        last_cells(&self.stdout(arguments))
+    }
+
+    /// The same by buffers of so many bytes, or of the usual length where it is empty.
+    pub fn last_column_by(&self, buffer: &str, arguments: &str) -> Vec<String> {
+        let output = self.scan(arguments).env("KOGGE_BUFFER", buffer).output().unwrap();
+        succeeded(&output);
+        last_cells(&String::from_utf8(output.stdout).unwrap())
     }
 
     /// Every file in the directory, by name.
@@ -98,6 +104,10 @@ impl Place {
 
 pub fn kogge() -> Command {
     Command::new(env!("CARGO_BIN_EXE_kogge"))
+}
+
+fn last_cells(table: &str) -> Vec<String> {
+    table.lines().skip(1).map(|line| line.rsplit(',').next().unwrap().to_owned()).collect()
 }
 
 pub fn succeeded(output: &Output) {

@@ -1,19 +1,19 @@
 //! Every way to fail: one message, its own exit code, no file left behind.
 
+#[path = "../common/mod.rs"]
 mod common;
+#[cfg(unix)]
+mod signals;
+mod streams;
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
 use bytemuck::cast_slice;
-#[cfg(unix)]
-use common::dispose;
 use common::{Place, kogge, npy};
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 const CSV: &str = "date,precipitation,weather\nd1,1.5,rain\nd2,2,sun\n";
 
@@ -409,94 +409,6 @@ fn a_place_for_copies_that_is_not_there() {
     }
 }
 
-#[cfg(target_os = "linux")]
-#[test]
-fn a_standard_output_that_is_closed() {
-    let place = place();
-    let closed = |arguments: &str| {
-        let line = format!("exec \"$0\" scan {arguments} >&-");
-        let mut shell = Command::new("sh");
-        shell.current_dir(place.directory.path());
-        shell.args(["-c", &line, env!("CARGO_BIN_EXE_kogge")]).output().unwrap()
-    };
-    for arguments in ["x.csv --column precipitation", "x.npy --format npy", "x.npy -o -"] {
-        let output = closed(arguments);
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(6), "{arguments}: {said}");
-        assert!(said.contains("standard output: it is closed"), "{said}");
-    }
-    common::succeeded(&closed("x.npy -o y.npy"));
-    assert!(place.names().contains(&"y.npy".to_owned()));
-    // Nothing is done that could not be told.
-    let output = closed("x.npy -o z.npy --json");
-    assert_eq!(output.status.code(), Some(6));
-    assert!(!place.names().contains(&"z.npy".to_owned()));
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn whatever_prints_says_that_standard_output_is_closed() {
-    for (arguments, code) in [
-        ("man", 6),
-        ("completions bash", 6),
-        ("--help", 6),
-        ("--version", 6),
-        ("bench", 6),
-        ("lab list", 1),
-        ("lab show sequential", 1),
-        ("lab trace sequential", 1),
-        ("lab compare", 1),
-    ] {
-        let line = format!("exec \"$0\" {arguments} >&-");
-        let output = Command::new("sh").args(["-c", &line, env!("CARGO_BIN_EXE_kogge")]).output();
-        let output = output.unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(code), "{arguments}: {said}");
-        assert!(said.contains("it is closed"), "{arguments}: {said}");
-    }
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn codes_are_the_same_where_nobody_reads_the_errors() {
-    let place = place();
-    for (arguments, code) in [
-        ("scan none.csv", 3),
-        ("scan x.csv --op summ", 2),
-        ("lab run none.cu", 1),
-        ("bench --size 64 --dtype i32 --no-python --seconds 0 --rounds 1 --threads 1", 0),
-        ("--help >/dev/full", 7),
-    ] {
-        for nobody in ["2>/dev/full", "2>&1 | true"] {
-            let line = format!("{{ sleep 0.2; \"$0\" {arguments}; echo $? >code; }} {nobody}");
-            let mut shell = Command::new("sh");
-            shell.current_dir(place.directory.path());
-            shell.args(["-c", &line, env!("CARGO_BIN_EXE_kogge")]).output().unwrap();
-            assert_eq!(place.text("code"), format!("{code}\n"), "{arguments} {nobody}");
-        }
-    }
-}
-
-/// Under whatever name: a summary would stand among the data.
-#[cfg(target_os = "linux")]
-#[test]
-fn standard_output_by_its_name() {
-    let place = place();
-    place.fails("x.npy -o /dev/stdout --format csv --json", 2, &["-o FILE"]);
-    assert_eq!(place.stdout("x.npy -o /dev/stdout --format csv"), place.stdout("x.npy"));
-    let file = fs::File::create(place.path("y.csv")).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_kogge"));
-    command.current_dir(place.directory.path());
-    command.args(["scan", "x.npy", "-o", "/dev/stdout", "--format", "csv"]);
-    assert!(command.stdout(file).status().unwrap().success());
-    assert_eq!(place.text("y.csv"), place.stdout("x.npy"));
-    let nowhere = fs::File::options().write(true).open("/dev/null").unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_kogge"));
-    command.current_dir(place.directory.path());
-    command.args(["scan", "x.npy", "-o", "/dev/null", "--format", "csv", "--json"]);
-    assert!(command.stdout(nowhere).status().unwrap().success());
-}
-
 #[test]
 fn a_failure_leaves_the_old_output() {
     let place = place();
@@ -531,94 +443,6 @@ fn a_full_disk() {
         let said = String::from_utf8(run.stderr).unwrap();
         assert!(said.contains("no space left"), "{asked}: {said}");
     }
-}
-
-/// The command with a standard input that stays open.
-fn waiting(place: &Place, arguments: &str) -> Child {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_kogge"));
-    command.current_dir(place.directory.path()).arg("scan").args(arguments.split_whitespace());
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
-}
-
-/// A scan of its standard input that has begun to write y.npy. What it does about signals is `start`.
-#[cfg(unix)]
-fn writing(place: &Place, start: libc::sighandler_t) -> Child {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_kogge"));
-    command.current_dir(place.directory.path());
-    command.args(["scan", "-", "--input-format", "raw", "--dtype", "f32", "-o", "y.npy"]);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    dispose(&mut command, start);
-    let mut child = command.spawn().unwrap();
-    child.stdin.as_mut().unwrap().write_all(&[0; 1 << 16]).unwrap();
-    let patience = Instant::now();
-    while !place.names().iter().any(|name| name.ends_with(".partial")) {
-        assert!(patience.elapsed() < Duration::from_secs(20), "there is no partial output");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    child
-}
-
-#[cfg(unix)]
-fn send(signal: &str, child: &Child) {
-    let pid = child.id().to_string();
-    assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
-}
-
-#[cfg(unix)]
-#[test]
-fn signals_leave_nothing_behind() {
-    let interrupted = (130, "interrupted\n");
-    for (signal, (code, says)) in [
-        ("-INT", interrupted),
-        ("-TERM", interrupted),
-        ("-HUP", interrupted),
-        ("-QUIT", (131, "quit\n")),
-    ] {
-        let place = place();
-        let mut child = writing(&place, libc::SIG_DFL);
-        let stdin = child.stdin.take().unwrap();
-        send(signal, &child);
-        let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(code), "{signal}");
-        assert_eq!(String::from_utf8(output.stderr).unwrap(), says);
-        assert_eq!(place.names(), ["x.csv", "x.npy"], "{signal}");
-        drop(stdin);
-    }
-}
-
-/// As `nohup` has it.
-#[cfg(unix)]
-#[test]
-fn ignored_signals_stay_ignored() {
-    let place = place();
-    let child = writing(&place, libc::SIG_IGN);
-    for signal in ["-HUP", "-INT", "-QUIT", "-TERM"] {
-        send(signal, &child);
-    }
-    // Time for a handler, if there were one, to end the process.
-    std::thread::sleep(Duration::from_millis(50));
-    let output = child.wait_with_output().unwrap();
-    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &[][..]));
-    assert_eq!(place.names(), ["x.csv", "x.npy", "y.npy"]);
-}
-
-/// As when a terminal is closed.
-#[cfg(unix)]
-#[test]
-fn a_signal_ends_a_scan_whose_errors_nobody_reads() {
-    let place = place();
-    let mut child = writing(&place, libc::SIG_DFL);
-    drop(child.stderr.take());
-    send("-HUP", &child);
-    let patience = Instant::now();
-    while child.try_wait().unwrap().is_none() && patience.elapsed() < Duration::from_secs(5) {
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    let ended = child.try_wait().unwrap();
-    drop(child.stdin.take());
-    child.wait().unwrap();
-    assert_eq!(ended.and_then(|status| status.code()), Some(130));
-    assert_eq!(place.names(), ["x.csv", "x.npy"]);
 }
 
 #[cfg(unix)]
@@ -671,21 +495,6 @@ fn too_little_memory() {
         kib += kib / 10;
     }
     assert!(failed > 0 && place.names().contains(&"y.parquet".to_owned()));
-}
-
-#[test]
-fn a_reader_that_goes_away() {
-    let place = place();
-    place.write("long.csv", "x\n".to_owned() + &"1\n".repeat(500_000));
-    let mut child = waiting(&place, "long.csv");
-    let mut line = String::new();
-    let mut stdout = BufReader::new(child.stdout.take().unwrap());
-    stdout.read_line(&mut line).unwrap();
-    drop(stdout);
-    assert_eq!(line, "x,x_sum\n");
-    let mut stderr = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
-    assert_eq!((child.wait().unwrap().code(), stderr.as_str()), (Some(0), ""));
 }
 
 #[cfg(unix)]

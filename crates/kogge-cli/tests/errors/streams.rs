@@ -1,0 +1,117 @@
+//! Standard output and standard error that are closed, or that nobody reads.
+
+use crate::common::{self, Place};
+use crate::place;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+
+/// The command with a standard input that stays open.
+fn waiting(place: &Place, arguments: &str) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kogge"));
+    command.current_dir(place.directory.path()).arg("scan").args(arguments.split_whitespace());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_standard_output_that_is_closed() {
+    let place = place();
+    let closed = |arguments: &str| {
+        let line = format!("exec \"$0\" scan {arguments} >&-");
+        let mut shell = Command::new("sh");
+        shell.current_dir(place.directory.path());
+        shell.args(["-c", &line, env!("CARGO_BIN_EXE_kogge")]).output().unwrap()
+    };
+    for arguments in ["x.csv --column precipitation", "x.npy --format npy", "x.npy -o -"] {
+        let output = closed(arguments);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(6), "{arguments}: {said}");
+        assert!(said.contains("standard output: it is closed"), "{said}");
+    }
+    common::succeeded(&closed("x.npy -o y.npy"));
+    assert!(place.names().contains(&"y.npy".to_owned()));
+    // Nothing is done that could not be told.
+    let output = closed("x.npy -o z.npy --json");
+    assert_eq!(output.status.code(), Some(6));
+    assert!(!place.names().contains(&"z.npy".to_owned()));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn whatever_prints_says_that_standard_output_is_closed() {
+    for (arguments, code) in [
+        ("man", 6),
+        ("completions bash", 6),
+        ("--help", 6),
+        ("--version", 6),
+        ("bench", 6),
+        ("lab list", 1),
+        ("lab show sequential", 1),
+        ("lab trace sequential", 1),
+        ("lab compare", 1),
+    ] {
+        let line = format!("exec \"$0\" {arguments} >&-");
+        let output = Command::new("sh").args(["-c", &line, env!("CARGO_BIN_EXE_kogge")]).output();
+        let output = output.unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{arguments}: {said}");
+        assert!(said.contains("it is closed"), "{arguments}: {said}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn codes_are_the_same_where_nobody_reads_the_errors() {
+    let place = place();
+    for (arguments, code) in [
+        ("scan none.csv", 3),
+        ("scan x.csv --op summ", 2),
+        ("lab run none.cu", 1),
+        ("bench --size 64 --dtype i32 --no-python --seconds 0 --rounds 1 --threads 1", 0),
+        ("--help >/dev/full", 7),
+    ] {
+        for nobody in ["2>/dev/full", "2>&1 | true"] {
+            let line = format!("{{ sleep 0.2; \"$0\" {arguments}; echo $? >code; }} {nobody}");
+            let mut shell = Command::new("sh");
+            shell.current_dir(place.directory.path());
+            shell.args(["-c", &line, env!("CARGO_BIN_EXE_kogge")]).output().unwrap();
+            assert_eq!(place.text("code"), format!("{code}\n"), "{arguments} {nobody}");
+        }
+    }
+}
+
+/// Under whatever name: a summary would stand among the data.
+#[cfg(target_os = "linux")]
+#[test]
+fn standard_output_by_its_name() {
+    let place = place();
+    place.fails("x.npy -o /dev/stdout --format csv --json", 2, &["-o FILE"]);
+    assert_eq!(place.stdout("x.npy -o /dev/stdout --format csv"), place.stdout("x.npy"));
+    let file = fs::File::create(place.path("y.csv")).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kogge"));
+    command.current_dir(place.directory.path());
+    command.args(["scan", "x.npy", "-o", "/dev/stdout", "--format", "csv"]);
+    assert!(command.stdout(file).status().unwrap().success());
+    assert_eq!(place.text("y.csv"), place.stdout("x.npy"));
+    let nowhere = fs::File::options().write(true).open("/dev/null").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kogge"));
+    command.current_dir(place.directory.path());
+    command.args(["scan", "x.npy", "-o", "/dev/null", "--format", "csv", "--json"]);
+    assert!(command.stdout(nowhere).status().unwrap().success());
+}
+
+#[test]
+fn a_reader_that_goes_away() {
+    let place = place();
+    place.write("long.csv", "x\n".to_owned() + &"1\n".repeat(500_000));
+    let mut child = waiting(&place, "long.csv");
+    let mut line = String::new();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    stdout.read_line(&mut line).unwrap();
+    drop(stdout);
+    assert_eq!(line, "x,x_sum\n");
+    let mut stderr = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    assert_eq!((child.wait().unwrap().code(), stderr.as_str()), (Some(0), ""));
+}
