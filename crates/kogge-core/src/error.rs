@@ -117,3 +117,21 @@ pub enum Error {
         parts: String,
     },
 }
+
+impl Error {
+    /// Checks that an output has one place per element.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LengthMismatch`] if it hasn't.
+    ///
+    /// ```
+    /// use kogge_core::Error;
+    ///
+    /// assert_eq!(Error::unless_equal(3, 3), Ok(()));
+    /// assert_eq!(Error::unless_equal(3, 2), Err(Error::LengthMismatch { input: 3, output: 2 }));
+    /// ```
+    pub fn unless_equal(input: usize, output: usize) -> Result<(), Self> {
+        if input == output { Ok(()) } else { Err(Self::LengthMismatch { input, output }) }
+    }
+}

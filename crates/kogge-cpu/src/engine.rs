@@ -107,9 +107,7 @@ where
     A: Element,
     O: Operator<A>,
 {
-    if input.len() != output.len() {
-        return Err(Error::LengthMismatch { input: input.len(), output: output.len() });
-    }
+    Error::unless_equal(input.len(), output.len())?;
     // SAFETY: the slices are borrowed for the call, one of them exclusively, and as long as each
     // other.
     Ok(unsafe { scan_raw(request, input.as_ptr(), output.as_mut_ptr(), input.len(), false) })
@@ -172,9 +170,7 @@ where
     O: Operator<A>,
 {
     let len = input.len();
-    if len != output.len() {
-        return Err(Error::LengthMismatch { input: len, output: output.len() });
-    }
+    Error::unless_equal(len, output.len())?;
     let (from, to) = (input.as_ptr(), output.as_mut_ptr());
     // SAFETY: the slices are borrowed for the call, one of them exclusively, and as long as each
     // other.

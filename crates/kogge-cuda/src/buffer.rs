@@ -70,7 +70,7 @@ impl<T: Element> Buffer<T> {
     ///
     /// [`Error::Invalid`] if the lengths differ, or what the driver says.
     pub fn write(&mut self, data: &[T]) -> Result<(), Error> {
-        equal(data.len(), self.len)?;
+        kogge_core::Error::unless_equal(data.len(), self.len)?;
         let bytes = bytemuck::cast_slice::<T, u8>(data);
         self.stream.context().bind_to_thread()?;
         // SAFETY: the memory has this length; the slice lives until the copy is done.
@@ -87,7 +87,7 @@ impl<T: Element> Buffer<T> {
     ///
     /// [`Error::Invalid`] if the lengths differ, or what the driver says.
     pub fn read_into(&self, data: &mut [T]) -> Result<(), Error> {
-        equal(self.len, data.len())?;
+        kogge_core::Error::unless_equal(self.len, data.len())?;
         let bytes = bytemuck::cast_slice_mut::<T, u8>(data);
         self.stream.context().bind_to_thread()?;
         // SAFETY: the memory has this length; the slice lives until the copy is done.
@@ -108,14 +108,6 @@ impl<T: Element> Buffer<T> {
         self.read_into(&mut data)?;
         Ok(data)
     }
-}
-
-/// Whether what is copied and its place have the same length.
-fn equal(input: usize, output: usize) -> Result<(), Error> {
-    if input == output {
-        return Ok(());
-    }
-    Err(kogge_core::Error::LengthMismatch { input, output }.into())
 }
 
 impl<T, U, A> Scan<T, U, A>

@@ -68,9 +68,7 @@ where
     /// # Ok::<_, Error>(())
     /// ```
     pub fn push<U: Accumulate<A>>(&mut self, input: &[T], output: &mut [U]) -> Result<(), Error> {
-        if input.len() != output.len() {
-            return Err(Error::LengthMismatch { input: input.len(), output: output.len() });
-        }
+        Error::unless_equal(input.len(), output.len())?;
         if const { O::EXACT } {
             self.exact(|request| scan_into(request, input, output).expect("as long as each other"));
             return Ok(());

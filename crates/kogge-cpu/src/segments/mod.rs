@@ -73,9 +73,7 @@ where
     O: Operator<A>,
     S: Segments,
 {
-    if input.len() != output.len() {
-        return Err(Error::LengthMismatch { input: input.len(), output: output.len() });
-    }
+    Error::unless_equal(input.len(), output.len())?;
     let (from, to) = (input.as_ptr(), output.as_mut_ptr());
     // SAFETY: the slices are borrowed for the call, one of them exclusively, and as long as each
     // other.

@@ -1,7 +1,7 @@
 //! Scans of whole buffers.
 
-use super::{Buffer, Device, DeviceError, Shape, equal};
-use crate::{Accumulate, Element, Scan};
+use super::{Buffer, Device, DeviceError, Shape};
+use crate::{Accumulate, Element, Error, Scan};
 use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use std::sync::Arc;
 
@@ -58,7 +58,8 @@ where
         input: &Buffer<T>,
         output: &mut Buffer<U>,
     ) -> Result<(), DeviceError> {
-        equal(input.len(), output.len())?;
+        // Before a kernel is prepared, and perhaps compiled.
+        Error::unless_equal(input.len(), output.len())?;
         let prepared = device.flat(self, input.len())?;
         prepared.run_buffers(&mut device.workspace(), input, output, self.init, None)
     }
@@ -74,7 +75,8 @@ where
         input: &Buffer<T>,
         output: &mut Buffer<U>,
     ) -> Result<A, DeviceError> {
-        equal(input.len(), output.len())?;
+        // Before a kernel is prepared, and perhaps compiled.
+        Error::unless_equal(input.len(), output.len())?;
         let prepared = device.flat(self, input.len())?;
         let (mut total, mut value) = (device.zeros(1)?, [A::zeroed()]);
         let mut workspace = device.workspace();
@@ -122,7 +124,8 @@ where
         input: &[T],
         output: &mut [U],
     ) -> Result<A, DeviceError> {
-        equal(input.len(), output.len())?;
+        // Before a kernel is prepared, and perhaps compiled.
+        Error::unless_equal(input.len(), output.len())?;
         let prepared = device.flat(self, input.len())?;
         prepared.run_host(&mut device.workspace(), input, output, self.init)
     }

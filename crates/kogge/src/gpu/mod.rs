@@ -19,14 +19,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use kogge_cuda::{Buffer, Error as DeviceError};
 
-/// Whether there is a place for each element: said before anything is prepared.
-fn equal(input: usize, output: usize) -> Result<(), DeviceError> {
-    if input == output {
-        return Ok(());
-    }
-    Err(Error::LengthMismatch { input, output }.into())
-}
-
 /// What a prepared scan is kept under.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Key {

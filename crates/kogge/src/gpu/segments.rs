@@ -1,6 +1,6 @@
 //! Scans of segments that lie one after another in a buffer.
 
-use super::{Buffer, Device, DeviceError, PerPart, Shape, equal};
+use super::{Buffer, Device, DeviceError, PerPart, Shape};
 use crate::{Accumulate, Element, Error, Scan, bf16, f16};
 use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use kogge_cuda::cudarc::driver::CudaStream;
@@ -162,7 +162,7 @@ where
         input: &Buffer<T>,
         output: &mut Buffer<U>,
     ) -> Result<(), DeviceError> {
-        equal(input.len(), output.len())?;
+        Error::unless_equal(input.len(), output.len())?;
         let streams = [input.stream(), output.stream()];
         // SAFETY: the buffers have the same length; the output is borrowed exclusively, so it isn't the
         // input.
