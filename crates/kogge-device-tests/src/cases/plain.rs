@@ -132,6 +132,8 @@ twins! {
             i ^= 3;
             (i & 3) as u32 as usize
         }] -= i * 1000;
+        a[(a[0] & 3) as u32 as usize] += a[1] ^ 5;
+        a[(a[3] & 3) as u32 as usize] = a[2] + 11;
         let sum = a[0] + a[1] * 10 + a[2] * 100 + a[3] * 1000 + i;
         sum + (grid[0][0] + grid[0][1] * 2 + grid[1][0] * 4 + grid[1][1] * 8) * 7
     }

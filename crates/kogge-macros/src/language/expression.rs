@@ -1,5 +1,6 @@
 //! Expressions: operators, fields and elements, struct and array literals, branches.
 
+use super::statement::has_index;
 use super::{Both, Translator, hidden, text};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -200,7 +201,13 @@ impl Translator<'_> {
             Expr::Index(index) => {
                 let (array, at) = (self.place(&index.expr), self.expr(&index.index));
                 let (lang, rust_array, rust_at) = (self.lang(), array.rust, at.rust);
-                let rust = quote!((*#lang::at_mut(&mut #rust_array, #rust_at)));
+                // The index first, since it may read the array; but indices go from left to right.
+                let rust = if has_index(&index.expr) {
+                    quote!((*#lang::at_mut(&mut #rust_array, #rust_at)))
+                } else {
+                    let at = hidden("at");
+                    quote!((*{ let #at = #rust_at; #lang::at_mut(&mut #rust_array, #at) }))
+                };
                 self.element(rust, array.data, at.data)
             }
             _ => self.refuse(place, "this can't be assigned to; assign to a `let mut` variable, a field or an element of one"),

@@ -247,7 +247,7 @@ fn is_refused_statement(expr: &Expr) -> bool {
 }
 
 /// Whether a place is an element of an array.
-fn has_index(place: &Expr) -> bool {
+pub(super) fn has_index(place: &Expr) -> bool {
     match place {
         Expr::Index(_) => true,
         Expr::Field(field) => has_index(&field.base),
