@@ -19,6 +19,29 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
+/// What `README.md` shows: a command, then lines of its output in order, and `...` for those left out.
+#[test]
+fn the_readme_shows_what_is_printed() {
+    let readme = include_str!("../../../README.md");
+    let blocks = readme.split("```console\n$ kogge lab ").skip(1);
+    let shown: Vec<_> = blocks.map(|rest| rest.split_once("\n```").expect("an end").0).collect();
+    assert!(!shown.is_empty());
+    for block in shown {
+        let (args, lines) = block.split_once('\n').expect("output");
+        let output = lab(&args.split(' ').collect::<Vec<_>>());
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned() + &stderr(&output);
+        let mut rest = printed.lines();
+        for part in lines.split("...\n") {
+            let mut part = part.lines();
+            let Some(first) = part.next() else { continue };
+            assert!(rest.any(|line| line == first), "{args}: {first:?} is missing in\n{printed}");
+            for line in part {
+                assert_eq!(rest.next(), Some(line), "{args}:\n{printed}");
+            }
+        }
+    }
+}
+
 const KERNEL: &str = "// Not written for the laboratory.
 __device__ int offset = 100;
 __global__ void scan(int *data, int *result, int n) {
