@@ -27,6 +27,9 @@ pub(super) struct Side {
     readers: Vec<Epoch>,
     strong_write: Epoch,
     strong_read: Epoch,
+    /// The same for atomics of one block's scope, which other blocks' race with.
+    block_write: Epoch,
+    block_read: Epoch,
     release: Rc<Clock>,
     /// Released to one block only.
     release_block: Option<(u32, Rc<Clock>)>,
@@ -70,6 +73,16 @@ impl Shadow {
         let cells = std::mem::take(&mut self.cells);
         self.cells = cells.iter().flat_map(|&c| [c; 4]).collect();
         self.granule = 1;
+        // Each byte has a flag of its own from here on.
+        let shared = self.sides.len() as u32;
+        let mut owned = vec![false; self.sides.len()];
+        for cell in self.cells.iter_mut().filter(|c| c.side != 0 && c.side <= shared) {
+            let index = cell.side as usize - 1;
+            if std::mem::replace(&mut owned[index], true) {
+                self.sides.push(self.sides[index].clone());
+                cell.side = self.sides.len() as u32;
+            }
+        }
     }
 
     fn range(&mut self, offset: u32, size: u32) -> std::ops::Range<usize> {
@@ -109,9 +122,11 @@ impl Shadow {
             }
             let side = self.cells[i].side;
             if side != 0 {
-                let write = self.sides[side as usize - 1].strong_write;
-                if write.clock != 0 && !time.ordered(me, write) {
-                    found = found.or(conflict(write, true, true));
+                let side = &self.sides[side as usize - 1];
+                for write in [side.strong_write, side.block_write] {
+                    if write.clock != 0 && !time.ordered(me, write) {
+                        found = found.or(conflict(write, true, true));
+                    }
                 }
             }
         }
@@ -167,14 +182,17 @@ impl Shadow {
                         found = found.or(conflict(e, false, false));
                     }
                 }
-                if unordered(side.strong_write) {
-                    found = found.or(conflict(side.strong_write, true, true));
+                for e in [side.strong_write, side.block_write] {
+                    if unordered(e) {
+                        found = found.or(conflict(e, true, true));
+                    }
                 }
-                if unordered(side.strong_read) {
-                    found = found.or(conflict(side.strong_read, false, true));
+                for e in [side.strong_read, side.block_read] {
+                    if unordered(e) {
+                        found = found.or(conflict(e, false, true));
+                    }
                 }
-                side.strong_read = Epoch::default();
-                side.strong_write = Epoch::default();
+                side.forget();
             }
         }
         found
@@ -209,18 +227,21 @@ impl Shadow {
                 }
             }
             let side = self.side(i);
+            found = found.or(side.out_of_scope(me, time, mode));
             if mode.reads {
-                time.acquire(&side.release, mode.needs_fence);
+                if !mode.block {
+                    time.acquire(&side.release, mode.needs_fence);
+                }
                 if let Some((block, release)) = &side.release_block
                     && *block == me.block
                 {
                     time.acquire(release, mode.needs_fence);
                 }
-                side.strong_read = now;
+                *(if mode.block { &mut side.block_read } else { &mut side.strong_read }) = now;
             }
             if mode.writes {
-                side.strong_write = now;
-                side.publish(me, time, mode.reads);
+                *(if mode.block { &mut side.block_write } else { &mut side.strong_write }) = now;
+                side.publish(me, time, mode);
             }
         }
         found
@@ -233,16 +254,41 @@ pub(super) struct Strong {
     pub reads: bool,
     pub writes: bool,
     pub needs_fence: bool,
+    /// Whether its scope is the block alone.
+    pub block: bool,
 }
 
 impl Side {
-    fn publish(&mut self, me: &Me, time: &Time, adds: bool) {
-        let device = time.released(me, false);
+    fn forget(&mut self) {
+        self.strong_read = Epoch::default();
+        self.strong_write = Epoch::default();
+        self.block_read = Epoch::default();
+        self.block_write = Epoch::default();
+    }
+
+    /// A strong access of another block that this one races with, since the scope of one of the two
+    /// leaves the other out.
+    fn out_of_scope(&self, me: &Me, time: &Time, mode: Strong) -> Option<Conflict> {
+        let races =
+            |e: Epoch| e.clock != 0 && e.thread / me.count != me.block && !time.ordered(me, e);
+        let device = |e: Epoch| if mode.block { e } else { Epoch::default() };
+        let writes = [self.block_write, device(self.strong_write)];
+        let reads = [self.block_read, device(self.strong_read)];
+        let write = writes.into_iter().find(|&e| races(e)).and_then(|e| conflict(e, true, true));
+        let read = || reads.into_iter().find(|&e| mode.writes && races(e));
+        write.or_else(|| read().and_then(|e| conflict(e, false, true)))
+    }
+
+    fn publish(&mut self, me: &Me, time: &Time, mode: Strong) {
+        let adds = mode.reads;
         let block = time.released(me, true);
-        if adds {
-            super::clock::join(&mut self.release, &device);
-        } else {
-            self.release = device;
+        if !mode.block {
+            let device = time.released(me, false);
+            if adds {
+                super::clock::join(&mut self.release, &device);
+            } else {
+                self.release = device;
+            }
         }
         self.release_block = match self.release_block.take() {
             Some((owner, mut known)) if adds && owner == me.block => {

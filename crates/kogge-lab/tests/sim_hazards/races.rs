@@ -215,3 +215,16 @@ fn a_race_within_the_operator_is_told_where_it_is_applied() {
         assert!(f.message.contains(&called), "{called}: {}", f.message);
     }
 }
+
+#[test]
+fn bytes_of_a_word_that_was_a_flag_have_flags_of_their_own() {
+    let source = "__global__ void k(int *out) { __shared__ unsigned w[1]; int t = threadIdx.x;
+        if (t == 0) w[0] = 0; __syncthreads(); if (t < 2) atomicAdd(&w[0], 1u); __syncthreads();
+        unsigned char *bytes = (unsigned char *)w;
+        if (t == 32) *(volatile unsigned char *)bytes = 1; if (t == 64) bytes[BYTE] = 2; }";
+    let run = |byte: &str| {
+        Case::new(&source.replace("BYTE", byte), "k", 1, 96).value("out", vec![0i32]).run()
+    };
+    assert!(run("1").is_clean());
+    assert_eq!(kinds(&run("0")), [F::Race]);
+}
