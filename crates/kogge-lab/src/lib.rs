@@ -135,7 +135,7 @@ pub use program::{Kernel, Parameter, Program, Variable};
 pub use report::{
     Access, AccessKind, Counts, Finding, FindingKind, LaunchReport, Level, Location, Report, Space,
 };
-pub use run::{explore, run};
+pub use run::{explore, explore_each, run};
 pub use script::{Arg, Launch, Script, Step};
 pub use trace::{Event, Interval, Labelled, Moment, Place, Trace, TracedArray};
 pub use value::{ArrayInit, Number, ScalarType, Value, Values};

@@ -59,8 +59,8 @@ pub fn run(program: &Program, script: &Script, options: &Options) -> Result<Repo
 /// is that of the first, with the findings of all and a `schedule-dependent`
 /// one where the contents of an array differ.
 ///
-/// A finding carries the schedule that shows it; running that one alone shows
-/// it again.
+/// A finding carries the schedule that shows it; running that one alone, with
+/// [`Options::under`], shows it again.
 ///
 /// # Errors
 ///
@@ -72,8 +72,25 @@ pub fn explore(
     schedules: u32,
     seed: u64,
 ) -> Result<Report, Diagnostic> {
+    explore_each(program, script, options, schedules, seed, |_| {})
+}
+
+/// [`explore`], with a look at the report of each schedule: its own contents and findings.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn explore_each(
+    program: &Program,
+    script: &Script,
+    options: &Options,
+    schedules: u32,
+    seed: u64,
+    mut each: impl FnMut(&Report),
+) -> Result<Report, Diagnostic> {
     let mut random = Random::new(seed);
     let mut report = run(program, script, options)?;
+    each(&report);
     let fixed = [Schedule::FORWARD, Schedule::REVERSE];
     let mut others = fixed.into_iter().filter(|s| s.order != options.schedule.order);
     // What spends the budget under one schedule will under the next.
@@ -83,8 +100,9 @@ pub fn explore(
             break;
         }
         let schedule = others.next().unwrap_or_else(|| Schedule::random(random.next()));
-        let options = Options { schedule, trace: false, ..options.clone() };
+        let options = Options { trace: false, ..options.under(schedule) };
         let other = run(program, script, &options)?;
+        each(&other);
         report.schedules += 1;
         if let Some(finding) = difference(program, &report, &other) {
             merge(&mut report, vec![finding]);

@@ -117,14 +117,15 @@ impl Grid<'_, '_> {
 
     /// Every resident block in turn, each as far as it comes.
     fn round(&mut self) -> Stop {
-        let n = self.resident.len();
         let reverse = self.machine.options.schedule.order == Order::Reverse;
-        for turn in 0..n {
-            let i = if reverse { n - 1 - turn } else { turn };
+        // By id, whatever the order in which they started.
+        let mut turns: Vec<usize> = (0..self.resident.len()).collect();
+        turns.sort_unstable_by_key(|&i| self.resident[i].info.id);
+        if reverse {
+            turns.reverse();
+        }
+        for i in turns {
             loop {
-                if i >= self.resident.len() {
-                    break;
-                }
                 if self.run_block(i, reverse) == Stop::Spent {
                     return Stop::Spent;
                 }

@@ -1,6 +1,9 @@
 //! Data races: two accesses to one word, one of them a write, and nothing that orders them.
 
-use kogge_lab::{AccessKind, FindingKind as F, Launch, Options, Schedule, explore, run};
+use kogge_lab::{
+    AccessKind, FindingKind as F, Launch, Options, Order, Report, Schedule, explore, explore_each,
+    run,
+};
 
 use crate::support::{Case, inclusive, input, ints, kinds, line_of};
 
@@ -70,8 +73,7 @@ fn racing_results_depend_on_the_schedule() {
     assert!(report.of_kind(F::Race).next().is_some());
     // The schedule named shows it again, and always the same.
     let replay = |schedule: Schedule| {
-        let options = Options { schedule, ..case.options.clone() };
-        run(&case.program(), &case.script, &options).unwrap()
+        run(&case.program(), &case.script, &case.options.under(schedule)).unwrap()
     };
     let again = replay(finding.schedule);
     assert_ne!(again.arrays["x"], report.arrays["x"]);
@@ -227,4 +229,31 @@ fn bytes_of_a_word_that_was_a_flag_have_flags_of_their_own() {
     };
     assert!(run("1").is_clean());
     assert_eq!(kinds(&run("0")), [F::Race]);
+}
+
+#[test]
+fn blocks_run_in_the_order_of_the_schedule_however_they_started() {
+    let source =
+        "__device__ int next; __global__ void k(int *x) { x[blockIdx.x] = atomicAdd(&next, 1); }";
+    let case = Case::new(source, "k", 4, 1).value("x", vec![0i32; 4]);
+    for started in [Order::Forward, Order::Reverse, Order::Random] {
+        for (schedule, expected) in
+            [(Schedule::FORWARD, [0, 1, 2, 3]), (Schedule::REVERSE, [3, 2, 1, 0])]
+        {
+            let options = Options { schedule, block_order: started, ..case.options.clone() };
+            let report = run(&case.program(), &case.script, &options).unwrap();
+            assert_eq!(ints(&report.arrays["x"]), expected, "{schedule} {started:?}");
+        }
+    }
+}
+
+#[test]
+fn every_schedule_is_seen() {
+    let source = "__global__ void k(int *x) { x[threadIdx.x] += 1; }";
+    let case = Case::new(source, "k", 1, 32).value("x", input(32));
+    let mut seen = Vec::new();
+    let each = |report: &Report| seen.push(report.schedule);
+    explore_each(&case.program(), &case.script, &case.options, 4, 5, each).unwrap();
+    assert_eq!(seen[..2], [Schedule::FORWARD, Schedule::REVERSE]);
+    assert!(seen.len() == 4 && seen[2] != seen[3] && seen[2].order == Order::Random, "{seen:?}");
 }
