@@ -20,6 +20,10 @@ impl Machine<'_> {
             });
             return true;
         }
+        if let Some(lane) = lanes(mask).find(|&l| self.mask_of(c, l) >> l & 1 == 0) {
+            let what = "is not in the mask that it gives";
+            self.told(c, FindingKind::InactiveLane, pc, lane, AccessKind::Wait, what);
+        }
         let waited = c.warp.at_lanes;
         c.warp.at_lanes |= mask;
         self.complete(c, pc);
@@ -68,18 +72,16 @@ impl Machine<'_> {
         while rest != 0 {
             let lane = rest.trailing_zeros() as usize;
             let mask = self.mask_of(c, lane);
-            let same =
-                lanes(here).filter(|&l| self.mask_of(c, l) == mask).fold(0u32, |m, l| m | 1 << l);
-            rest &= !same;
-            let needed = mask & c.warp.live;
-            if needed & !here != 0 {
+            let together =
+                lanes(rest).filter(|&l| self.mask_of(c, l) == mask).fold(0u32, |m, l| m | 1 << l);
+            rest &= !together;
+            // Lanes that give another mask are no partners.
+            if mask & c.warp.live & !together != 0 {
                 continue;
             }
-            self.check_mask(c, mask, same);
-            let together = needed | same;
+            self.check_mask(c, mask, together);
             self.perform(c, ins.op, together);
             c.warp.at_lanes &= !together;
-            rest &= !together;
             for l in lanes(together) {
                 c.warp.pc[l] += 1;
             }
@@ -95,10 +97,10 @@ impl Machine<'_> {
         }
     }
 
-    /// Tells of lanes that are not in their own mask, or named in one though the block has none such;
-    /// lanes that have exited may be named.
-    fn check_mask(&mut self, c: &Context<'_>, mask: u32, same: u32) {
-        let lane = same.trailing_zeros() as usize;
+    /// Tells of lanes that the mask names though the block has none such; those that have exited may
+    /// be named.
+    fn check_mask(&mut self, c: &Context<'_>, mask: u32, together: u32) {
+        let lane = together.trailing_zeros() as usize;
         let count = c.info.threads.saturating_sub(c.warp.index * 32).min(32);
         let missing = u64::from(mask) >> count;
         if missing != 0 {
@@ -108,12 +110,6 @@ impl Machine<'_> {
             );
             let pc = c.warp.pc[lane];
             self.told(c, FindingKind::InactiveLane, pc, lane, AccessKind::Wait, &what);
-        }
-        if same & !mask != 0 {
-            let lane = (same & !mask).trailing_zeros() as usize;
-            let what = "is not in the mask that it gives";
-            let pc = c.warp.pc[lane];
-            self.told(c, FindingKind::InactiveLane, pc, lane, AccessKind::Wait, what);
         }
     }
 

@@ -1,8 +1,8 @@
 //! Barriers and collectives: whom they order, and threads that are missing there.
 
-use kogge_lab::FindingKind as F;
+use kogge_lab::{FindingKind as F, run};
 
-use crate::support::{Case, input, ints, kinds, line_of};
+use crate::support::{Case, input, ints, kinds, line_of, schedules};
 
 #[test]
 fn warp_barriers_order_their_lanes_only() {
@@ -111,4 +111,21 @@ fn lanes_that_have_exited_may_be_named() {
     let down = "__shfl_down_sync(0xffffffffu, 0, 1)";
     assert_eq!(kinds(&case(down, 32).run()), [F::InactiveLane]);
     assert_eq!(kinds(&case("0", 20).run()), [F::InactiveLane]);
+}
+
+#[test]
+fn lanes_meet_by_the_same_mask_and_once() {
+    // Lane 0 names lane 1 too, which names itself alone: whoever waits, nobody goes on twice.
+    let source = "__global__ void k(int *x) { int t = threadIdx.x, n = 0;
+        __syncwarp(t == 0 ? 3 : 1 << t); n += 1; x[t] += n; __syncthreads(); }";
+    let case = Case::new(source, "k", 1, 2).value("x", vec![0i32; 2]);
+    for schedule in schedules() {
+        let report = run(&case.program(), &case.script, &case.options.under(schedule)).unwrap();
+        assert_eq!((kinds(&report), ints(&report.arrays["x"])), (vec![F::Deadlock], vec![0, 1]));
+    }
+    // Lanes that are in no mask of their own are told, not let go twice.
+    let source = "__device__ int combine(int a, int b) { return a + b; }
+        __global__ void k(int *x) { int t = threadIdx.x; __syncwarp(t); x[t] = combine(x[t], x[t]); }";
+    let case = Case::new(source, "k", 1, 32).value("x", vec![1i32; 32]).options(|o| o.trace = true);
+    assert!(!case.run().is_clean());
 }
