@@ -363,7 +363,8 @@ impl Host<'_> {
         };
         match (value, &p.ty) {
             (Value::Number(n), ParamType::Scalar(ty)) => {
-                registers.push((p.register, bits(*n, *ty)))
+                check_number(&p.name, *n, *ty)?;
+                registers.push((p.register, bits(*n, *ty)));
             }
             (Value::Number(n), ParamType::Pointer(..)) if n.to_bits() == 0 => {
                 registers.push((p.register, 0));
@@ -390,7 +391,10 @@ impl Host<'_> {
 
     fn argument(&self, p: &Param, arg: &Arg) -> Result<u64, Diagnostic> {
         match (arg, &p.ty) {
-            (Arg::Number(n), ParamType::Scalar(ty)) => Ok(bits(*n, *ty)),
+            (Arg::Number(n), ParamType::Scalar(ty)) => {
+                check_number(&p.name, *n, *ty)?;
+                Ok(bits(*n, *ty))
+            }
             (Arg::Null, ParamType::Pointer(..)) => Ok(0),
             (Arg::Array { name, offset }, ParamType::Pointer(element, _)) => {
                 let index = self.array(name)?;
@@ -427,6 +431,28 @@ fn wrong_kind(name: &str, ty: &ParamType) -> Diagnostic {
         ParamType::Struct(leaves) => format!("an array of its {} members", leaves.len()),
     };
     Diagnostic::general(format!("parameter `{name}` takes {wanted}"))
+}
+
+/// A number for an integer must be one, and have as many bits, signed or not.
+fn check_number(name: &str, n: Number, ty: ScalarType) -> Result<(), Diagnostic> {
+    if matches!(ty, ScalarType::F32 | ScalarType::F64 | ScalarType::Bool) {
+        return Ok(());
+    }
+    let bits = 8 * ty.size() as i32;
+    let fits = match n {
+        Number::Bool(_) => true,
+        Number::Int(x) => bits == 64 || (-(1 << (bits - 1))..1 << bits).contains(&x),
+        Number::UInt(x) => bits == 64 || x < 1 << bits,
+        Number::Single(_) | Number::Double(_) => {
+            let (x, end) = (n.to_f64(), 2f64.powi(bits));
+            x.trunc() == x && (-end / 2.0..end).contains(&x)
+        }
+    };
+    if fits {
+        return Ok(());
+    }
+    let ty = ty.c_name();
+    Err(Diagnostic::general(format!("parameter `{name}` is of type {ty}, which {n} is not")))
 }
 
 /// Arrays must have the type that the kernel expects; integers of one size

@@ -214,13 +214,28 @@ impl Machine<'_> {
             _ => &mut self.memory[t.object].shadow,
         };
         let at = (t.offset, what.ty.size() as u32);
+        let before = shadow.extra;
         let found = match (strong, what.kind) {
             (Some(mode), _) => shadow.strong(at, now, &me, time, mode),
             (None, AccessKind::Write) => shadow.write(at, now, &me, time),
             (None, _) => shadow.read(at, now, &me, time),
         };
+        let after = shadow.extra;
+        if after != before {
+            self.notes_grow(before, after);
+        }
         if let Some(conflict) = found {
             self.race(c, lane, what, t, conflict);
+        }
+    }
+
+    /// What is noted of flags counts against the memory budget; beyond it the run ends.
+    #[cold]
+    fn notes_grow(&mut self, before: u64, after: u64) {
+        self.notes = (self.notes + after).saturating_sub(before);
+        if self.notes > self.room {
+            self.crowded = true;
+            self.fuel = 0;
         }
     }
 

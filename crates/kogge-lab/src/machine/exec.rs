@@ -55,6 +55,11 @@ pub(super) struct Machine<'a> {
     pub version: u64,
     /// Thread-instructions left.
     pub fuel: u64,
+    /// Bytes that are noted of flags, and how many may be.
+    pub notes: u64,
+    pub room: u64,
+    /// Whether they are more.
+    pub crowded: bool,
     pub launch: u32,
 }
 

@@ -33,6 +33,8 @@ pub(super) struct Side {
     release: Rc<Clock>,
     /// Released to one block only.
     release_block: Option<(u32, Rc<Clock>)>,
+    /// Bytes of the two clocks, as far as they are this flag's own.
+    bytes: (u64, u64),
 }
 
 /// The other access of a race, and what it was.
@@ -53,11 +55,14 @@ pub(super) struct Shadow {
     granule: u32,
     cells: Vec<Cell>,
     sides: Vec<Side>,
+    /// Bytes beyond the cells that it began with.
+    pub extra: u64,
 }
 
 impl Shadow {
     pub(super) fn new(bytes: usize) -> Self {
-        Self { granule: 4, cells: vec![Cell::default(); bytes.div_ceil(4)], sides: Vec::new() }
+        let cells = vec![Cell::default(); bytes.div_ceil(4)];
+        Self { granule: 4, cells, sides: Vec::new(), extra: 0 }
     }
 
     pub(super) fn reset(&mut self, bytes: usize) {
@@ -65,6 +70,7 @@ impl Shadow {
         self.cells.clear();
         self.cells.resize(bytes.div_ceil(4), Cell::default());
         self.sides.clear();
+        self.extra = 0;
     }
 
     /// One cell a byte, once an access is narrower than a word.
@@ -73,13 +79,16 @@ impl Shadow {
         let cells = std::mem::take(&mut self.cells);
         self.cells = cells.iter().flat_map(|&c| [c; 4]).collect();
         self.granule = 1;
+        self.extra += (self.cells.len() / 4 * 3 * size_of::<Cell>()) as u64;
         // Each byte has a flag of its own from here on.
         let shared = self.sides.len() as u32;
         let mut owned = vec![false; self.sides.len()];
         for cell in self.cells.iter_mut().filter(|c| c.side != 0 && c.side <= shared) {
             let index = cell.side as usize - 1;
             if std::mem::replace(&mut owned[index], true) {
-                self.sides.push(self.sides[index].clone());
+                // Its clocks are shared from now on.
+                self.sides.push(Side { bytes: (0, 0), ..self.sides[index].clone() });
+                self.extra += size_of::<Side>() as u64;
                 cell.side = self.sides.len() as u32;
             }
         }
@@ -141,12 +150,14 @@ impl Shadow {
             *e = now;
         } else if readers.len() < MAX_READERS {
             readers.push(now);
+            self.extra += size_of::<Epoch>() as u64;
         }
     }
 
     fn side(&mut self, cell: usize) -> &mut Side {
         if self.cells[cell].side == 0 {
             self.sides.push(Side::default());
+            self.extra += size_of::<Side>() as u64;
             self.cells[cell].side = self.sides.len() as u32;
         }
         let index = self.cells[cell].side as usize - 1;
@@ -227,6 +238,7 @@ impl Shadow {
                 }
             }
             let side = self.side(i);
+            let before = side.bytes.0 + side.bytes.1;
             found = found.or(side.out_of_scope(me, time, mode));
             if mode.reads {
                 if !mode.block {
@@ -242,6 +254,8 @@ impl Shadow {
             if mode.writes {
                 *(if mode.block { &mut side.block_write } else { &mut side.strong_write }) = now;
                 side.publish(me, time, mode);
+                let after = side.bytes.0 + side.bytes.1;
+                self.extra = (self.extra + after).saturating_sub(before);
             }
         }
         found
@@ -281,9 +295,12 @@ impl Side {
 
     fn publish(&mut self, me: &Me, time: &Time, mode: Strong) {
         let adds = mode.reads;
+        let before = Rc::as_ptr(&self.release);
+        let block_before = self.release_block.as_ref().map(|(_, clock)| Rc::as_ptr(clock));
         let block = time.released(me, true);
         if !mode.block {
-            let device = time.released(me, false);
+            let device =
+                if time.is_fenced_alike() { block.clone() } else { time.released(me, false) };
             if adds {
                 super::clock::join(&mut self.release, &device);
             } else {
@@ -297,5 +314,18 @@ impl Side {
             }
             _ => Some((me.block, block)),
         };
+        // A clock that stays is known; a new one is this flag's own, unless others hold it already.
+        let block = self.release_block.as_ref().map(|(_, clock)| clock);
+        let same = block.is_some_and(|block| Rc::ptr_eq(block, &self.release));
+        let own = |clock: &Rc<Clock>| {
+            let alone = Rc::strong_count(clock) <= if same { 2 } else { 1 };
+            if alone { clock.bytes() } else { 0 }
+        };
+        if Rc::as_ptr(&self.release) != before {
+            self.bytes.0 = own(&self.release);
+        }
+        if block.map(Rc::as_ptr) != block_before {
+            self.bytes.1 = block.filter(|_| !same).map_or(0, own);
+        }
     }
 }
