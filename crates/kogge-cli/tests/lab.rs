@@ -99,6 +99,8 @@ fn bad_input_exits_1_and_says_why() {
         (vec!["run", "sklansky", "--resident", "many"], "--resident"),
         (vec!["run", "sklansky", "--sideways"], "--sideways"),
         (vec!["run", "sklansky", "--schedules", "0"], "--schedules"),
+        #[cfg(unix)]
+        (vec!["run", "/dev/zero", "--grid", "1"], "/dev/zero is no CUDA file"),
         (vec!["run", "sklansky", "--arg", "x=int:1,2", "--n", "3"], "--n: x has 2"),
         (vec!["run", "sklansky", "--arg", "x=int:1,2", "--element", "float"], "--element"),
         (vec!["run", "sklansky", "--block", "16", "--mutant", "none"], "no-barrier"),

@@ -1,5 +1,7 @@
 //! What to run: a lesson at a length, or a CUDA file with a launch by hand.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use kogge_lab::catalogue::{
@@ -15,6 +17,8 @@ use super::{npy, trial};
 
 /// The most elements that a lesson is run on.
 const LONGEST: usize = 1 << 24;
+/// The most bytes of a source.
+const LARGEST: u64 = 1 << 24;
 
 /// What to run, and how.
 #[derive(Clone, Debug, clap::Args)]
@@ -506,8 +510,15 @@ fn split<'a>(option: &str, text: &'a str) -> Result<(&'a str, &'a str), Diagnost
 }
 
 fn read(path: &Path) -> Result<String, Diagnostic> {
-    let bytes = std::fs::read(path)
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes))
         .map_err(|error| Diagnostic::general(format!("cannot read {}: {error}", path.display())))?;
+    if bytes.len() as u64 > LARGEST {
+        let message =
+            format!("{} is no CUDA file: it has more than {LARGEST} bytes", path.display());
+        return Err(Diagnostic::general(message));
+    }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
