@@ -122,6 +122,8 @@ fn bad_input_exits_1_and_says_why() {
         (vec!["run", "sklansky", "--resident", "many"], "--resident"),
         (vec!["run", "sklansky", "--sideways"], "--sideways"),
         (vec!["run", "sklansky", "--schedules", "0"], "--schedules"),
+        #[cfg(unix)]
+        (vec!["run", "/dev/zero", "--grid", "1"], "/dev/zero is no CUDA file"),
         (vec!["run", "sklansky", "--arg", "x=int:1,2", "--n", "3"], "--n: x has 2"),
         (vec!["run", "sklansky", "--arg", "x=int:1,2", "--element", "float"], "--element"),
         (vec!["run", "sklansky", "--block", "16", "--mutant", "none"], "no-barrier"),
@@ -315,6 +317,62 @@ fn expectations_are_checked() {
     let (report, code) = json(&args);
     assert_eq!(code, Some(3));
     assert_eq!(report["findings"][0]["kind"], "wrong-result");
+}
+
+/// Right only while blocks come in order, and without a race.
+const ARRIVAL: &str = "__device__ int sum;
+__global__ void scan(int *x, int *y) {
+    y[blockIdx.x] = atomicAdd(&sum, x[blockIdx.x]) + x[blockIdx.x];
+}
+";
+
+#[test]
+fn the_result_of_every_schedule_is_checked() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = file(dir.path(), ARRIVAL);
+    let run = |more: &[&str]| {
+        let given = ["--arg", "x=int:1,2,3,4", "--arg", "y=int[4]", "--grid", "4", "--block", "1"];
+        let expected = ["--expect", "inclusive-sum:x:y", "--json"];
+        json(&[&["run", &path], &given[..], &expected, more].concat())
+    };
+    let right = "y is the inclusive sum of x";
+    let (report, code) = run(&[]);
+    assert_eq!((code, &report["results"]["right"][0]), (Some(0), &right.into()));
+
+    let (report, code) = run(&["--schedules", "3"]);
+    assert_eq!((code, report["results"]["right"].as_array().map(Vec::len)), (Some(3), Some(0)));
+    assert_eq!(report["arrays"]["y"][3], 10, "the contents are those of the first schedule");
+    let wrong = report["results"]["wrong"][0].as_str().expect("a sentence");
+    assert!(wrong.starts_with("y[0] is 10, not 1: 4 of 4 elements differ"), "{wrong}");
+    assert!(wrong.contains("under the reverse schedule (2 of 3 schedules go wrong)"), "{wrong}");
+    assert!(wrong.ends_with("to repeat it: --order reverse"), "{wrong}");
+
+    // What is said to repeat it does, whichever schedule it is.
+    for first in ["random", "reverse"] {
+        let (report, _) = run(&["--order", first, "--seed", "3", "--schedules", "5"]);
+        let wrong = report["results"]["wrong"][0].as_str().expect("a sentence");
+        let (found, _) = wrong.split_once(" differ").expect("elements differ");
+        let (_, options) = wrong.split_once("to repeat it: ").expect("how to repeat it");
+        let (alone, code) = run(&options.split(' ').collect::<Vec<_>>());
+        assert_eq!(code, Some(3));
+        assert!(alone["results"]["wrong"][0].as_str().unwrap_or("").starts_with(found), "{wrong}");
+    }
+}
+
+#[test]
+fn a_finding_says_which_schedule_shows_it() {
+    let run = |more: &[&str]| {
+        let given = ["run", "domino_static", "--n", "2048", "--resident", "2"];
+        let output = lab(&[&given, more].concat());
+        (String::from_utf8_lossy(&output.stdout).into_owned(), output.status.code())
+    };
+    let (text, code) = run(&["--schedules", "2"]);
+    assert_eq!(code, Some(3));
+    assert!(text.contains("deadlock at line"), "{text}");
+    assert!(text.contains("to repeat it: --order reverse"), "{text}");
+    assert_eq!(run(&["--order", "forward"]).1, Some(0));
+    let (text, code) = run(&["--order", "reverse"]);
+    assert_eq!((code, text.contains("to repeat it")), (Some(3), false), "{text}");
 }
 
 #[test]

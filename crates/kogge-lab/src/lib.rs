@@ -54,7 +54,8 @@
 //! the reader needs no fence of its own unless
 //! [`Options::acquire_needs_fence`] is set, and a fence before a block barrier
 //! counts for a flag that another thread of the block raises behind it.
-//! Accesses that are both volatile or atomic never race with each other;
+//! Accesses that are both volatile or atomic never race with each other, but for
+//! atomics of one block's scope (`atomicAdd_block`) with those of another block;
 //! whether they may come in either order is for [`explore`] to show. Memory
 //! itself is sequentially consistent: a missing fence is found as a race, not
 //! as a stale value.
@@ -134,7 +135,7 @@ pub use program::{Kernel, Parameter, Program, Variable};
 pub use report::{
     Access, AccessKind, Counts, Finding, FindingKind, LaunchReport, Level, Location, Report, Space,
 };
-pub use run::{explore, run};
+pub use run::{explore, explore_each, run};
 pub use script::{Arg, Launch, Script, Step};
 pub use trace::{Event, Interval, Labelled, Moment, Place, Trace, TracedArray};
 pub use value::{ArrayInit, Number, ScalarType, Value, Values};

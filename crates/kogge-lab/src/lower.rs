@@ -20,6 +20,7 @@ mod assign;
 mod builtin;
 mod call;
 mod cast;
+mod conditional;
 mod construct;
 mod consts;
 mod declare;

@@ -149,6 +149,14 @@ pub struct Options {
     pub trace_inputs: Vec<String>,
 }
 
+impl Options {
+    /// The same under another schedule, in whose order blocks start too.
+    #[must_use]
+    pub fn under(&self, schedule: Schedule) -> Self {
+        Self { schedule, block_order: schedule.order, ..self.clone() }
+    }
+}
+
 impl Default for Options {
     fn default() -> Self {
         Self {

@@ -59,8 +59,8 @@ pub fn run(program: &Program, script: &Script, options: &Options) -> Result<Repo
 /// is that of the first, with the findings of all and a `schedule-dependent`
 /// one where the contents of an array differ.
 ///
-/// A finding carries the schedule that shows it; running that one alone shows
-/// it again.
+/// A finding carries the schedule that shows it; running that one alone, with
+/// [`Options::under`], shows it again.
 ///
 /// # Errors
 ///
@@ -72,8 +72,25 @@ pub fn explore(
     schedules: u32,
     seed: u64,
 ) -> Result<Report, Diagnostic> {
+    explore_each(program, script, options, schedules, seed, |_| {})
+}
+
+/// [`explore`], with a look at the report of each schedule: its own contents and findings.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn explore_each(
+    program: &Program,
+    script: &Script,
+    options: &Options,
+    schedules: u32,
+    seed: u64,
+    mut each: impl FnMut(&Report),
+) -> Result<Report, Diagnostic> {
     let mut random = Random::new(seed);
     let mut report = run(program, script, options)?;
+    each(&report);
     let fixed = [Schedule::FORWARD, Schedule::REVERSE];
     let mut others = fixed.into_iter().filter(|s| s.order != options.schedule.order);
     // What spends the budget under one schedule will under the next.
@@ -83,8 +100,9 @@ pub fn explore(
             break;
         }
         let schedule = others.next().unwrap_or_else(|| Schedule::random(random.next()));
-        let options = Options { schedule, trace: false, ..options.clone() };
+        let options = Options { trace: false, ..options.under(schedule) };
         let other = run(program, script, &options)?;
+        each(&other);
         report.schedules += 1;
         if let Some(finding) = difference(program, &report, &other) {
             merge(&mut report, vec![finding]);
@@ -345,7 +363,8 @@ impl Host<'_> {
         };
         match (value, &p.ty) {
             (Value::Number(n), ParamType::Scalar(ty)) => {
-                registers.push((p.register, bits(*n, *ty)))
+                check_number(&p.name, *n, *ty)?;
+                registers.push((p.register, bits(*n, *ty)));
             }
             (Value::Number(n), ParamType::Pointer(..)) if n.to_bits() == 0 => {
                 registers.push((p.register, 0));
@@ -372,7 +391,10 @@ impl Host<'_> {
 
     fn argument(&self, p: &Param, arg: &Arg) -> Result<u64, Diagnostic> {
         match (arg, &p.ty) {
-            (Arg::Number(n), ParamType::Scalar(ty)) => Ok(bits(*n, *ty)),
+            (Arg::Number(n), ParamType::Scalar(ty)) => {
+                check_number(&p.name, *n, *ty)?;
+                Ok(bits(*n, *ty))
+            }
             (Arg::Null, ParamType::Pointer(..)) => Ok(0),
             (Arg::Array { name, offset }, ParamType::Pointer(element, _)) => {
                 let index = self.array(name)?;
@@ -409,6 +431,28 @@ fn wrong_kind(name: &str, ty: &ParamType) -> Diagnostic {
         ParamType::Struct(leaves) => format!("an array of its {} members", leaves.len()),
     };
     Diagnostic::general(format!("parameter `{name}` takes {wanted}"))
+}
+
+/// A number for an integer must be one, and have as many bits, signed or not.
+fn check_number(name: &str, n: Number, ty: ScalarType) -> Result<(), Diagnostic> {
+    if matches!(ty, ScalarType::F32 | ScalarType::F64 | ScalarType::Bool) {
+        return Ok(());
+    }
+    let bits = 8 * ty.size() as i32;
+    let fits = match n {
+        Number::Bool(_) => true,
+        Number::Int(x) => bits == 64 || (-(1 << (bits - 1))..1 << bits).contains(&x),
+        Number::UInt(x) => bits == 64 || x < 1 << bits,
+        Number::Single(_) | Number::Double(_) => {
+            let (x, end) = (n.to_f64(), 2f64.powi(bits));
+            x.trunc() == x && (-end / 2.0..end).contains(&x)
+        }
+    };
+    if fits {
+        return Ok(());
+    }
+    let ty = ty.c_name();
+    Err(Diagnostic::general(format!("parameter `{name}` is of type {ty}, which {n} is not")))
 }
 
 /// Arrays must have the type that the kernel expects; integers of one size

@@ -325,3 +325,52 @@ fn positions_do_not_drift_to_types() {
     let report = Case::new(source, "k", 1, 1).value("x", vec![0i32]).run();
     assert_eq!(report.findings[0].line, 4);
 }
+
+#[test]
+fn a_constant_condition_leaves_the_common_type() {
+    let body = r"
+        short v = 3; unsigned short w = 4; unsigned u = 5;
+        out[0] = (1 ? -1 : 1u) > 0; out[1] = (0 ? u : -1) > 0; out[2] = (1 ? 1 : 2.0) / 2 == 0.5;
+        out[3] = sizeof(1 ? v : w); out[4] = sizeof(1 ? v : v); out[5] = sizeof(true ? 1 : 2LL);
+        out[6] = 1 ? v : u; int a[2] = {1, 2}; out[7] = (1 ? -1 : (unsigned)a[0]) > 0; int *p = a;
+        out[8] = (0 ? p[0] * 1ull : -1) > 0; out[9] = (1 ? -1 : 1 ? 1 : 1u) > 0;
+    ";
+    assert_eq!(evaluate("", body, 10), [1, 1, 1, 4, 2, 8, 3, 1, 1, 1]);
+}
+
+#[test]
+fn an_assignment_is_an_lvalue_whose_effects_happen_once() {
+    let prelude = "__device__ void grow(int &x) { x += 10; }
+        struct P { int a; }; __device__ P make(int *calls) { ++*calls; P p = {5}; return p; }";
+    let body = r"
+        int a[4] = {0, 0, 0, 0}; int i = 0;
+        (a[i++] = 3) += 4; out[0] = i; out[1] = a[0]; out[2] = a[1];
+        i = 1; (a[i++] += 1)++; out[3] = i; out[4] = a[1]; i = 2; ++(++a[i++]); out[5] = i; out[6] = a[2];
+        int n = 1; grow(++n); out[7] = n; grow(n = 3); out[8] = n;
+        int calls = 0; out[9] = (calls++, make(&calls)).a; out[10] = calls;
+    ";
+    assert_eq!(evaluate(prelude, body, 11), [1, 7, 0, 2, 2, 3, 2, 12, 13, 5, 2]);
+}
+
+#[test]
+fn functions_of_bits_have_the_operands_that_cuda_declares() {
+    let body = r"
+        long long wide = -1, high = 1LL << 32; int minus = -1, one = 1; unsigned most = 0xffffffffu;
+        out[0] = __popc(wide); out[1] = __clz(high + 1); out[2] = __ffs(high); out[3] = __brev(one) > 0;
+        out[4] = __umulhi(minus, minus); out[5] = __mulhi(most, most); out[6] = umin(minus, one);
+        out[7] = umax(minus, one); out[8] = __popcll(minus); out[9] = __clzll(one); out[10] = __ffsll(high);
+        out[11] = sizeof(llabs(minus)); out[12] = __saturatef(0.0f / (one - 1)) == 0.0f;
+        out[13] = 1 / fminf(0.0f, -0.0f) < 0; out[14] = 1 / fmaxf(-0.0f, 0.0f * one) > 0;
+    ";
+    let expected = [32, 31, 0, 1, -2, 0, 1, -1, 64, 63, 33, 8, 1, 1, 1];
+    assert_eq!(evaluate("", body, 15), expected);
+}
+
+#[test]
+fn what_would_be_printed_is_evaluated() {
+    let body = r#"int i = 0; printf("%d %s\n", i++, "text"); out[0] = i;"#;
+    assert_eq!(evaluate("", body, 1), [1]);
+    let source = "__global__ void k(int *x) {\n    printf(\"%d\", x[1]);\n}";
+    let report = Case::new(source, "k", 1, 1).value("x", vec![0i32]).run();
+    assert_eq!(report.findings[0].line, 2);
+}

@@ -1,7 +1,11 @@
 //! No panic, and an end within the budgets, on any input.
 
+mod support;
+
 use kogge_lab::fuzzing::run_text;
+use kogge_lab::{ArrayInit, FindingKind, Number, Program, ScalarType, Schedule, run};
 use proptest::prelude::*;
+use support::{Case, kinds};
 
 const SEEDS: [&str; 6] = [
     include_str!("textbook/blelloch_padded.cu"),
@@ -179,4 +183,80 @@ fn hostile_shapes() {
         }
     });
     run.unwrap().join().unwrap();
+}
+
+#[test]
+fn what_flags_release_is_within_the_memory_budget() {
+    // Each flag releases what all blocks before did: quadratic in the blocks.
+    let source = "__global__ void k(int *f) {
+        int i = blockIdx.x;
+        if (i > 0) while (atomicAdd(&f[i - 1], 0) == 0);
+        __threadfence();
+        atomicExch(&f[i], 1);
+    }";
+    let report = |blocks: u32, memory: u64| {
+        Case::new(source, "k", blocks, 1)
+            .value("f", vec![0i32; blocks as usize])
+            .options(|o| o.budget.memory = memory)
+            .run()
+    };
+    assert!(report(100, 8 << 20).is_clean());
+    let stopped = report(3000, 8 << 20);
+    assert_eq!(kinds(&stopped), [FindingKind::Budget]);
+    assert!(stopped.findings[0].message.contains("what flags release"), "{stopped:?}");
+    // Bytes of a region whose words were watched so far take more room, too.
+    let source = "__global__ void k(char *x) { x[threadIdx.x] = 1; }";
+    let case = Case::new(source, "k", 1, 32).value("x", ArrayInit::Zeros(ScalarType::I8, 1 << 20));
+    assert_eq!(kinds(&case.options(|o| o.budget.memory = 20 << 20).run()), [FindingKind::Budget]);
+}
+
+#[test]
+fn words_without_end_are_no_type() {
+    for n in [255, 256, 300] {
+        let source = format!("__global__ void k({} x) {{ }}", "long ".repeat(n));
+        let _ = Program::parse(&source, "long.cu", &[]);
+    }
+}
+
+#[test]
+fn as_many_blocks_as_one_likes_are_resident() {
+    // All end in the same round: quadratic in them, this would take minutes.
+    let source = "__global__ void k(int *x) { x[blockIdx.x] = 1; }";
+    let blocks = 60_000;
+    let case = Case::new(source, "k", blocks, 1)
+        .value("x", vec![0i32; blocks as usize])
+        .options(|o| o.resident_blocks = blocks);
+    for schedule in [Schedule::FORWARD, Schedule::random(1)] {
+        let report = run(&case.program(), &case.script, &case.options.under(schedule)).unwrap();
+        assert!(report.is_clean(), "{schedule}: {:?}", report.findings);
+    }
+}
+
+#[test]
+fn extents_and_numbers_beyond_all_bounds_are_refused() {
+    let source = "__global__ void k(int *x, int n, unsigned char c) { x[0] = n + c; }";
+    let case = |n: Number, c: Number| {
+        Case::new(source, "k", 1, 1).value("x", vec![0i32]).value("n", n).value("c", c)
+    };
+    let run = |case: Case| run(&case.program(), &case.script, &case.options);
+    let huge = case(1.into(), 1.into()).launch(|l| l.block = [u32::MAX; 3]);
+    assert_eq!(kinds(&run(huge).unwrap()), [FindingKind::Limit]);
+    let right: [Number; 6] =
+        [7.into(), (-1).into(), u32::MAX.into(), i32::MIN.into(), 4.0.into(), true.into()];
+    for n in right {
+        assert!(run(case(n, 255u8.into())).is_ok(), "{n}");
+    }
+    let wrong: [Number; 6] = [
+        f64::NAN.into(),
+        1e99.into(),
+        2.5.into(),
+        (1u64 << 32).into(),
+        i64::MIN.into(),
+        f64::INFINITY.into(),
+    ];
+    for n in wrong {
+        let error = run(case(n, 1.into())).expect_err("a number that is no int");
+        assert!(error.message.contains("`n`") && error.message.contains("int"), "{n}: {error}");
+    }
+    assert!(run(case(1.into(), 256.into())).is_err());
 }

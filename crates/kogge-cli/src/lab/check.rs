@@ -2,7 +2,9 @@
 //! else, what `--expect` says.
 
 use kogge_lab::catalogue::{Check, Kind, Lesson, Operator};
-use kogge_lab::{Diagnostic, Expectation, Mismatch, Report, ScalarType, Script, Value};
+use kogge_lab::{
+    Diagnostic, Expectation, Mismatch, Order, Report, ScalarType, Schedule, Script, Value,
+};
 use serde_json::json;
 
 use super::list::kind;
@@ -60,30 +62,98 @@ fn is_output(script: &Script, name: &str, value: &Value) -> bool {
     name == "y" && y.is_some() && shape(value) == y
 }
 
-/// What was found about results, each as a sentence.
+/// What was found about results, under all schedules that ran.
 #[derive(Clone, Debug, Default)]
 pub struct Results {
-    pub right: Vec<String>,
-    pub wrong: Vec<String>,
+    claims: Vec<Judged>,
+    schedules: u32,
     /// Why the result is not judged, if it isn't.
     pub unchecked: Option<String>,
 }
 
+/// One claim about a result.
+#[derive(Clone, Debug)]
+struct Judged {
+    /// The claim, as a sentence.
+    claim: String,
+    /// Under how many schedules it holds, and under how many it doesn't.
+    holds: u32,
+    fails: u32,
+    /// How it fails, and under which schedule first.
+    first: Option<(String, Schedule)>,
+}
+
+/// A result that is not the one expected.
+pub struct Wrong {
+    pub sentence: String,
+    /// The schedule that gave it.
+    pub schedule: Schedule,
+}
+
 impl Results {
-    /// Compares what a run gave with the claim and with `--expect`.
-    pub fn of(subject: &Subject, report: &Report, expected: &[String]) -> Result<Self, Diagnostic> {
-        let mut results = Self::default();
+    /// Compares what a run under one schedule gave with the claim and with `--expect`.
+    pub fn add(
+        &mut self,
+        subject: &Subject,
+        report: &Report,
+        expected: &[String],
+    ) -> Result<(), Diagnostic> {
+        self.schedules += 1;
         match &subject.claim {
-            Claim::Scan(operator, kind) => results.check_lesson(subject, report, operator, *kind),
+            Claim::Scan(operator, kind) => self.check_lesson(subject, report, operator, *kind),
             Claim::Unknown(_) if !expected.is_empty() => {}
             Claim::Unknown(reason) => {
-                results.unchecked = Some(format!("{reason}; --expect says what it should be"));
+                self.unchecked = Some(format!("{reason}; --expect says what it should be"));
             }
         }
         for text in expected {
-            results.check_expectation(subject, report, text)?;
+            self.check_expectation(subject, report, text)?;
         }
-        Ok(results)
+        Ok(())
+    }
+
+    /// What is as claimed under every schedule.
+    pub fn right(&self) -> impl Iterator<Item = &str> {
+        self.claims.iter().filter(|c| c.holds == self.schedules).map(|c| c.claim.as_str())
+    }
+
+    /// What is not, under one schedule at least: the first of them, and how to repeat it.
+    pub fn wrong(&self) -> impl Iterator<Item = Wrong> {
+        self.claims.iter().filter_map(|claim| {
+            let (sentence, schedule) = claim.first.clone()?;
+            let sentence = if self.schedules > 1 {
+                format!(
+                    "{sentence} under the {schedule} schedule ({} of {} schedules go wrong); to \
+                     repeat it: {}",
+                    claim.fails,
+                    self.schedules,
+                    repeated(schedule)
+                )
+            } else {
+                sentence
+            };
+            Some(Wrong { sentence, schedule })
+        })
+    }
+
+    /// Whether nothing is wrong.
+    pub fn is_clean(&self) -> bool {
+        self.claims.iter().all(|claim| claim.fails == 0)
+    }
+
+    fn judge(&mut self, claim: String, schedule: Schedule, outcome: Result<(), String>) {
+        let at = self.claims.iter().position(|known| known.claim == claim).unwrap_or_else(|| {
+            self.claims.push(Judged { claim, holds: 0, fails: 0, first: None });
+            self.claims.len() - 1
+        });
+        let judged = &mut self.claims[at];
+        match outcome {
+            Ok(()) => judged.holds += 1,
+            Err(sentence) => {
+                judged.fails += 1;
+                judged.first.get_or_insert((sentence, schedule));
+            }
+        }
     }
 
     fn check_lesson(&mut self, subject: &Subject, report: &Report, operator: &Operator, of: Kind) {
@@ -91,8 +161,11 @@ impl Results {
         let name = if operator.name == "affine" { "affine scan" } else { operator.name };
         let scan = format!("{} {name} of x", kind(of));
         match operator.check(&x, y, of) {
-            Check::Right => self.right.push(format!("y is the {scan}")),
-            Check::Wrong(first) => self.wrong.push(sentence(&first, "y", y.len(), &scan)),
+            Check::Right => self.judge(format!("y is the {scan}"), report.schedule, Ok(())),
+            Check::Wrong(first) => {
+                let sentence = sentence(&first, "y", y.len(), &scan);
+                self.judge(format!("y is the {scan}"), report.schedule, Err(sentence));
+            }
             Check::Undetermined(reason) => {
                 self.unchecked =
                     Some(format!("{reason}, and y is not the {scan} from left to right"));
@@ -114,15 +187,24 @@ impl Results {
         let result = report.arrays.get(y).ok_or_else(|| unknown(y))?;
         let scan = text.split(':').next().unwrap_or_default().replace('-', " ");
         let scan = format!("{scan} of {x}");
-        match expectation.compare(&input, result) {
-            Ok(()) => self.right.push(format!("{y} is the {scan}")),
-            Err(first) => self.wrong.push(sentence(&first, y, result.len(), &scan)),
-        }
+        let outcome = expectation.compare(&input, result);
+        let outcome = outcome.map_err(|first| sentence(&first, y, result.len(), &scan));
+        self.judge(format!("{y} is the {scan}"), report.schedule, outcome);
         Ok(())
     }
 
     pub fn json(&self) -> serde_json::Value {
-        json!({ "right": self.right, "wrong": self.wrong, "unchecked": self.unchecked })
+        let right: Vec<_> = self.right().collect();
+        let wrong: Vec<_> = self.wrong().map(|wrong| wrong.sentence).collect();
+        json!({ "right": right, "wrong": wrong, "unchecked": self.unchecked })
+    }
+}
+
+/// The options that run a schedule alone.
+pub fn repeated(schedule: Schedule) -> String {
+    match schedule.order {
+        Order::Random => format!("--order random --seed {}", schedule.seed),
+        order => format!("--order {}", order.name()),
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 
 use kogge_lab::{Finding, Report, Values};
 
-use super::check::Results;
+use super::check::{Results, repeated};
 
 /// How many elements of an array are printed.
 const SHOWN: usize = 2048;
@@ -32,15 +32,16 @@ pub fn describe(report: &Report, source: &str, results: &Results) -> String {
     );
     let colour = std::io::stdout().is_terminal();
     for found in &report.findings {
-        finding(&mut out, found, source, colour);
+        let alone = (report.schedules > 1).then(|| repeated(found.schedule));
+        finding(&mut out, found, alone, source, colour);
     }
-    for sentence in &results.wrong {
-        let _ = writeln!(out, "{}: {sentence}", red("wrong-result", colour));
+    for wrong in results.wrong() {
+        let _ = writeln!(out, "{}: {}", red("wrong-result", colour), wrong.sentence);
     }
     if report.findings_left_out > 0 {
         let _ = writeln!(out, "and {} findings more", report.findings_left_out);
     }
-    if report.is_clean() && results.wrong.is_empty() {
+    if report.is_clean() && results.is_clean() {
         let schedules = if report.schedules > 1 {
             format!(" in {} schedules", report.schedules)
         } else {
@@ -48,7 +49,7 @@ pub fn describe(report: &Report, source: &str, results: &Results) -> String {
         };
         let _ = writeln!(out, "no hazards found{schedules}");
     }
-    for sentence in &results.right {
+    for sentence in results.right() {
         let _ = writeln!(out, "{sentence}");
     }
     if let Some(reason) = &results.unchecked {
@@ -75,9 +76,13 @@ fn array(out: &mut String, name: &str, values: &Values) {
     out.push('\n');
 }
 
-fn finding(out: &mut String, finding: &Finding, source: &str, colour: bool) {
-    let times =
+/// A finding; `alone` are the options that show it under one schedule.
+fn finding(out: &mut String, finding: &Finding, alone: Option<String>, source: &str, colour: bool) {
+    let mut times =
         if finding.count > 1 { format!(" ({} times)", finding.count) } else { String::new() };
+    if let Some(alone) = alone {
+        let _ = write!(times, "; to repeat it: {alone}");
+    }
     let kind = red(finding.kind.name(), colour);
     if finding.line == 0 {
         let _ = writeln!(out, "{kind}: {}{times}", finding.message);

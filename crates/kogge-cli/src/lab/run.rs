@@ -26,9 +26,15 @@ pub fn run(args: &Args) -> Outcome {
     let subject = args.subject.prepare()?;
     // Before the run, which may take a while.
     args.expect.iter().try_for_each(|text| Expectation::parse(text).map(drop))?;
-    let report = subject.run()?;
-    let results = Results::of(&subject, &report, &args.expect)?;
-    let clean = report.is_clean() && results.wrong.is_empty();
+    let mut results = Results::default();
+    let mut judged = Ok(());
+    let report = subject.run_each(|report| {
+        if judged.is_ok() {
+            judged = results.add(&subject, report, &args.expect);
+        }
+    })?;
+    judged?;
+    let clean = report.is_clean() && results.is_clean();
     if args.json {
         print(&format!("{}\n", json(&report, &results)?))?;
     } else {
@@ -46,12 +52,14 @@ fn json(report: &Report, results: &Results) -> Result<Value, Diagnostic> {
         Diagnostic::general(format!("the report can't be written as JSON: {error}"))
     })?;
     if let Some(Value::Array(findings)) = value.get_mut("findings") {
-        findings.extend(
-            results
-                .wrong
-                .iter()
-                .map(|message| json!({ "kind": "wrong-result", "line": 0, "message": message })),
-        );
+        findings.extend(results.wrong().map(|wrong| {
+            json!({
+                "kind": "wrong-result",
+                "line": 0,
+                "message": wrong.sentence,
+                "schedule": wrong.schedule,
+            })
+        }));
     }
     value["results"] = results.json();
     Ok(value)

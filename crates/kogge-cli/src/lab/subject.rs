@@ -1,5 +1,7 @@
 //! What to run: a lesson at a length, or a CUDA file with a launch by hand.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use kogge_lab::catalogue::{
@@ -7,7 +9,7 @@ use kogge_lab::catalogue::{
 };
 use kogge_lab::{
     Arg, Diagnostic, Launch, Options, Order, Program, Report, ScalarType, Schedule, Script, Step,
-    Value, Values, explore, run, value,
+    Value, Values, explore_each, value,
 };
 
 use super::check::Claim;
@@ -15,6 +17,8 @@ use super::{npy, trial};
 
 /// The most elements that a lesson is run on.
 const LONGEST: usize = 1 << 24;
+/// The most bytes of a source.
+const LARGEST: u64 = 1 << 24;
 
 /// What to run, and how.
 #[derive(Clone, Debug, clap::Args)]
@@ -53,7 +57,7 @@ pub struct SubjectArgs {
     /// The order in which blocks start and threads run: forward, reverse or random
     #[arg(long, value_name = "ORDER", default_value = "forward", help_heading = "Schedule")]
     order: String,
-    /// How many schedules to try
+    /// How many schedules to try; the result of each is checked
     #[arg(long, value_name = "S", default_value_t = 1, help_heading = "Schedule", value_parser = clap::value_parser!(u32).range(1..))]
     schedules: u32,
     /// What random schedules are drawn from
@@ -105,11 +109,13 @@ struct Chosen {
 impl Subject {
     /// Runs it, under as many schedules as were asked for.
     pub fn run(&self) -> Result<Report, Diagnostic> {
-        if self.schedules > 1 {
-            explore(&self.program, &self.script, &self.options, self.schedules, self.seed)
-        } else {
-            run(&self.program, &self.script, &self.options)
-        }
+        self.run_each(|_| {})
+    }
+
+    /// The same, with a look at the report of each schedule.
+    pub fn run_each(&self, each: impl FnMut(&Report)) -> Result<Report, Diagnostic> {
+        let Self { program, script, options, schedules, seed, .. } = self;
+        explore_each(program, script, options, *schedules, *seed, each)
     }
 
     /// The contents that an array starts with.
@@ -147,8 +153,7 @@ impl SubjectArgs {
             }
             options.resident_blocks = resident;
         }
-        options.block_order = order;
-        options.schedule = Schedule { order, seed: self.seed };
+        *options = options.under(Schedule { order, seed: self.seed });
         options.acquire_needs_fence = self.strict_fences;
         Ok(subject)
     }
@@ -505,8 +510,15 @@ fn split<'a>(option: &str, text: &'a str) -> Result<(&'a str, &'a str), Diagnost
 }
 
 fn read(path: &Path) -> Result<String, Diagnostic> {
-    let bytes = std::fs::read(path)
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes))
         .map_err(|error| Diagnostic::general(format!("cannot read {}: {error}", path.display())))?;
+    if bytes.len() as u64 > LARGEST {
+        let message =
+            format!("{} is no CUDA file: it has more than {LARGEST} bytes", path.display());
+        return Err(Diagnostic::general(message));
+    }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

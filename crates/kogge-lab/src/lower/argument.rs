@@ -39,6 +39,8 @@ impl Lower<'_> {
                 ExprKind::Name(_)
                 | ExprKind::Index(..)
                 | ExprKind::Member { .. }
+                | ExprKind::Assign(..)
+                | ExprKind::Step { prefix: true, .. }
                 | ExprKind::Unary(crate::lang::ast::Unary::Dereference, _) => self.try_place(a)?,
                 _ => None,
             };

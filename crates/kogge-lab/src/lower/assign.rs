@@ -14,12 +14,22 @@ impl Lower<'_> {
         target: &Expr,
         value: &Expr,
     ) -> Result<Val> {
+        self.assign_place(op, target, value).map(|(v, _)| v)
+    }
+
+    /// The same, with the place assigned to: an assignment is an lvalue.
+    pub(super) fn assign_place(
+        &mut self,
+        op: Option<Binary>,
+        target: &Expr,
+        value: &Expr,
+    ) -> Result<(Val, Place)> {
         let pos = self.pos;
         if let ExprKind::List(members) = &value.kind {
             let place = self.place(target)?;
             let v = self.construct(&place.ty, members)?;
             self.store(&place, &v)?;
-            return Ok(v);
+            return Ok((v, place));
         }
         // C++17 evaluates the right side first.
         let right = self.rvalue(value)?;
@@ -30,7 +40,8 @@ impl Lower<'_> {
             None => right,
             Some(op) => {
                 if let Ty::Struct(_) = place.ty {
-                    return self.compound_struct(op, &place, &right);
+                    let v = self.compound_struct(op, &place, &right)?;
+                    return Ok((v, place));
                 }
                 let left = self.read(&place)?;
                 self.binary(op, &left, &right)?
@@ -41,7 +52,8 @@ impl Lower<'_> {
             return Err(pos.error("arrays cannot be assigned"));
         }
         self.store(&place, &v)?;
-        Ok(self.after_store(&place, v))
+        let v = self.after_store(&place, v);
+        Ok((v, place))
     }
 
     /// Keeps a value from what evaluating the target changes.
@@ -90,6 +102,16 @@ impl Lower<'_> {
 
     /// `++x`, `x++` and so on.
     pub(super) fn step(&mut self, target: &Expr, up: bool, prefix: bool) -> Result<Val> {
+        self.step_place(target, up, prefix).map(|(v, _)| v)
+    }
+
+    /// The same, with the place stepped.
+    pub(super) fn step_place(
+        &mut self,
+        target: &Expr,
+        up: bool,
+        prefix: bool,
+    ) -> Result<(Val, Place)> {
         let pos = self.pos;
         let place = self.place(target)?;
         self.pos = pos;
@@ -108,6 +130,7 @@ impl Lower<'_> {
         let new = self.binary(op, &old, &one)?;
         let new = self.cast(new, &place.ty)?;
         self.store(&place, &new)?;
-        Ok(if prefix { self.after_store(&place, new) } else { old })
+        let v = if prefix { self.after_store(&place, new) } else { old };
+        Ok((v, place))
     }
 }

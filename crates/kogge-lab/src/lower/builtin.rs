@@ -4,16 +4,15 @@ use super::taint::Taint;
 use super::ty::{Pointee, Ty};
 use super::value::Val;
 use super::{Lower, Result, common};
-use crate::lang::ast::{Expr, Path};
+use crate::lang::ast::{Expr, ExprKind, Path};
 use crate::machine::alu::{canonical, is_float, is_signed, of_f32, of_f64};
 use crate::machine::collective::LEAF;
-use crate::machine::ins::{AtomicOp, Ins, Op, barrier, code, shuffle, vote};
+use crate::machine::ins::{AtomicOp, Ins, Op, atomic, barrier, code, shuffle, vote};
 use crate::machine::math::Function;
 use crate::value::ScalarType;
 
 /// Calls that say something to a compiler or a person, nothing to the machine.
-const SILENT: [&str; 9] = [
-    "printf",
+const SILENT: [&str; 8] = [
     "__nanosleep",
     "__builtin_assume",
     "__brkpt",
@@ -28,6 +27,9 @@ impl Lower<'_> {
     /// A built-in function's call, or none if there is none of this name.
     pub(super) fn builtin(&mut self, path: &Path, arguments: &[Expr]) -> Result<Option<Val>> {
         let name = path.last();
+        if name == "printf" {
+            return self.printf(arguments).map(Some);
+        }
         if SILENT.contains(&name) {
             return Ok(Some(Val::nothing(Ty::Void)));
         }
@@ -55,6 +57,14 @@ impl Lower<'_> {
             return self.make_vector(&ty, arguments).map(Some);
         }
         self.mathematics(name, arguments)
+    }
+
+    /// Prints nothing, but evaluates what would be printed, as the device does.
+    fn printf(&mut self, arguments: &[Expr]) -> Result<Val> {
+        for a in arguments.iter().filter(|a| !matches!(a.kind, ExprKind::Text)) {
+            self.rvalue(a)?;
+        }
+        Ok(Val::constant(Ty::INT, 0))
     }
 
     fn values(&mut self, arguments: &[Expr], count: usize, name: &str) -> Result<Vec<Val>> {
@@ -134,7 +144,8 @@ impl Lower<'_> {
         let Some(name) = name.strip_prefix("atomic") else {
             return Ok(None);
         };
-        let bare = name.trim_end_matches("_block").trim_end_matches("_system");
+        let block = name.strip_suffix("_block");
+        let bare = block.or(name.strip_suffix("_system")).unwrap_or(name);
         let op = match bare {
             "Add" => AtomicOp::Add,
             "Sub" => AtomicOp::Sub,
@@ -151,10 +162,10 @@ impl Lower<'_> {
         };
         let count = if op == AtomicOp::CompareSwap { 3 } else { 2 };
         let values = self.values(arguments, count, &format!("atomic{name}"))?;
-        self.emit_atomic(op, &values).map(Some)
+        self.emit_atomic(op, block.is_some(), &values).map(Some)
     }
 
-    fn emit_atomic(&mut self, op: AtomicOp, values: &[Val]) -> Result<Val> {
+    fn emit_atomic(&mut self, op: AtomicOp, block: bool, values: &[Val]) -> Result<Val> {
         let Some((pointer, operands)) = values.split_first() else {
             return self.refuse("an atomic without arguments");
         };
@@ -173,7 +184,8 @@ impl Lower<'_> {
             self.emit(Ins { d: b + i as u16, a: from, ..Ins::new(Op::Mov) })?;
         }
         let d = self.temp(1)?;
-        self.emit(Ins { op: Op::Atomic, x: code(ty), d, a, b, k: op as u32 })?;
+        let scope = if block { atomic::BLOCK } else { 0 };
+        self.emit(Ins { op: Op::Atomic, x: code(ty), d, a, b, k: op as u32 | scope })?;
         self.barrier = self.code.len();
         let combines = matches!(
             op,
@@ -420,12 +432,12 @@ impl Lower<'_> {
         }
         let mut ty = ty.unwrap_or(ScalarType::I32);
         let floats = f.floats_only() || name.starts_with('f') && name != "f";
-        if single {
+        if let Some(declared) = operand_type(name) {
+            ty = declared;
+        } else if single {
             ty = ScalarType::F32;
         } else if floats && !is_float(ty) {
             ty = ScalarType::F64;
-        } else if name.ends_with("ll") && name.starts_with("__") {
-            ty = ScalarType::U64;
         }
         self.math_call(f, ty, &values).map(Some)
     }
@@ -503,4 +515,17 @@ impl Lower<'_> {
         }
         Err(self.unknown("the limit", path))
     }
+}
+
+/// The type of the operands of functions that are declared for one type alone.
+fn operand_type(name: &str) -> Option<ScalarType> {
+    Some(match name {
+        "__popc" | "__brev" | "__umulhi" | "umin" | "umax" => ScalarType::U32,
+        "__clz" | "__ffs" | "__mulhi" => ScalarType::I32,
+        "__popcll" | "__brevll" => ScalarType::U64,
+        "__clzll" | "__ffsll" | "labs" | "llabs" => ScalarType::I64,
+        "__fsqrt_rn" | "__fmaf_rn" | "__saturatef" => ScalarType::F32,
+        "__dsqrt_rn" | "__fma_rn" => ScalarType::F64,
+        _ => return None,
+    })
 }

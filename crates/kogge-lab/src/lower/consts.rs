@@ -7,19 +7,42 @@ use super::{Lower, Result};
 use crate::lang::ast::Expr;
 use crate::value::ScalarType;
 
+/// A state of the code.
+pub(super) struct Mark {
+    code: usize,
+    top: u32,
+    barrier: usize,
+    candidates: usize,
+}
+
 impl Lower<'_> {
-    /// Compiles an expression without keeping its code.
-    fn dry(&mut self, e: &Expr) -> Result<Val> {
-        let (code, top, barrier, pos) = (self.code.len(), self.top, self.barrier, self.pos);
+    /// Where the code stands, to come back to with [`Lower::rewind`].
+    pub(super) fn mark(&mut self) -> Mark {
+        let (code, top, barrier) = (self.code.len(), self.top, self.barrier);
         // Nothing before may be changed on the way.
         self.barrier = code;
-        let candidates = self.taints.mark();
+        Mark { code, top, barrier, candidates: self.taints.mark() }
+    }
+
+    /// Forgets the code since a mark.
+    pub(super) fn rewind(&mut self, mark: &Mark) {
+        self.code.truncate(mark.code);
+        self.places.truncate(mark.code);
+        self.taints.rewind(mark.candidates);
+        self.top = mark.top;
+        self.barrier = mark.barrier;
+    }
+
+    /// Whether the code since a mark may apply the scan's operator.
+    pub(super) fn applied_since(&self, mark: &Mark) -> bool {
+        self.taints.mark() != mark.candidates
+    }
+
+    /// Compiles an expression without keeping its code.
+    fn dry(&mut self, e: &Expr) -> Result<Val> {
+        let (mark, pos) = (self.mark(), self.pos);
         let value = self.rvalue(e);
-        self.code.truncate(code);
-        self.places.truncate(code);
-        self.taints.rewind(candidates);
-        self.top = top;
-        self.barrier = barrier;
+        self.rewind(&mark);
         self.pos = pos;
         value
     }
@@ -45,15 +68,9 @@ impl Lower<'_> {
 
     /// The type of an lvalue without decay of arrays, for `sizeof`.
     pub(super) fn undecayed_type(&mut self, e: &Expr) -> Result<Ty> {
-        let (code, top, barrier) = (self.code.len(), self.top, self.barrier);
-        self.barrier = code;
-        let candidates = self.taints.mark();
+        let mark = self.mark();
         let place = self.try_place(e);
-        self.code.truncate(code);
-        self.places.truncate(code);
-        self.taints.rewind(candidates);
-        self.top = top;
-        self.barrier = barrier;
+        self.rewind(&mark);
         match place? {
             Some(place) => Ok(place.ty),
             None => self.type_of(e),

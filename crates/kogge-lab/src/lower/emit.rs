@@ -85,7 +85,9 @@ impl Lower<'_> {
 
     /// `d = a op b` into a fresh register, folded where both are constants.
     pub(super) fn op(&mut self, op: Op, x: u8, a: &Val, b: &Val, ty: Ty) -> Result<Val> {
-        if let (Some(a), Some(b)) = (a.constant, b.constant)
+        // A division by zero is left to the machine, which tells of it where it happens.
+        let by_zero = matches!(op, Op::Div | Op::Rem) && b.constant == Some(0);
+        if let (Some(a), Some(b), false) = (a.constant, b.constant, by_zero)
             && let Some(value) = alu(op, x, a, b)
         {
             return Ok(Val::constant(ty, value));

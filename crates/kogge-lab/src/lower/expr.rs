@@ -310,10 +310,14 @@ impl Lower<'_> {
             return self.truth(&right);
         }
         if self.is_pure(b) {
+            let mark = self.mark();
             let right = self.rvalue(b)?;
             let right = self.truth(&right)?;
-            let op = if and { Op::And } else { Op::Or };
-            return self.op(op, 0, &left, &right, Ty::BOOL);
+            if !self.applied_since(&mark) {
+                let op = if and { Op::And } else { Op::Or };
+                return self.op(op, 0, &left, &right, Ty::BOOL);
+            }
+            self.rewind(&mark);
         }
         let d = self.temp(1)?;
         self.copy_value(d, &left)?;
@@ -326,55 +330,6 @@ impl Lower<'_> {
         self.top = top;
         self.land(&[skip]);
         Ok(Val::register(Ty::BOOL, d, Taint::default()))
-    }
-
-    fn conditional(&mut self, c: &Expr, yes: &Expr, no: &Expr) -> Result<Val> {
-        let condition = self.rvalue(c)?;
-        let condition = self.truth(&condition)?;
-        if let Some(c) = condition.constant {
-            return self.rvalue(if c != 0 { yes } else { no });
-        }
-        let ty = self.conditional_type(yes, no)?;
-        if ty == Ty::Void {
-            return self.refuse("`?:` without a value");
-        }
-        let n = self.leaf_count(&ty);
-        if n == 1 && self.is_pure(yes) && self.is_pure(no) {
-            let a = self.rvalue(yes)?;
-            let a = self.cast(a, &ty)?;
-            let b = self.rvalue(no)?;
-            let b = self.cast(b, &ty)?;
-            let (rc, ra, rb) = (self.register(&condition)?, self.register(&a)?, self.register(&b)?);
-            let d = self.temp(1)?;
-            self.emit(Ins { op: Op::Select, x: 0, d, a: rc, b: ra, k: u32::from(rb) })?;
-            return Ok(Val::register(ty, d, a.taint.join(&b.taint)));
-        }
-        let rc = self.register(&condition)?;
-        let d = self.temp(n)?;
-        let top = self.top;
-        let to_no = self.jump(Op::JumpZero, rc)?;
-        let a = self.rvalue(yes)?;
-        let a = self.cast(a, &ty)?;
-        self.copy_value(d, &a)?;
-        let to_end = self.jump(Op::Jump, 0)?;
-        self.top = top;
-        self.land(&[to_no]);
-        let b = self.rvalue(no)?;
-        let b = self.cast(b, &ty)?;
-        self.copy_value(d, &b)?;
-        self.top = top;
-        self.land(&[to_end]);
-        Ok(Val::register(ty, d, a.taint.join(&b.taint)))
-    }
-
-    fn conditional_type(&mut self, yes: &Expr, no: &Expr) -> Result<Ty> {
-        let (a, b) = (self.type_of(yes)?, self.type_of(no)?);
-        Ok(match (&a, &b) {
-            (Ty::Scalar(x), Ty::Scalar(y)) if x != y => Ty::Scalar(super::common(*x, *y)),
-            (Ty::Scalar(_), Ty::Pointer(_)) => b,
-            (Ty::Scalar(_), Ty::Struct(_)) => b,
-            _ => a,
-        })
     }
 
     /// Whether evaluating an expression needlessly shows nothing: no load, no
@@ -391,9 +346,10 @@ impl Lower<'_> {
             ExprKind::Integer(..) | ExprKind::Float(..) | ExprKind::Bool(_) => true,
             ExprKind::Name(path) => match path.simple().and_then(|n| self.lookup(n)) {
                 Some(Symbol::Variable(_, Some(_)) | Symbol::Constant(..)) => true,
+                // An operator on a struct is a call, which may show anything.
                 Some(Symbol::Variable(place, None)) => {
                     matches!(place.kind, PlaceKind::Register { flag: None, .. })
-                        && self.leaf_count(&place.ty) == 1
+                        && matches!(place.ty, Ty::Scalar(_) | Ty::Pointer(_))
                 }
                 _ => path.last() == "warpSize",
             },

@@ -66,19 +66,19 @@ impl Lower<'_> {
                 Ok(Some(Place { ty: to, volatile: volatile || place.volatile, ..place }))
             }
             ExprKind::Comma(a, b) => {
+                // Left to `rvalue`, lest the first operand's effects happen twice.
+                if matches!(b.kind, ExprKind::Call(..) | ExprKind::Construct(..)) {
+                    return Ok(None);
+                }
                 self.rvalue(a)?;
                 self.try_place(b)
             }
-            ExprKind::Assign(..) => {
-                let ExprKind::Assign(op, target, value) = &e.kind else {
-                    return Ok(None);
-                };
-                self.assign(*op, target, value)?;
-                self.try_place(target)
+            // The target is evaluated once: it may have effects of its own.
+            ExprKind::Assign(op, target, value) => {
+                self.assign_place(*op, target, value).map(|(_, place)| Some(place))
             }
             ExprKind::Step { target, up, prefix: true } => {
-                self.step(target, *up, true)?;
-                self.try_place(target)
+                self.step_place(target, *up, true).map(|(_, place)| Some(place))
             }
             _ => Ok(None),
         }
@@ -158,8 +158,8 @@ impl Lower<'_> {
         let size = self.size_of(&to.ty);
         let scale = if back { (size as i64).wrapping_neg() } else { size as i64 };
         if let (Some(p), Some(i)) = (pointer.constant, index.constant) {
-            let offset = (i as i64).wrapping_mul(scale);
-            return Ok(Val::constant(pointer.ty.clone(), p.wrapping_add(offset as u64)));
+            let offset = (i as i64).saturating_mul(scale);
+            return Ok(Val::constant(pointer.ty.clone(), address::advance(p, offset)));
         }
         let Ok(scale) = i32::try_from(scale) else {
             return Err(self.pos.error("elements of this size"));

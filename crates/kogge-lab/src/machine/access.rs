@@ -1,11 +1,11 @@
 //! Loads, stores and atomics, with everything that is checked about them.
 
-use super::address::{LOCAL, SHARED, unpack};
+use super::address::{LOCAL, SHARED, advance, unpack};
 use super::alu::{canonical, f32_of, f64_of, is_signed, of_f32, of_f64};
 use super::clock::Epoch;
 use super::exec::{Context, Machine};
 use super::findings::{Told, verb, who};
-use super::ins::{AtomicOp, Ins, decode, flag};
+use super::ins::{AtomicOp, Ins, atomic, decode, flag};
 use super::memory;
 use super::race::{Conflict, Strong};
 use super::stats::{bank_conflicts, sectors};
@@ -31,6 +31,15 @@ struct What {
     ty: ScalarType,
     kind: AccessKind,
     pc: u32,
+    /// What the address must be a multiple of: for the first part of a vector, the vector's size.
+    align: i64,
+}
+
+impl What {
+    /// An access that the memory system sees as one of `bytes`, 0 for a vector's further parts.
+    fn new(ty: ScalarType, kind: AccessKind, pc: u32, bytes: u64) -> Self {
+        Self { ty, kind, pc, align: (ty.size() as i64).max(bytes as i64) }
+    }
 }
 
 impl Machine<'_> {
@@ -62,12 +71,12 @@ impl Machine<'_> {
             self.out_of_bounds(c, lane, what, (space, object, offset, len));
             return None;
         }
-        if (start as i64 + offset) % size != 0 {
+        if (start as i64 + offset) % what.align != 0 {
             let message = format!(
                 "{} {} bytes at an address that is no multiple of {}",
                 verb(what.kind),
-                size,
-                size
+                what.align,
+                what.align
             );
             self.told(c, FindingKind::Misaligned, what.pc, lane, what.kind, &message);
             return None;
@@ -205,13 +214,28 @@ impl Machine<'_> {
             _ => &mut self.memory[t.object].shadow,
         };
         let at = (t.offset, what.ty.size() as u32);
+        let before = shadow.extra;
         let found = match (strong, what.kind) {
             (Some(mode), _) => shadow.strong(at, now, &me, time, mode),
             (None, AccessKind::Write) => shadow.write(at, now, &me, time),
             (None, _) => shadow.read(at, now, &me, time),
         };
+        let after = shadow.extra;
+        if after != before {
+            self.notes_grow(before, after);
+        }
         if let Some(conflict) = found {
             self.race(c, lane, what, t, conflict);
+        }
+    }
+
+    /// What is noted of flags counts against the memory budget; beyond it the run ends.
+    #[cold]
+    fn notes_grow(&mut self, before: u64, after: u64) {
+        self.notes = (self.notes + after).saturating_sub(before);
+        if self.notes > self.room {
+            self.crowded = true;
+            self.fuel = 0;
         }
     }
 
@@ -223,15 +247,17 @@ impl Machine<'_> {
         mask: u32,
         polls: &mut u32,
     ) {
-        let what = What { ty: decode(ins.x), kind: AccessKind::Read, pc };
+        let bytes = u64::from(ins.b >> flag::SIZE_SHIFT);
+        let what = What::new(decode(ins.x), AccessKind::Read, pc, bytes);
         let volatile = ins.b & flag::VOLATILE != 0;
         let mode = volatile.then_some(Strong {
             reads: true,
             writes: false,
             needs_fence: self.options.acquire_needs_fence,
+            block: false,
         });
         let addresses = self.addresses(c, ins);
-        self.count(c, &addresses, mask, u64::from(ins.b >> flag::SIZE_SHIFT));
+        self.count(c, &addresses, mask, bytes);
         for lane in self.lane_order(mask) {
             let address = addresses[lane];
             let Some(t) = self.target(c, address, lane, what) else {
@@ -262,14 +288,16 @@ impl Machine<'_> {
     }
 
     pub(super) fn store(&mut self, c: &mut Context<'_>, ins: Ins, pc: u32, mask: u32) {
-        let what = What { ty: decode(ins.x), kind: AccessKind::Write, pc };
+        let bytes = u64::from(ins.d >> flag::SIZE_SHIFT);
+        let what = What::new(decode(ins.x), AccessKind::Write, pc, bytes);
         let mode = (ins.d & flag::VOLATILE != 0).then_some(Strong {
             reads: false,
             writes: true,
             needs_fence: false,
+            block: false,
         });
         let addresses = self.addresses(c, ins);
-        self.count(c, &addresses, mask, u64::from(ins.d >> flag::SIZE_SHIFT));
+        self.count(c, &addresses, mask, bytes);
         for lane in self.lane_order(mask) {
             let Some(t) = self.target(c, addresses[lane], lane, what) else {
                 continue;
@@ -298,12 +326,13 @@ impl Machine<'_> {
         mask: u32,
         polls: &mut u32,
     ) {
-        let what = What { ty: decode(ins.x), kind: AccessKind::Atomic, pc };
-        let op = AtomicOp::ALL[ins.k as usize % AtomicOp::ALL.len()];
+        let what = What::new(decode(ins.x), AccessKind::Atomic, pc, 0);
+        let op = AtomicOp::ALL[(ins.k & !atomic::BLOCK) as usize % AtomicOp::ALL.len()];
         let mode = Strong {
             reads: op != AtomicOp::Store,
             writes: op != AtomicOp::Load,
             needs_fence: self.options.acquire_needs_fence,
+            block: ins.k & atomic::BLOCK != 0,
         };
         let addresses = self.addresses(c, Ins { k: 0, ..ins });
         let mut changed_any = false;
@@ -343,8 +372,8 @@ impl Machine<'_> {
     }
 
     fn addresses(&self, c: &Context<'_>, ins: Ins) -> [u64; 32] {
-        let k = ins.k as i32 as i64 as u64;
-        c.warp.registers[usize::from(ins.a)].map(|a| a.wrapping_add(k))
+        let k = i64::from(ins.k as i32);
+        c.warp.registers[usize::from(ins.a)].map(|a| advance(a, k))
     }
 
     /// What the memory system makes of a request of the warp.

@@ -37,6 +37,11 @@ impl Clock {
         }
     }
 
+    /// What it takes, roughly.
+    pub(super) fn bytes(&self) -> u64 {
+        (size_of::<Self>() + 8 * (self.blocks.capacity() + self.threads.capacity())) as u64
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.blocks.is_empty() && self.threads.is_empty()
     }
@@ -50,7 +55,11 @@ impl Clock {
     fn raise(list: &mut Vec<(u32, u32)>, id: u32, clock: u32) {
         match list.binary_search_by_key(&id, |e| e.0) {
             Ok(i) => list[i].1 = list[i].1.max(clock),
-            Err(i) => list.insert(i, (id, clock)),
+            Err(i) => {
+                // Many clocks are kept, and few grow again.
+                list.reserve_exact(1);
+                list.insert(i, (id, clock));
+            }
         }
     }
 
@@ -109,6 +118,7 @@ fn merge(into: &mut Vec<(u32, u32)>, from: &[(u32, u32)]) {
     }
     out.extend(a.copied());
     out.extend(b.copied());
+    out.shrink_to_fit();
     *into = out;
 }
 
@@ -219,6 +229,12 @@ impl Time {
                 Rc::new(clock)
             }
         }
+    }
+
+    /// Whether the last fence was one for the device: block and device are released the same.
+    pub(super) fn is_fenced_alike(&self) -> bool {
+        let own = |fence: &Option<Fence>| fence.as_ref().map(|f| f.own);
+        own(&self.fence) == own(&self.fence_block)
     }
 
     /// Whether a fence since the last block barrier has something to release.

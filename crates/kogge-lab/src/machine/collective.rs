@@ -3,7 +3,7 @@
 
 use super::exec::{Context, Machine};
 use super::ins::{Ins, Op, shuffle, vote};
-use super::warp::lanes;
+use super::warp::{LANES, lanes};
 use crate::report::{AccessKind, FindingKind};
 use crate::trace::Place;
 
@@ -19,6 +19,10 @@ impl Machine<'_> {
                 }
             });
             return true;
+        }
+        if let Some(lane) = lanes(mask).find(|&l| self.mask_of(c, l) >> l & 1 == 0) {
+            let what = "is not in the mask that it gives";
+            self.told(c, FindingKind::InactiveLane, pc, lane, AccessKind::Wait, what);
         }
         let waited = c.warp.at_lanes;
         c.warp.at_lanes |= mask;
@@ -41,37 +45,45 @@ impl Machine<'_> {
         c.warp.at_lanes != before
     }
 
-    fn mask_of(c: &Context<'_>, ins: Ins, lane: usize) -> u32 {
+    /// The instruction at which a lane waits.
+    fn waits_at(&self, c: &Context<'_>, lane: usize) -> Ins {
+        let pc = c.warp.pc[lane] as usize;
+        self.kernel.code.get(pc).copied().unwrap_or(Ins::new(Op::Nop))
+    }
+
+    fn mask_of(&self, c: &Context<'_>, lane: usize) -> u32 {
+        let ins = self.waits_at(c, lane);
         let register = if ins.op == Op::Shuffle { ins.b } else { ins.a };
         c.warp.registers[usize::from(register)][lane] as u32
     }
 
-    /// Completes every collective at `pc` whose lanes have all arrived.
+    /// Completes every collective like that at `pc` whose lanes have all arrived. Lanes may come from
+    /// different places: the same intrinsic with the same mask is what PTX asks for.
     fn complete(&mut self, c: &mut Context<'_>, pc: u32) {
         let Some(&ins) = self.kernel.code.get(pc as usize) else {
             return;
         };
-        let here =
-            lanes(c.warp.at_lanes).filter(|&l| c.warp.pc[l] == pc).fold(0u32, |m, l| m | 1 << l);
+        let alike = |l: &usize| {
+            let other = self.waits_at(c, *l);
+            (other.op, other.x, other.k) == (ins.op, ins.x, ins.k)
+        };
+        let here = lanes(c.warp.at_lanes).filter(alike).fold(0u32, |m, l| m | 1 << l);
         let mut rest = here;
         while rest != 0 {
             let lane = rest.trailing_zeros() as usize;
-            let mask = Self::mask_of(c, ins, lane);
-            let same = lanes(here)
-                .filter(|&l| Self::mask_of(c, ins, l) == mask)
-                .fold(0u32, |m, l| m | 1 << l);
-            rest &= !same;
-            let needed = mask & c.warp.live;
-            if needed & !here != 0 {
+            let mask = self.mask_of(c, lane);
+            let together =
+                lanes(rest).filter(|&l| self.mask_of(c, l) == mask).fold(0u32, |m, l| m | 1 << l);
+            rest &= !together;
+            // Lanes that give another mask are no partners.
+            if mask & c.warp.live & !together != 0 {
                 continue;
             }
-            self.check_mask(c, pc, mask, same);
-            let together = needed | same;
-            self.perform(c, ins, pc, together);
+            self.check_mask(c, mask, together);
+            self.perform(c, ins.op, together);
             c.warp.at_lanes &= !together;
-            rest &= !together;
             for l in lanes(together) {
-                c.warp.pc[l] = pc + 1;
+                c.warp.pc[l] += 1;
             }
             let orders = ins.op == Op::SyncWarp;
             if orders {
@@ -85,37 +97,60 @@ impl Machine<'_> {
         }
     }
 
-    fn check_mask(&mut self, c: &Context<'_>, pc: u32, mask: u32, same: u32) {
-        let lane = same.trailing_zeros() as usize;
-        if mask & !c.warp.live != 0 {
-            let gone = (mask & !c.warp.live).trailing_zeros();
-            let what =
-                format!("names lane {gone} in its mask, but that lane has exited or never was");
+    /// Tells of lanes that the mask names though the block has none such; those that have exited may
+    /// be named.
+    fn check_mask(&mut self, c: &Context<'_>, mask: u32, together: u32) {
+        let lane = together.trailing_zeros() as usize;
+        let count = c.info.threads.saturating_sub(c.warp.index * 32).min(32);
+        let missing = u64::from(mask) >> count;
+        if missing != 0 {
+            let gone = count + missing.trailing_zeros();
+            let what = format!(
+                "names lane {gone} in its mask, but the warp has only {count} threads of the block"
+            );
+            let pc = c.warp.pc[lane];
             self.told(c, FindingKind::InactiveLane, pc, lane, AccessKind::Wait, &what);
-        }
-        if same & !mask != 0 {
-            let lane = (same & !mask).trailing_zeros() as usize;
-            let what = "is not in the mask that it gives";
-            self.told(c, FindingKind::InactiveLane, pc, lane, AccessKind::Wait, what);
         }
     }
 
-    fn perform(&mut self, c: &mut Context<'_>, ins: Ins, pc: u32, together: u32) {
-        match ins.op {
-            Op::Shuffle => self.shuffle(c, ins, pc, together),
-            Op::Vote => vote_lanes(c, ins, together),
+    fn perform(&mut self, c: &mut Context<'_>, op: Op, together: u32) {
+        match op {
+            Op::Shuffle => self.shuffle(c, together),
+            Op::Vote => self.vote(c, together),
             _ => {}
         }
     }
 
-    fn shuffle(&mut self, c: &mut Context<'_>, ins: Ins, pc: u32, together: u32) {
-        let values = c.warp.registers[usize::from(ins.a)];
-        let lane_argument = c.warp.registers[usize::from(ins.b) + 1];
-        let widths = c.warp.registers[usize::from(ins.b) + 2];
-        let labels = c.warp.labels.get(usize::from(ins.a)).copied();
+    fn vote(&mut self, c: &mut Context<'_>, together: u32) {
+        let mut values = [0; LANES];
         for lane in lanes(together) {
-            let width = (widths[lane] as u32).clamp(1, 32);
-            let source = source(ins.x, lane as u32, lane_argument[lane] as u32, width) as usize;
+            values[lane] = c.warp.registers[usize::from(self.waits_at(c, lane).b)][lane];
+        }
+        let first = self.waits_at(c, together.trailing_zeros() as usize & 31);
+        let all = vote_of(first, &values, together);
+        for lane in lanes(together) {
+            let d = usize::from(self.waits_at(c, lane).d);
+            c.warp.registers[d][lane] = if first.x == vote::MATCH_ANY {
+                let equal = lanes(together).filter(|&l| values[l] == values[lane]);
+                u64::from(equal.fold(0u32, |m, l| m | 1 << l))
+            } else {
+                all
+            };
+        }
+    }
+
+    fn shuffle(&mut self, c: &mut Context<'_>, together: u32) {
+        let mut values = [0; LANES];
+        let mut labels = [0; LANES];
+        for lane in lanes(together) {
+            let a = self.waits_at(c, lane).a;
+            values[lane] = c.warp.registers[usize::from(a)][lane];
+            labels[lane] = c.warp.label(a, lane);
+        }
+        for lane in lanes(together) {
+            let (ins, pc) = (self.waits_at(c, lane), c.warp.pc[lane]);
+            let operand = |i: usize| c.warp.registers[usize::from(ins.b) + i][lane] as u32;
+            let source = source(ins.x, lane as u32, operand(1), operand(2).clamp(1, 32)) as usize;
             let takes_part = together >> source & 1 != 0;
             if !takes_part {
                 let what = format!("reads from lane {source}, which takes no part");
@@ -123,7 +158,7 @@ impl Machine<'_> {
             }
             let from = if takes_part { source } else { lane };
             c.warp.registers[usize::from(ins.d)][lane] = values[from];
-            if let (Some(labels), Some(recorder)) = (labels, self.recorder.as_mut()) {
+            if let Some(recorder) = self.recorder.as_mut() {
                 let place = Place::Register { block: c.info.id, thread: c.warp.rank(from) };
                 let label =
                     if from == lane { labels[from] } else { recorder.at(labels[from], place) };
@@ -158,14 +193,14 @@ fn source(mode: u8, lane: u32, argument: u32, width: u32) -> u32 {
     if inside { other & 31 } else { lane }
 }
 
-fn vote_lanes(c: &mut Context<'_>, ins: Ins, together: u32) {
-    let values = c.warp.registers[usize::from(ins.b)];
+/// The result of a vote, the same for all its lanes.
+fn vote_of(ins: Ins, values: &[u64; LANES], together: u32) -> u64 {
     let set = lanes(together).filter(|&l| values[l] != 0).fold(0u32, |m, l| m | 1 << l);
     let fold = |f: fn(u64, u64) -> u64| {
         let result = lanes(together).map(|l| values[l]).reduce(f).unwrap_or(0);
         super::alu::canonical(super::ins::decode(ins.k as u8), result)
     };
-    let all = match ins.x {
+    match ins.x {
         vote::BALLOT => u64::from(set),
         vote::ANY => u64::from(set != 0),
         vote::ALL => u64::from(set == together),
@@ -178,13 +213,5 @@ fn vote_lanes(c: &mut Context<'_>, ins: Ins, together: u32) {
         vote::OR => fold(|a, b| a | b),
         vote::XOR => fold(|a, b| a ^ b),
         _ => 0,
-    };
-    for lane in lanes(together) {
-        c.warp.registers[usize::from(ins.d)][lane] = if ins.x == vote::MATCH_ANY {
-            let equal = lanes(together).filter(|&l| values[l] == values[lane]);
-            u64::from(equal.fold(0u32, |m, l| m | 1 << l))
-        } else {
-            all
-        };
     }
 }

@@ -5,6 +5,7 @@
 //! reconvergence at low cost*, 2011). A group that polls or runs long yields
 //! at a backward jump to the lanes that wait for it.
 
+use super::address::advance;
 use super::alu::{alu, convert};
 use super::findings::Findings;
 use super::ins::{Compiled, Ins, Object, Op, decode};
@@ -54,6 +55,11 @@ pub(super) struct Machine<'a> {
     pub version: u64,
     /// Thread-instructions left.
     pub fuel: u64,
+    /// Bytes that are noted of flags, and how many may be.
+    pub notes: u64,
+    pub room: u64,
+    /// Whether they are more.
+    pub crowded: bool,
     pub launch: u32,
 }
 
@@ -221,14 +227,14 @@ impl Machine<'_> {
                 unary(&mut w.registers, ins, g.mask, |a| convert(from, to, a));
             }
             Op::Index => {
-                let scale = ins.k as i32 as i64 as u64;
+                let scale = i64::from(ins.k as i32);
                 binary(&mut w.registers, ins, g.mask, |a, b| {
-                    a.wrapping_add(b.wrapping_mul(scale))
+                    advance(a, (b as i64).saturating_mul(scale))
                 });
             }
             Op::Offset => {
-                let k = ins.k as i32 as i64 as u64;
-                unary(&mut w.registers, ins, g.mask, |a| a.wrapping_add(k));
+                let k = i64::from(ins.k as i32);
+                unary(&mut w.registers, ins, g.mask, |a| advance(a, k));
             }
             Op::Select => select(w, ins, g.mask),
             Op::Div | Op::Rem => self.divide(c, ins, g),

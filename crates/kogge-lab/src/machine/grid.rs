@@ -22,6 +22,12 @@ pub(super) struct Block {
     barriers: u64,
 }
 
+impl Block {
+    fn is_done(&self) -> bool {
+        self.warps.iter().all(|w| w.live == 0)
+    }
+}
+
 /// A launch under way.
 pub(super) struct Grid<'m, 'a> {
     pub machine: &'m mut Machine<'a>,
@@ -58,7 +64,8 @@ impl Grid<'_, '_> {
             if self.resident.is_empty() {
                 return End::Done;
             }
-            let patience = 64 + 16 * self.resident.iter().map(|b| b.warps.len()).sum::<usize>();
+            // Blocks are all of one size.
+            let patience = 64 + 16 * self.resident.len() * self.resident[0].warps.len();
             let before = self.machine.version;
             if random && idle <= patience {
                 if self.random_step() == Stop::Spent {
@@ -105,6 +112,7 @@ impl Grid<'_, '_> {
             ..self.template.clone()
         };
         let mut shared = self.spare.pop().unwrap_or_else(|| Region::new(Vec::new(), false));
+        self.machine.notes = self.machine.notes.saturating_sub(shared.shadow.extra);
         shared.reset(self.shared_bytes);
         let traced = self.machine.recorder.is_some();
         let count = info.threads.div_ceil(32);
@@ -117,14 +125,15 @@ impl Grid<'_, '_> {
 
     /// Every resident block in turn, each as far as it comes.
     fn round(&mut self) -> Stop {
-        let n = self.resident.len();
         let reverse = self.machine.options.schedule.order == Order::Reverse;
-        for turn in 0..n {
-            let i = if reverse { n - 1 - turn } else { turn };
+        // By id, whatever the order in which they started.
+        let mut turns: Vec<usize> = (0..self.resident.len()).collect();
+        turns.sort_unstable_by_key(|&i| self.resident[i].info.id);
+        if reverse {
+            turns.reverse();
+        }
+        for i in turns {
             loop {
-                if i >= self.resident.len() {
-                    break;
-                }
                 if self.run_block(i, reverse) == Stop::Spent {
                     return Stop::Spent;
                 }
@@ -138,20 +147,18 @@ impl Grid<'_, '_> {
                 self.retire(old);
             }
         }
-        let mut i = 0;
-        while i < self.resident.len() {
-            if self.is_done(i) {
-                let old = self.resident.remove(i);
-                self.retire(old);
+        for block in std::mem::take(&mut self.resident) {
+            if block.is_done() {
+                self.retire(block);
             } else {
-                i += 1;
+                self.resident.push(block);
             }
         }
         Stop::Blocked
     }
 
     fn is_done(&self, i: usize) -> bool {
-        self.resident[i].warps.iter().all(|w| w.live == 0)
+        self.resident[i].is_done()
     }
 
     fn retire(&mut self, block: Block) {

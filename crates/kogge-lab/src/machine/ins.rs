@@ -70,7 +70,7 @@ pub(crate) enum Op {
     Load,
     /// Type `x` at `a + k` = `b`; flags in `d`.
     Store,
-    /// `d` = atomic `k` of type `x` at `a` with operands from `b` on.
+    /// `d` = atomic `k` (and its scope) of type `x` at `a` with operands from `b` on.
     Atomic,
     /// `d` = shuffle `x` of `a`; mask, lane and width from `b` on.
     Shuffle,
@@ -207,6 +207,12 @@ impl AtomicOp {
         Self::Load,
         Self::Store,
     ];
+}
+
+/// Added to the operation of an atomic.
+pub(crate) mod atomic {
+    /// Its scope is the block alone.
+    pub(crate) const BLOCK: u32 = 1 << 8;
 }
 
 /// Shuffles: which lane is read.

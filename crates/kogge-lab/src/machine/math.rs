@@ -127,6 +127,21 @@ macro_rules! float_function {
     ($name:ident, $t:ty) => {
         fn $name(f: Function, a: $t, b: $t, c: $t) -> $t {
             match f {
+                // −0 is less than +0, as PTX has it.
+                Function::Min if a == b => {
+                    if a.is_sign_negative() {
+                        a
+                    } else {
+                        b
+                    }
+                }
+                Function::Max if a == b => {
+                    if a.is_sign_negative() {
+                        b
+                    } else {
+                        a
+                    }
+                }
                 Function::Min => a.min(b),
                 Function::Max => a.max(b),
                 Function::Abs => a.abs(),
@@ -154,6 +169,7 @@ macro_rules! float_function {
                 Function::Hypot => a.hypot(b),
                 Function::CopySign => a.copysign(b),
                 Function::Fma => a.mul_add(b, c),
+                Function::Clamp if a.is_nan() => 0.0,
                 Function::Clamp => a.clamp(0.0, 1.0),
                 _ => a,
             }

@@ -27,9 +27,14 @@ pub(super) struct Side {
     readers: Vec<Epoch>,
     strong_write: Epoch,
     strong_read: Epoch,
+    /// The same for atomics of one block's scope, which other blocks' race with.
+    block_write: Epoch,
+    block_read: Epoch,
     release: Rc<Clock>,
     /// Released to one block only.
     release_block: Option<(u32, Rc<Clock>)>,
+    /// Bytes of the two clocks, as far as they are this flag's own.
+    bytes: (u64, u64),
 }
 
 /// The other access of a race, and what it was.
@@ -50,11 +55,14 @@ pub(super) struct Shadow {
     granule: u32,
     cells: Vec<Cell>,
     sides: Vec<Side>,
+    /// Bytes beyond the cells that it began with.
+    pub extra: u64,
 }
 
 impl Shadow {
     pub(super) fn new(bytes: usize) -> Self {
-        Self { granule: 4, cells: vec![Cell::default(); bytes.div_ceil(4)], sides: Vec::new() }
+        let cells = vec![Cell::default(); bytes.div_ceil(4)];
+        Self { granule: 4, cells, sides: Vec::new(), extra: 0 }
     }
 
     pub(super) fn reset(&mut self, bytes: usize) {
@@ -62,6 +70,7 @@ impl Shadow {
         self.cells.clear();
         self.cells.resize(bytes.div_ceil(4), Cell::default());
         self.sides.clear();
+        self.extra = 0;
     }
 
     /// One cell a byte, once an access is narrower than a word.
@@ -70,6 +79,19 @@ impl Shadow {
         let cells = std::mem::take(&mut self.cells);
         self.cells = cells.iter().flat_map(|&c| [c; 4]).collect();
         self.granule = 1;
+        self.extra += (self.cells.len() / 4 * 3 * size_of::<Cell>()) as u64;
+        // Each byte has a flag of its own from here on.
+        let shared = self.sides.len() as u32;
+        let mut owned = vec![false; self.sides.len()];
+        for cell in self.cells.iter_mut().filter(|c| c.side != 0 && c.side <= shared) {
+            let index = cell.side as usize - 1;
+            if std::mem::replace(&mut owned[index], true) {
+                // Its clocks are shared from now on.
+                self.sides.push(Side { bytes: (0, 0), ..self.sides[index].clone() });
+                self.extra += size_of::<Side>() as u64;
+                cell.side = self.sides.len() as u32;
+            }
+        }
     }
 
     fn range(&mut self, offset: u32, size: u32) -> std::ops::Range<usize> {
@@ -109,9 +131,11 @@ impl Shadow {
             }
             let side = self.cells[i].side;
             if side != 0 {
-                let write = self.sides[side as usize - 1].strong_write;
-                if write.clock != 0 && !time.ordered(me, write) {
-                    found = found.or(conflict(write, true, true));
+                let side = &self.sides[side as usize - 1];
+                for write in [side.strong_write, side.block_write] {
+                    if write.clock != 0 && !time.ordered(me, write) {
+                        found = found.or(conflict(write, true, true));
+                    }
                 }
             }
         }
@@ -126,12 +150,14 @@ impl Shadow {
             *e = now;
         } else if readers.len() < MAX_READERS {
             readers.push(now);
+            self.extra += size_of::<Epoch>() as u64;
         }
     }
 
     fn side(&mut self, cell: usize) -> &mut Side {
         if self.cells[cell].side == 0 {
             self.sides.push(Side::default());
+            self.extra += size_of::<Side>() as u64;
             self.cells[cell].side = self.sides.len() as u32;
         }
         let index = self.cells[cell].side as usize - 1;
@@ -167,14 +193,17 @@ impl Shadow {
                         found = found.or(conflict(e, false, false));
                     }
                 }
-                if unordered(side.strong_write) {
-                    found = found.or(conflict(side.strong_write, true, true));
+                for e in [side.strong_write, side.block_write] {
+                    if unordered(e) {
+                        found = found.or(conflict(e, true, true));
+                    }
                 }
-                if unordered(side.strong_read) {
-                    found = found.or(conflict(side.strong_read, false, true));
+                for e in [side.strong_read, side.block_read] {
+                    if unordered(e) {
+                        found = found.or(conflict(e, false, true));
+                    }
                 }
-                side.strong_read = Epoch::default();
-                side.strong_write = Epoch::default();
+                side.forget();
             }
         }
         found
@@ -209,18 +238,24 @@ impl Shadow {
                 }
             }
             let side = self.side(i);
+            let before = side.bytes.0 + side.bytes.1;
+            found = found.or(side.out_of_scope(me, time, mode));
             if mode.reads {
-                time.acquire(&side.release, mode.needs_fence);
+                if !mode.block {
+                    time.acquire(&side.release, mode.needs_fence);
+                }
                 if let Some((block, release)) = &side.release_block
                     && *block == me.block
                 {
                     time.acquire(release, mode.needs_fence);
                 }
-                side.strong_read = now;
+                *(if mode.block { &mut side.block_read } else { &mut side.strong_read }) = now;
             }
             if mode.writes {
-                side.strong_write = now;
-                side.publish(me, time, mode.reads);
+                *(if mode.block { &mut side.block_write } else { &mut side.strong_write }) = now;
+                side.publish(me, time, mode);
+                let after = side.bytes.0 + side.bytes.1;
+                self.extra = (self.extra + after).saturating_sub(before);
             }
         }
         found
@@ -233,16 +268,44 @@ pub(super) struct Strong {
     pub reads: bool,
     pub writes: bool,
     pub needs_fence: bool,
+    /// Whether its scope is the block alone.
+    pub block: bool,
 }
 
 impl Side {
-    fn publish(&mut self, me: &Me, time: &Time, adds: bool) {
-        let device = time.released(me, false);
+    fn forget(&mut self) {
+        self.strong_read = Epoch::default();
+        self.strong_write = Epoch::default();
+        self.block_read = Epoch::default();
+        self.block_write = Epoch::default();
+    }
+
+    /// A strong access of another block that this one races with, since the scope of one of the two
+    /// leaves the other out.
+    fn out_of_scope(&self, me: &Me, time: &Time, mode: Strong) -> Option<Conflict> {
+        let races =
+            |e: Epoch| e.clock != 0 && e.thread / me.count != me.block && !time.ordered(me, e);
+        let device = |e: Epoch| if mode.block { e } else { Epoch::default() };
+        let writes = [self.block_write, device(self.strong_write)];
+        let reads = [self.block_read, device(self.strong_read)];
+        let write = writes.into_iter().find(|&e| races(e)).and_then(|e| conflict(e, true, true));
+        let read = || reads.into_iter().find(|&e| mode.writes && races(e));
+        write.or_else(|| read().and_then(|e| conflict(e, false, true)))
+    }
+
+    fn publish(&mut self, me: &Me, time: &Time, mode: Strong) {
+        let adds = mode.reads;
+        let before = Rc::as_ptr(&self.release);
+        let block_before = self.release_block.as_ref().map(|(_, clock)| Rc::as_ptr(clock));
         let block = time.released(me, true);
-        if adds {
-            super::clock::join(&mut self.release, &device);
-        } else {
-            self.release = device;
+        if !mode.block {
+            let device =
+                if time.is_fenced_alike() { block.clone() } else { time.released(me, false) };
+            if adds {
+                super::clock::join(&mut self.release, &device);
+            } else {
+                self.release = device;
+            }
         }
         self.release_block = match self.release_block.take() {
             Some((owner, mut known)) if adds && owner == me.block => {
@@ -251,5 +314,18 @@ impl Side {
             }
             _ => Some((me.block, block)),
         };
+        // A clock that stays is known; a new one is this flag's own, unless others hold it already.
+        let block = self.release_block.as_ref().map(|(_, clock)| clock);
+        let same = block.is_some_and(|block| Rc::ptr_eq(block, &self.release));
+        let own = |clock: &Rc<Clock>| {
+            let alone = Rc::strong_count(clock) <= if same { 2 } else { 1 };
+            if alone { clock.bytes() } else { 0 }
+        };
+        if Rc::as_ptr(&self.release) != before {
+            self.bytes.0 = own(&self.release);
+        }
+        if block.map(Rc::as_ptr) != block_before {
+            self.bytes.1 = block.filter(|_| !same).map_or(0, own);
+        }
     }
 }

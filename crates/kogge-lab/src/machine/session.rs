@@ -178,7 +178,7 @@ impl<'a> Session<'a> {
     fn admit(&mut self, kernel: &Compiled, launch: &Launch) -> bool {
         let device = self.options.device;
         let pos = kernel.pos;
-        let threads: u64 = launch.block.iter().map(|&d| u64::from(d)).product();
+        let threads = launch.block.iter().fold(1u64, |n, &d| n.saturating_mul(u64::from(d)));
         let blocks = launch.grid.iter().fold(1u64, |n, &d| n.saturating_mul(u64::from(d)));
         let static_bytes = kernel.shared_bytes;
         let total = u64::from(static_bytes) + u64::from(launch.shared_bytes);
@@ -248,7 +248,8 @@ impl<'a> Session<'a> {
         let blocks: u32 = launch.grid.iter().product();
         let shared_bytes = kernel.shared_bytes.next_multiple_of(16) + launch.shared_bytes;
         let places = self.options.resident_blocks.clamp(1, blocks) as usize;
-        if !self.fits(kernel, threads, shared_bytes, places) {
+        let resident = self.resident_bytes(kernel, threads, shared_bytes, places);
+        if resident > self.room {
             let message =
                 "registers and shared memory of the resident blocks exceed the memory budget";
             self.refuse(kernel.pos, FindingKind::Budget, message.to_owned());
@@ -269,6 +270,7 @@ impl<'a> Session<'a> {
         };
         let queue = self.queue(blocks);
         let seed = self.random.next();
+        let notes = self.memory.iter().map(|region| region.shadow.extra).sum();
         let mut machine = Machine {
             kernel,
             shared: shared_objects(kernel, launch.shared_bytes),
@@ -281,6 +283,9 @@ impl<'a> Session<'a> {
             activity: Vec::new(),
             version: 0,
             fuel: self.fuel,
+            notes,
+            room: self.room - resident,
+            crowded: false,
             launch: index,
         };
         let mut grid = Grid {
@@ -298,13 +303,17 @@ impl<'a> Session<'a> {
         let end = grid.run();
         self.clock = grid.finish();
         self.fuel = machine.fuel;
-        let (counts, activity) = (machine.counts, std::mem::take(&mut machine.activity));
+        let (counts, crowded) = (machine.counts, machine.crowded);
+        let activity = std::mem::take(&mut machine.activity);
         self.account(index, counts, &activity);
         if end == End::Spent {
-            let message = format!(
-                "stopped after {} instructions; the kernel may never end",
-                self.options.budget.instructions
-            );
+            let message = if crowded {
+                let bytes = self.options.budget.memory;
+                format!("stopped: what flags release takes more than the {bytes} bytes of a run")
+            } else {
+                let instructions = self.options.budget.instructions;
+                format!("stopped after {instructions} instructions; the kernel may never end")
+            };
             self.refuse(kernel.pos, FindingKind::Budget, message);
         }
         self.stopped = end != End::Done;
@@ -324,13 +333,14 @@ impl<'a> Session<'a> {
         }));
     }
 
-    fn fits(&self, kernel: &Compiled, threads: u32, shared: u32, places: usize) -> bool {
+    /// What the blocks that are resident at once take.
+    fn resident_bytes(&self, kernel: &Compiled, threads: u32, shared: u32, places: usize) -> u64 {
         let warps = u64::from(threads.div_ceil(32));
         let trace = if self.options.trace { 2 } else { 1 };
         let warp =
             kernel.registers as u64 * 256 * trace + u64::from(kernel.local_bytes) * 64 + 8192;
         let block = warps * warp + u64::from(shared) * SHADOW;
-        block.saturating_mul(places as u64) <= self.room
+        block.saturating_mul(places as u64)
     }
 
     /// Blocks in the order in which they start, the first one last.

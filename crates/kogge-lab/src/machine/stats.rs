@@ -41,11 +41,7 @@ pub(super) fn bank_conflicts(addresses: &[(u32, u64)], size: u64) -> u64 {
 pub(super) fn sectors(addresses: &[(u32, u64)], size: u64) -> (u64, u64) {
     let mut seen = [0u64; 64];
     let mut n = 0;
-    let mut distinct = 0u64;
-    let mut last = u64::MAX;
     for &(_, address) in addresses {
-        distinct += u64::from(address != last);
-        last = address;
         for sector in [address / 32, (address + size - 1) / 32] {
             let known = n > 0 && (seen[n - 1] == sector || seen[..n].contains(&sector));
             if n < seen.len() && !known {
@@ -54,5 +50,14 @@ pub(super) fn sectors(addresses: &[(u32, u64)], size: u64) -> (u64, u64) {
             }
         }
     }
-    (n as u64, (distinct * size).div_ceil(32))
+    (n as u64, (distinct(addresses) * size).div_ceil(32))
+}
+
+/// How many different addresses there are: lanes that want the same one share it, neighbours or not.
+fn distinct(addresses: &[(u32, u64)]) -> u64 {
+    if addresses.windows(2).all(|w| w[0].1 < w[1].1) {
+        return addresses.len() as u64;
+    }
+    let first = |i: usize| addresses[..i].iter().all(|a| a.1 != addresses[i].1);
+    (0..addresses.len()).filter(|&i| first(i)).count() as u64
 }

@@ -1,8 +1,8 @@
 //! Barriers and collectives: whom they order, and threads that are missing there.
 
-use kogge_lab::FindingKind as F;
+use kogge_lab::{FindingKind as F, run};
 
-use crate::support::{Case, input, ints, kinds, line_of};
+use crate::support::{Case, input, ints, kinds, line_of, schedules};
 
 #[test]
 fn warp_barriers_order_their_lanes_only() {
@@ -74,4 +74,58 @@ fn lanes_that_take_no_part_are_told() {
     assert_eq!(kinds(&run("__shfl_sync(0xf, t, 5)")), [F::InactiveLane]);
     // Lane 3 is not in the mask that it gives.
     assert!(kinds(&run("__shfl_sync(0x7, t, 0)")).contains(&F::InactiveLane));
+}
+
+#[test]
+fn lanes_meet_from_different_places() {
+    // PTX asks for the same instruction with the same mask, not for the same place.
+    let source = "__global__ void k(int *x) { __shared__ int s[32]; int t = threadIdx.x; s[t] = t;
+        if (t < 16) { __syncwarp(); x[t] = s[31 - t]; } else { __syncwarp(); x[t] = s[31 - t]; } }";
+    let case = Case::new(source, "k", 1, 32).value("x", vec![0i32; 32]);
+    assert_eq!(ints(&case.clean("x")), (0..32).rev().collect::<Vec<_>>());
+    let source = "__device__ int last(int v) { return __shfl_sync(0xffffffffu, v, 31); }
+        __global__ void k(int *x) { int t = threadIdx.x, v; if (t % 3) v = last(t) + 1; else v = last(2 * t);
+            x[t] = v + (t & 1 ? __popc(__ballot_sync(0xffffffffu, t < 5)) : __popc(__ballot_sync(0xffffffffu, t < 8))); }";
+    let case = Case::new(source, "k", 1, 32).value("x", vec![0i32; 32]);
+    let votes = (0..32).filter(|t| if t % 2 == 1 { *t < 5 } else { *t < 8 }).count() as i32;
+    let expected: Vec<_> = (0..32).map(|t| 31 + i32::from(t % 3 != 0) + votes).collect();
+    assert_eq!(ints(&case.clean("x")), expected);
+    // Another intrinsic is no partner.
+    let source = "__global__ void k(int *x) { int t = threadIdx.x; x[t] = t < 16 ? __shfl_up_sync(0xffffffffu, t, 1) : __shfl_down_sync(0xffffffffu, t, 1); }";
+    let case = Case::new(source, "k", 1, 32).value("x", vec![0i32; 32]);
+    assert_eq!(kinds(&case.run()), [F::Deadlock]);
+}
+
+#[test]
+fn lanes_that_have_exited_may_be_named() {
+    let source = "__global__ void k(int *x) { int t = threadIdx.x; if (t >= 16) return; x[t] = t; __syncwarp();
+        int v = x[15 - t]; __syncwarp(); x[t] = v + READ; }";
+    let case = |read: &str, block| {
+        Case::new(&source.replace("READ", read), "k", 1, block).value("x", vec![0i32; 32])
+    };
+    let expected: Vec<i32> = (0..16).rev().chain([0; 16]).collect();
+    assert_eq!(ints(&case("0", 32).clean("x")), expected);
+    let up = "__shfl_up_sync(0xffffffffu, 0, 1)";
+    assert_eq!(ints(&case(up, 32).clean("x")), expected);
+    // Lane 15 reads from lane 16; and a block without such a lane names it.
+    let down = "__shfl_down_sync(0xffffffffu, 0, 1)";
+    assert_eq!(kinds(&case(down, 32).run()), [F::InactiveLane]);
+    assert_eq!(kinds(&case("0", 20).run()), [F::InactiveLane]);
+}
+
+#[test]
+fn lanes_meet_by_the_same_mask_and_once() {
+    // Lane 0 names lane 1 too, which names itself alone: whoever waits, nobody goes on twice.
+    let source = "__global__ void k(int *x) { int t = threadIdx.x, n = 0;
+        __syncwarp(t == 0 ? 3 : 1 << t); n += 1; x[t] += n; __syncthreads(); }";
+    let case = Case::new(source, "k", 1, 2).value("x", vec![0i32; 2]);
+    for schedule in schedules() {
+        let report = run(&case.program(), &case.script, &case.options.under(schedule)).unwrap();
+        assert_eq!((kinds(&report), ints(&report.arrays["x"])), (vec![F::Deadlock], vec![0, 1]));
+    }
+    // Lanes that are in no mask of their own are told, not let go twice.
+    let source = "__device__ int combine(int a, int b) { return a + b; }
+        __global__ void k(int *x) { int t = threadIdx.x; __syncwarp(t); x[t] = combine(x[t], x[t]); }";
+    let case = Case::new(source, "k", 1, 32).value("x", vec![1i32; 32]).options(|o| o.trace = true);
+    assert!(!case.run().is_clean());
 }

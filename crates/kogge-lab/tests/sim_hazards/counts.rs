@@ -39,3 +39,42 @@ fn divergence_is_counted() {
     assert_eq!(count("threadIdx.x < 32"), 0);
     assert_eq!(count("threadIdx.x % 2"), 2);
 }
+
+#[test]
+fn the_fewest_transactions_are_never_more_than_those_made() {
+    let source = |index: &str| {
+        format!("__global__ void k(int *x) {{ int v = x[{index}]; if (v > 5) x[0] = v; }}")
+    };
+    let counts =
+        |index| Case::new(&source(index), "k", 1, 32).value("x", vec![0i32; 64]).run().counts;
+    for (index, touched, ideal) in [
+        ("threadIdx.x & 1", 1, 1),
+        ("31 - threadIdx.x", 4, 4),
+        ("threadIdx.x * 5 & 15", 2, 2),
+        ("threadIdx.x + 1", 5, 4),
+        ("threadIdx.x & 1 ? 0 : 63", 2, 1),
+    ] {
+        let counts = counts(index);
+        assert_eq!(
+            (counts.global_transactions, counts.ideal_transactions),
+            (touched, ideal),
+            "{index}"
+        );
+    }
+}
+
+#[test]
+fn an_operand_that_is_not_chosen_is_no_work() {
+    for choice in ["v = lane >= d ? v + y : v;", "if (lane >= d) v += y;"] {
+        let source = format!(
+            "__global__ void k(int *x) {{ int v = x[threadIdx.x], lane = threadIdx.x;
+             for (int d = 1; d < 32; d *= 2) {{ int y = __shfl_up_sync(0xffffffffu, v, d); {choice} }}
+             x[lane] = v; }}"
+        );
+        let report = Case::new(&source, "k", 1, 32).value("x", vec![1i32; 32]).run();
+        assert_eq!((report.work(), report.steps()), (32 * 5 - 31, 5), "{choice}");
+    }
+    let source = "__global__ void k(int *x, int *y) { int a = x[0], b = x[1]; y[0] = (threadIdx.x > 3) && (a + b > 1); }";
+    let case = Case::new(source, "k", 1, 5).value("x", vec![1i32; 2]).value("y", vec![1i32]);
+    assert_eq!(case.run().work(), 1);
+}

@@ -64,3 +64,62 @@ fn a_division_by_zero_is_a_trap() {
         assert!(run(2).is_clean());
     }
 }
+
+#[test]
+fn a_vector_must_lie_at_a_multiple_of_its_size() {
+    let source = |access: &str| {
+        format!(
+            "__global__ void k(float *x, float *y) {{ __shared__ float s[8]; s[threadIdx.x] = 0; {access}; }}"
+        )
+    };
+    let run = |access| {
+        Case::new(&source(access), "k", 1, 1)
+            .value("x", vec![1f32; 8])
+            .value("y", vec![1f32; 8])
+            .run()
+    };
+    for access in [
+        "float4 v = *reinterpret_cast<float4 *>(x + 1); y[0] = v.x",
+        "*(float2 *)(y + 1) = make_float2(1, 2)",
+        "float2 v = *(float2 *)(x + 3); y[0] = v.y",
+        "*(float4 *)(s + 2) = make_float4(1, 2, 3, 4)",
+    ] {
+        assert_eq!(kinds(&run(access)), [F::Misaligned], "{access}");
+    }
+    for access in [
+        "float4 v = *(float4 *)(x + 4); y[0] = v.x",
+        "float3 v = *(float3 *)(x + 1); y[0] = v.z",
+        "*(float2 *)(s + 2) = make_float2(1, 2)",
+    ] {
+        assert!(run(access).is_clean(), "{access}");
+    }
+}
+
+#[test]
+fn a_constant_divided_by_zero_is_a_trap() {
+    for value in ["5 / 0", "7 % 0", "3 / zero", "x[1] / zero"] {
+        let source = format!("__global__ void k(int *x) {{ const int zero = 0; x[0] = {value}; }}");
+        let report = Case::new(&source, "k", 1, 1).value("x", vec![1i32; 2]).run();
+        assert_eq!(kinds(&report), [F::Trap], "{value}");
+    }
+}
+
+#[test]
+fn an_index_however_large_stays_with_its_array() {
+    let source = "__global__ void k(int *x, int *y, long long i) { x[0] = x[i]; y[0] = 1; }";
+    for i in [1i64 << 38, -(1 << 38), i64::MAX, i64::MIN, (1 << 38) + 1, 1 << 40] {
+        let case = Case::new(source, "k", 1, 1)
+            .value("x", vec![1i32; 4])
+            .value("y", vec![7i32; 4])
+            .value("i", i);
+        let report = case.run();
+        assert_eq!(kinds(&report), [F::OutOfBounds], "{i}");
+        let location = report.findings[0].location.as_ref();
+        assert_eq!(location.map(|l| l.array.as_str()), Some("x"), "{i}");
+    }
+    // A pointer may leave its array and come back.
+    let source = "__global__ void k(int *x, long long i) { int *p = x + i; p -= i; *p = 2; }";
+    assert!(
+        Case::new(source, "k", 1, 1).value("x", vec![1i32]).value("i", 1i64 << 30).run().is_clean()
+    );
+}

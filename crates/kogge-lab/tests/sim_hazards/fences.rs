@@ -89,3 +89,29 @@ fn what_a_barrier_gathered_a_fence_releases() {
         Case::new(source, "k", 2, 64).value("data", vec![0i32; 64]).value("out", vec![0i32; 64]);
     assert_eq!(ints(&case.clean("out")), expected);
 }
+
+#[test]
+fn atomics_of_one_block_do_not_reach_another() {
+    let set = |set| flag("__threadfence();", "__threadfence();", set, "atomicAdd(&flag, 0)");
+    let get = |get| flag("__threadfence();", "__threadfence();", "atomicExch(&flag, 1)", get);
+    for case in [
+        set("atomicExch_block(&flag, 1)"),
+        get("atomicAdd_block(&flag, 0)"),
+        flag("__threadfence();", "", "atomicExch_block(&flag, 1)", "atomicAdd_block(&flag, 0)"),
+    ] {
+        assert_eq!(kinds(&case.run()), [F::Race]);
+    }
+    assert_eq!(ints(&set("atomicExch_system(&flag, 1)").clean("out")), [42]);
+    // Several blocks count in one place; each in its own.
+    let count = |index: &str| {
+        let source = format!("__global__ void k(int *x) {{ atomicAdd_block(&x[{index}], 1); }}");
+        Case::new(&source, "k", 2, 32).value("x", vec![0i32; 2])
+    };
+    assert_eq!(kinds(&count("0").run()), [F::Race]);
+    assert_eq!(ints(&count("blockIdx.x").clean("x")), [32, 32]);
+    // Within a block they release as others do.
+    let source = "__global__ void k(int *out) { __shared__ int flag, data; if (threadIdx.x == 0) flag = 0; __syncthreads();
+        if (threadIdx.x == 0) { data = 7; __threadfence_block(); atomicExch_block(&flag, 1); }
+        if (threadIdx.x == 32) { while (atomicAdd_block(&flag, 0) == 0); out[0] = data; } }";
+    assert_eq!(ints(&Case::new(source, "k", 1, 64).value("out", vec![0i32]).clean("out")), [7]);
+}

@@ -1,6 +1,9 @@
 //! Data races: two accesses to one word, one of them a write, and nothing that orders them.
 
-use kogge_lab::{AccessKind, FindingKind as F, Launch, Options, Schedule, explore, run};
+use kogge_lab::{
+    AccessKind, FindingKind as F, Launch, Options, Order, Report, Schedule, explore, explore_each,
+    run,
+};
 
 use crate::support::{Case, inclusive, input, ints, kinds, line_of};
 
@@ -70,8 +73,7 @@ fn racing_results_depend_on_the_schedule() {
     assert!(report.of_kind(F::Race).next().is_some());
     // The schedule named shows it again, and always the same.
     let replay = |schedule: Schedule| {
-        let options = Options { schedule, ..case.options.clone() };
-        run(&case.program(), &case.script, &options).unwrap()
+        run(&case.program(), &case.script, &case.options.under(schedule)).unwrap()
     };
     let again = replay(finding.schedule);
     assert_ne!(again.arrays["x"], report.arrays["x"]);
@@ -214,4 +216,44 @@ fn a_race_within_the_operator_is_told_where_it_is_applied() {
         let called = format!("line {}, called from line {}", f.line, line("// calls"));
         assert!(f.message.contains(&called), "{called}: {}", f.message);
     }
+}
+
+#[test]
+fn bytes_of_a_word_that_was_a_flag_have_flags_of_their_own() {
+    let source = "__global__ void k(int *out) { __shared__ unsigned w[1]; int t = threadIdx.x;
+        if (t == 0) w[0] = 0; __syncthreads(); if (t < 2) atomicAdd(&w[0], 1u); __syncthreads();
+        unsigned char *bytes = (unsigned char *)w;
+        if (t == 32) *(volatile unsigned char *)bytes = 1; if (t == 64) bytes[BYTE] = 2; }";
+    let run = |byte: &str| {
+        Case::new(&source.replace("BYTE", byte), "k", 1, 96).value("out", vec![0i32]).run()
+    };
+    assert!(run("1").is_clean());
+    assert_eq!(kinds(&run("0")), [F::Race]);
+}
+
+#[test]
+fn blocks_run_in_the_order_of_the_schedule_however_they_started() {
+    let source =
+        "__device__ int next; __global__ void k(int *x) { x[blockIdx.x] = atomicAdd(&next, 1); }";
+    let case = Case::new(source, "k", 4, 1).value("x", vec![0i32; 4]);
+    for started in [Order::Forward, Order::Reverse, Order::Random] {
+        for (schedule, expected) in
+            [(Schedule::FORWARD, [0, 1, 2, 3]), (Schedule::REVERSE, [3, 2, 1, 0])]
+        {
+            let options = Options { schedule, block_order: started, ..case.options.clone() };
+            let report = run(&case.program(), &case.script, &options).unwrap();
+            assert_eq!(ints(&report.arrays["x"]), expected, "{schedule} {started:?}");
+        }
+    }
+}
+
+#[test]
+fn every_schedule_is_seen() {
+    let source = "__global__ void k(int *x) { x[threadIdx.x] += 1; }";
+    let case = Case::new(source, "k", 1, 32).value("x", input(32));
+    let mut seen = Vec::new();
+    let each = |report: &Report| seen.push(report.schedule);
+    explore_each(&case.program(), &case.script, &case.options, 4, 5, each).unwrap();
+    assert_eq!(seen[..2], [Schedule::FORWARD, Schedule::REVERSE]);
+    assert!(seen.len() == 4 && seen[2] != seen[3] && seen[2].order == Order::Random, "{seen:?}");
 }

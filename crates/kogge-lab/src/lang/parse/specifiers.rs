@@ -82,7 +82,7 @@ impl Words {
             "signed" => self.signed = true,
             "unsigned" => self.unsigned = true,
             "short" => self.short = true,
-            "long" => self.long += 1,
+            "long" => self.long = self.long.saturating_add(1),
             "int" => self.base = self.base.or(Some("int")),
             "char" => self.base = Some("char"),
             "float" => self.base = Some("float"),

@@ -48,7 +48,8 @@ impl Machine<'_> {
             }
             Op::WorkEnd => {
                 for lane in lanes(g.mask) {
-                    let (a, b) = c.warp.work[ins.k as usize][lane];
+                    let begun = c.warp.work.get(ins.k as usize);
+                    let (a, b) = begun.map_or((0, 0), |operands| operands[lane]);
                     let at = self.moment(c, lane, g.pc);
                     let Some(r) = &mut self.recorder else { continue };
                     let label = r.combine(at, a, b);
