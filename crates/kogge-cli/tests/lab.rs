@@ -100,6 +100,21 @@ fn a_hazard_exits_3_with_kind_line_and_message() {
 }
 
 #[test]
+fn a_result_shorter_than_its_input_is_no_scan() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let first = file(dir.path(), "__global__ void k(int *x, int *y) { y[0] = x[0]; }");
+    let run = |x: &str, y: &str| {
+        let (x, y) = (format!("x=int:iota({x})"), format!("y=int[{y}]"));
+        let expect = ["--expect", "inclusive-sum:x:y"];
+        lab(&[&["run", &first, "--block", "1", "--arg", &x, "--arg", &y], &expect[..]].concat())
+    };
+    let output = run("2", "1");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(stderr(&output).contains("`x` has 2 elements and `y` 1"), "{output:?}");
+    assert_eq!(run("1", "2").status.code(), Some(0), "what lies behind isn't looked at");
+}
+
+#[test]
 fn bad_input_exits_1_and_says_why() {
     let dir = tempfile::tempdir().expect("a folder");
     let bad = file(dir.path(), "__global__ void k(int *x) { x[0] = ; }");

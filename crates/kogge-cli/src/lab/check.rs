@@ -185,6 +185,11 @@ impl Results {
             |name: &str| Diagnostic::general(format!("--expect: there is no array `{name}`"));
         let input = subject.initial(x).ok_or_else(|| unknown(x))?;
         let result = report.arrays.get(y).ok_or_else(|| unknown(y))?;
+        if result.len() < input.len() {
+            let (least, has) = (input.len(), result.len());
+            let short = format!("--expect: `{x}` has {least} elements and `{y}` {has}");
+            return Err(Diagnostic::general(short).with_help(format!("give `{y}` as many")));
+        }
         let scan = text.split(':').next().unwrap_or_default().replace('-', " ");
         let scan = format!("{scan} of {x}");
         let outcome = expectation.compare(&input, result);
