@@ -96,7 +96,8 @@ impl Module {
         shared_bytes: u32,
     ) -> Result<Self, Error> {
         context.bind_to_thread()?;
-        // SAFETY: the image is a cubin of NVRTC's, whole by the cache's check; the driver copies it.
+        // SAFETY: the image is a cubin of NVRTC's, from the compiler itself, the archive, or the cache, which has checked that it
+        // is whole; the driver copies it.
         let module = unsafe { result::module::load_data(cubin.as_ptr().cast()) }?;
         let name = CString::new(ENTRY).expect("no NUL in the name");
         // SAFETY: the module was loaded above.
