@@ -167,7 +167,7 @@ const HELD_BYTES: usize = 16;
 ///
 /// # Errors
 ///
-/// [`Error::Unsupported`] if the accumulator is larger than kernels take.
+/// [`Error::Unsupported`] if the accumulator is larger than kernels take, or `tuning` has a number that they can't be made of.
 ///
 /// ```
 /// use kogge_core::{Direction, Kind, Problem};
@@ -189,6 +189,7 @@ const HELD_BYTES: usize = 16;
 /// # Ok::<_, kogge_cuda::Error>(())
 /// ```
 pub fn plan(problem: &Problem, device: Capability, tuning: &Tuning) -> Result<Plan, Error> {
+    tuning.check()?;
     if problem.accumulator_bytes > INIT_BYTES {
         return Err(Error::Unsupported(format!(
             "an accumulator of {} bytes; kernels take up to {INIT_BYTES}",
