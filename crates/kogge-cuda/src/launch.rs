@@ -1,5 +1,6 @@
 //! The one place that hands a kernel to the driver.
 
+use crate::memory::bind_to_give_back;
 use crate::source::ENTRY;
 use crate::{Error, Init};
 use cudarc::driver::sys::CUfunction_attribute_enum::{
@@ -149,6 +150,10 @@ impl Module {
         stream: &CudaStream,
         arguments: &mut P,
     ) -> Result<(), Error> {
+        if stream.context().cu_ctx() != self.context.cu_ctx() {
+            let what = "the workspace is in another context than the scan was prepared in";
+            return Err(Error::Unsupported(what.into()));
+        }
         self.context.bind_to_thread()?;
         let mut parameters = [(&raw mut *arguments).cast()];
         let (count, mut attributes) = grid.attributes();
@@ -167,7 +172,7 @@ impl Module {
 impl Drop for Module {
     fn drop(&mut self) {
         let unload = || -> Result<(), result::DriverError> {
-            self.context.bind_to_thread()?;
+            bind_to_give_back(&self.context)?;
             // SAFETY: loaded by us and unloaded here alone.
             unsafe { result::module::unload(self.module) }
         };
