@@ -79,8 +79,8 @@ pub enum Error {
     /// The driver reports another error.
     #[error("the CUDA driver reports: {0}")]
     Driver(DriverError),
-    /// NVRTC itself fails.
-    #[error("NVRTC reports: {0}")]
+    /// NVRTC itself fails: it is older than the GPU, or isn't whole.
+    #[error("NVRTC reports {0}; a newer or whole one may help: name it in KOGGE_NVRTC")]
     Nvrtc(String),
 }
 
