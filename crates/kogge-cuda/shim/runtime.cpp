@@ -63,6 +63,8 @@ enum : u64 { PATIENCE = 1 << 13 };
 enum : u64 { TRUST = 1 << 6 };
 // A block that stands sleeps for so many turns, until another tells something or so many nanoseconds are over.
 enum : u64 { NAP = 1 << 4, NAP_NANOSECONDS = 50'000 };
+// In one of so many launches a block begins late, after so many milliseconds at most.
+enum : u32 { LATE = 2, MOST_MILLISECONDS = 50 };
 
 // A CUDA thread.
 struct Fiber {
@@ -542,6 +544,15 @@ void run_block(Launch* launch, u32 index) {
     block = nullptr;
 }
 
+// Waits till the other blocks have ended or stand still, or for a while.
+void begin_late(const Launch& launch, u32 index) {
+    auto goes_on = [&](u32 i) { return i != index && launch.stands[i] == Launch::GOES_ON; };
+    for (u32 waited = 0, i = 0; i < launch.blocks && waited < MOST_MILLISECONDS;) {
+        if (!goes_on(i)) i++;
+        else waited++, usleep(1000);
+    }
+}
+
 // Runs blocks one after another, as long as there are some. That one has ended is told when the next goes on: else all that are left
 // might seem to stand still.
 void run_blocks(Launch* launch) {
@@ -550,6 +561,7 @@ void run_blocks(Launch* launch) {
         if (index < launch->blocks) launch->stands[index] = Launch::GOES_ON;
         if (ended != ~0u) launch->stands[ended] = Launch::ENDED;
         if (index >= launch->blocks) return;
+        if (launch->seed % LATE == 0 && index == launch->seed / LATE % launch->blocks) begin_late(*launch, index);
         run_block(launch, index);
         ended = index;
     }
