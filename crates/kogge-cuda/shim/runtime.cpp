@@ -63,8 +63,8 @@ enum : u64 { PATIENCE = 1 << 13 };
 enum : u64 { TRUST = 1 << 6 };
 // A block that stands sleeps for so many turns, until another tells something or so many nanoseconds are over.
 enum : u64 { NAP = 1 << 4, NAP_NANOSECONDS = 50'000 };
-// In one of so many launches a block begins late, after so many milliseconds at most.
-enum : u32 { LATE = 2, MOST_MILLISECONDS = 50 };
+// In one of so many launches whose blocks must all be resident, one begins late, after so many milliseconds at most.
+enum : u32 { LATE = 2, MOST_MILLISECONDS = 30 };
 
 // A CUDA thread.
 struct Fiber {
@@ -223,6 +223,7 @@ struct Launch {
     std::atomic<u32> asleep{0};    // blocks that wait for that
     std::vector<Cluster> clusters = std::vector<Cluster>(blocks / cluster);
     std::atomic<u32> begun{0};     // blocks
+    bool may_be_late = false;
     // Of each block the progress at which it stands still, if it does.
     enum : u64 { GOES_ON = ~0ull, ENDED = GOES_ON - 1 };
     std::vector<std::atomic<u64>> stands = std::vector<std::atomic<u64>>(blocks);
@@ -561,7 +562,7 @@ void run_blocks(Launch* launch) {
         if (index < launch->blocks) launch->stands[index] = Launch::GOES_ON;
         if (ended != ~0u) launch->stands[ended] = Launch::ENDED;
         if (index >= launch->blocks) return;
-        if (launch->seed % LATE == 0 && index == launch->seed / LATE % launch->blocks) begin_late(*launch, index);
+        if (launch->may_be_late && launch->seed % LATE == 0 && index == launch->seed / LATE % launch->blocks) begin_late(*launch, index);
         run_block(launch, index);
         ended = index;
     }
@@ -582,6 +583,7 @@ void launch(u32 blocks, u32 threads, u32 shared_bytes, u32 seed, void (*kernel)(
     cluster = std::min(cluster, blocks);
     if (blocks % cluster) fail("blocks that aren't in whole clusters");
     Launch launch = {blocks, threads, shared_bytes, seed, kernel, arguments, rooms.data(), cluster};
+    launch.may_be_late = residents == ~0u;
     // Those that others have to end before don't go on.
     for (u32 i = 0; i < blocks; i++) launch.stands[i] = i < residents ? Launch::GOES_ON : Launch::ENDED;
     for (u32 i = 0; i < blocks; i++) rooms[i]->fit(threads, shared_bytes), rooms[i]->mail.open = true;
