@@ -78,6 +78,29 @@ struct OffsetMarks {
         }
         sync_block();
     }
+    // Windows wait for each other by their heads and by the mask, for ever if the two said different things, or if no run
+    // started with the first element. So where offsets aren't in order, one does, and a window's heads are what is the first and
+    // the last in the mask.
+    __device__ __forceinline__ void agree(const OffsetWindows<WINDOW>& own) {
+        bool wrong = thread_index() < own.windows && !(is_marked(first[thread_index()]) && is_marked(last[thread_index()]));
+        wrong |= own.windows > 0 && own.from == 0 && (word[0] & 1) == 0;
+        for (u32 i = thread_index(); i < own.windows * WINDOW_QUADS; i += OFFSET_THREADS) {
+            u32 window = i / WINDOW_QUADS, place = i % WINDOW_QUADS * 128;
+#pragma unroll
+            for (u32 k = 0; k < 4; k++) {
+                u32 bits = word[i * 4 + k], before = place + k * 32 + 1;
+                if (bits == 0) continue;
+                wrong |= first[window] == 0 || before + lowest_bit(bits) < first[window] || before + highest_bit(bits) > last[window];
+            }
+        }
+        u32 warp = thread_index() / LANES, lane = thread_index() % LANES, wrongs = lanes_where(wrong);
+        if (lane == 0) counted[0][warp] = wrongs;
+        sync_block();
+        if (all_lanes(counted[0][lane] == 0)) return;
+        if (own.from == 0 && thread_index() == 0) word[0] |= 1;
+        if (thread_index() < own.windows) find_heads(thread_index());
+        sync_block();
+    }
     // Writes the mask, as far as it is read.
     __device__ __forceinline__ void write(const MarkArguments& arguments, const OffsetWindows<WINDOW>& own) {
         u32 reads = lanes_where(is_read(thread_index(), own, arguments.unread));
@@ -91,6 +114,22 @@ struct OffsetMarks {
     }
 
   private:
+    // Whether the mask has a head of this thread's window, if there is one: 1 + its place, or 0.
+    __device__ __forceinline__ bool is_marked(u32 head) const {
+        u32 place = thread_index() * WINDOW + head - 1;
+        return head == 0 || (word[place / 32] >> place % 32 & 1);
+    }
+    // A window's first and last head, from the mask.
+    __device__ __forceinline__ void find_heads(u32 window) {
+        first[window] = last[window] = 0;
+#pragma unroll 1
+        for (u32 i = 0; i < WINDOW / 32; i++) {
+            u32 bits = word[window * (WINDOW / 32) + i];
+            if (bits == 0) continue;
+            if (first[window] == 0) first[window] = i * 32 + lowest_bit(bits) + 1;
+            last[window] = i * 32 + highest_bit(bits) + 1;
+        }
+    }
     // The last window may be cut short: a run that ends there may be short enough for a stretch, however many have no head.
     __device__ __forceinline__ bool is_read(u32 window, const OffsetWindows<WINDOW>& own, u32 unread) const {
         if (window >= own.windows) return false;
@@ -146,6 +185,7 @@ KOGGE_DEVICE void mark_offsets(const MarkArguments& arguments) {
     Marks& marks = *(Marks*)shared_memory();
     OffsetWindows<WINDOW> own(arguments);
     marks.find(OffsetRuns<Offset, REVERSE>(arguments), own);
+    marks.agree(own);
     marks.write(arguments, own);
     u32 window = thread_index();
     if (window >= own.windows) return;

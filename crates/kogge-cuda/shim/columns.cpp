@@ -116,7 +116,7 @@ template <class S>
 void run_vectors(const Request& q, const Common& common, u64 init_kind, u8* totals) {
     auto a = arguments_of<S>(common, q.inits, init_kind, totals);
     u64 groups = a.lines / ShortColumns<S>::LINES;
-    shim::launch((u32)((groups + S::THREADS - 1) / S::THREADS), S::THREADS, 0, q.seed,
+    shim::launch_many((u32)((groups + S::THREADS - 1) / S::THREADS), S::THREADS, 0, q.seed,
                  [](const void* a) { short_columns<S>(*(const ColumnArguments<S>*)a); }, &a);
 }
 

@@ -63,7 +63,7 @@ void run_short(const LineRequest& q, LineArguments<S>& a) {
     u32 rows = (chunks + LANES - 1) / LANES, beside = rows == 1 ? LANES / chunks : 1, most = ROWS_PER_SEGMENT / rows;
     a.bunch = q.grid < most ? q.grid : most;
     u64 teams = (q.lines + beside - 1) / beside;
-    shim::launch((u32)((teams + a.bunch - 1) / a.bunch), LANES * rows * (u32)a.bunch, sizeof(ShortLines<S>), q.seed,
+    shim::launch_many((u32)((teams + a.bunch - 1) / a.bunch), LANES * rows * (u32)a.bunch, sizeof(ShortLines<S>), q.seed,
                  [](const void* a) { short_line_scan<S>(*(const LineArguments<S>*)a); }, &a);
 }
 

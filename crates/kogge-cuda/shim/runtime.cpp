@@ -1,4 +1,4 @@
-// The shim's runtime: a resident thread block is one OS thread; a CUDA thread is a fiber of it, switched
+// The shim's runtime: a resident thread block has an OS thread; a CUDA thread is a fiber of it, switched
 // at every warp collective and every wait, in an order drawn from a seed. So blocks race for real and
 // warps interleave at random; a copy is made by an agent of its own, at a time of its own.
 //
@@ -63,6 +63,8 @@ enum : u64 { PATIENCE = 1 << 13 };
 enum : u64 { TRUST = 1 << 6 };
 // A block that stands sleeps for so many turns, until another tells something or so many nanoseconds are over.
 enum : u64 { NAP = 1 << 4, NAP_NANOSECONDS = 50'000 };
+// In one of so many launches whose blocks must all be resident, one begins late, after so many milliseconds at most.
+enum : u32 { LATE = 2, MOST_MILLISECONDS = 30 };
 
 // A CUDA thread.
 struct Fiber {
@@ -220,6 +222,8 @@ struct Launch {
     std::atomic<u32> news{0};      // how often a block told others something
     std::atomic<u32> asleep{0};    // blocks that wait for that
     std::vector<Cluster> clusters = std::vector<Cluster>(blocks / cluster);
+    std::atomic<u32> begun{0};     // blocks
+    bool may_be_late = false;
     // Of each block the progress at which it stands still, if it does.
     enum : u64 { GOES_ON = ~0ull, ENDED = GOES_ON - 1 };
     std::vector<std::atomic<u64>> stands = std::vector<std::atomic<u64>>(blocks);
@@ -502,7 +506,6 @@ void schedule(Block& b) {
         b.distrusts = false;
         if (b.steps == before) let_others(b, watch, !resumed && skip == 0 && b.copies.empty(), news);
     }
-    b.launch->stands[b.index] = Launch::ENDED;
     if (!b.copies.empty()) fail("a block ended before its copies were made");
     Mail& mail = b.room.mail;
     bool all = mail.locked([&] {
@@ -532,14 +535,37 @@ void prepare(Block& b) {
     }
 }
 
-void run_block(Launch* launch, u32 index, Room* room) {
-    Block b(launch, index, *room);
+void run_block(Launch* launch, u32 index) {
+    Block b(launch, index, *launch->rooms[index]);
     prepare(b);
     block = &b;
     order::release(&b.started);
     schedule(b);
     order::acquire(&b.ended);
     block = nullptr;
+}
+
+// Waits till the other blocks have ended or stand still, or for a while.
+void begin_late(const Launch& launch, u32 index) {
+    auto goes_on = [&](u32 i) { return i != index && launch.stands[i] == Launch::GOES_ON; };
+    for (u32 waited = 0, i = 0; i < launch.blocks && waited < MOST_MILLISECONDS;) {
+        if (!goes_on(i)) i++;
+        else waited++, usleep(1000);
+    }
+}
+
+// Runs blocks one after another, as long as there are some. That one has ended is told when the next goes on: else all that are left
+// might seem to stand still.
+void run_blocks(Launch* launch) {
+    for (u32 ended = ~0u;;) {
+        u32 index = launch->begun++;
+        if (index < launch->blocks) launch->stands[index] = Launch::GOES_ON;
+        if (ended != ~0u) launch->stands[ended] = Launch::ENDED;
+        if (index >= launch->blocks) return;
+        if (launch->may_be_late && launch->seed % LATE == 0 && index == launch->seed / LATE % launch->blocks) begin_late(*launch, index);
+        run_block(launch, index);
+        ended = index;
+    }
 }
 
 }  // namespace
@@ -551,17 +577,19 @@ void fail(const char* what) {
 }
 
 void launch(u32 blocks, u32 threads, u32 shared_bytes, u32 seed, void (*kernel)(const void*), const void* arguments,
-            u32 cluster) {
+            u32 cluster, u32 residents) {
     static std::vector<std::unique_ptr<Room>> rooms;
     while (rooms.size() < blocks) rooms.emplace_back(new Room);
     cluster = std::min(cluster, blocks);
     if (blocks % cluster) fail("blocks that aren't in whole clusters");
     Launch launch = {blocks, threads, shared_bytes, seed, kernel, arguments, rooms.data(), cluster};
-    for (std::atomic<u64>& at : launch.stands) at = Launch::GOES_ON;
+    launch.may_be_late = residents == ~0u;
+    // Those that others have to end before don't go on.
+    for (u32 i = 0; i < blocks; i++) launch.stands[i] = i < residents ? Launch::GOES_ON : Launch::ENDED;
     for (u32 i = 0; i < blocks; i++) rooms[i]->fit(threads, shared_bytes), rooms[i]->mail.open = true;
-    std::vector<std::thread> residents;
-    for (u32 i = 0; i < blocks; i++) residents.emplace_back(run_block, &launch, i, rooms[i].get());
-    for (auto& resident : residents) resident.join();
+    std::vector<std::thread> workers;
+    for (u32 i = 0; i < std::min(blocks, residents); i++) workers.emplace_back(run_blocks, &launch);
+    for (auto& worker : workers) worker.join();
 }
 
 u32 thread_index() { return current().running->thread; }

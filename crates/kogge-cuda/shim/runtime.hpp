@@ -14,10 +14,15 @@ typedef u64 Barrier;
 
 namespace shim {
 
-// Runs `kernel(arguments)` in every thread of `blocks` blocks, all resident, in an order drawn from `seed`. So many blocks
-// are a cluster, or all of them.
+// Runs `kernel(arguments)` in every thread of `blocks` blocks, in an order drawn from `seed`. So many blocks
+// are a cluster, or all of them; and so many are resident at once, or all: then a block begins when another has ended, and
+// those of lower index have begun.
 void launch(u32 blocks, u32 threads, u32 shared_bytes, u32 seed, void (*kernel)(const void*), const void* arguments,
-            u32 cluster = ~0u);
+            u32 cluster = ~0u, u32 residents = ~0u);
+// The same of blocks that need not all be resident: now and then one is at a time, and waits for ever if it waits for a later one.
+inline void launch_many(u32 blocks, u32 threads, u32 shared_bytes, u32 seed, void (*kernel)(const void*), const void* arguments) {
+    launch(blocks, threads, shared_bytes, seed, kernel, arguments, ~0u, seed % 3 ? blocks : 1);
+}
 // Ends the program: the kernel did what a GPU would punish.
 [[noreturn]] void fail(const char* what);
 

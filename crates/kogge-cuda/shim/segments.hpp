@@ -60,7 +60,7 @@ void launch_offsets(const MarkArguments& a, bool wide, u32 seed) {
     u32 blocks = (u32)(a.window_count ? (a.window_count + a.block_windows - 1) / a.block_windows : 1);
     u32 beside = FIND == LISTS ? (u32)sizeof(Marks::run) : a.block_windows * WINDOW / 8;
     u32 bytes = (FIND == HEADS ? 0 : sizeof(ListingShared)) + sizeof(Marks) - sizeof(Marks::quad) + beside;
-    shim::launch(blocks, OFFSET_THREADS, bytes, seed, kernels[wide], &a);
+    shim::launch_many(blocks, OFFSET_THREADS, bytes, seed, kernels[wide], &a);
 }
 
 template <u32 WINDOW>
@@ -87,7 +87,7 @@ MarkArguments run_marks(const Request& q, const LongRuns& long_runs) {
     MarkArguments a = mark_arguments<WINDOW>(q, long_runs, 0);
     constexpr u64 WINDOWS = MARK_THREADS / LANES / mark_warps(WINDOW);
     u64 blocks = (a.window_count + WINDOWS - 1) / WINDOWS;
-    if (blocks > 0) shim::launch((u32)blocks, MARK_THREADS, sizeof(MarkShared), q.seed, sources<REVERSE, WINDOW>[q.source], &a);
+    if (blocks > 0) shim::launch_many((u32)blocks, MARK_THREADS, sizeof(MarkShared), q.seed, sources<REVERSE, WINDOW>[q.source], &a);
     return a;
 }
 // And what precedes each window, and what is told of long runs.
@@ -95,7 +95,7 @@ template <bool REVERSE, u32 WINDOW>
 void run_heads(const Request& q, const LongRuns& long_runs) {
     MarkArguments a = run_marks<REVERSE, WINDOW>(q, long_runs);
     u32 sums = (u32)((a.window_count + SUM_THREADS) / SUM_THREADS);
-    shim::launch(sums, SUM_THREADS, sizeof(SumShared), q.seed + 1, [](const void* a) { sum_windows(*(const MarkArguments*)a); }, &a);
+    shim::launch_many(sums, SUM_THREADS, sizeof(SumShared), q.seed + 1, [](const void* a) { sum_windows(*(const MarkArguments*)a); }, &a);
 }
 
 struct Specimens {

@@ -126,10 +126,10 @@ void run(const Request& q) {
         shim::launch(q.grid, Ring<S>::THREADS, sizeof(Ring<S>), q.seed,
                      [](const void* a) { sequence_scan<S>(*(const Arguments<S>*)a); }, &a);
     else if (q.kernel == BY_SEGMENTS)
-        shim::launch(q.grid, SEGMENT_THREADS, sizeof(SegmentShared<S>), q.seed,
+        shim::launch_many(q.grid, SEGMENT_THREADS, sizeof(SegmentShared<S>), q.seed,
                      [](const void* a) { segment_scan<S>(*(const Arguments<S>*)a); }, &a);
     else if constexpr (sizeof(typename S::Input) <= 16 && sizeof(typename S::Accumulator) <= 16)
-        shim::launch(q.grid, TILE_THREADS, sizeof(TileShared<S>), q.seed,
+        shim::launch_many(q.grid, TILE_THREADS, sizeof(TileShared<S>), q.seed,
                      [](const void* a) { tile_scan<S>(*(const Arguments<S>*)a); }, &a);
     else
         shim::fail("elements that no warp can hold a segment of");

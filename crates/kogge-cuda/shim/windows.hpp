@@ -31,6 +31,6 @@ void launch_windows(const Request& q, SegmentedArguments<S>& a, u32 seed) {
         std::memcpy(leads.at + i * LEAD, q.input + place * sizeof(typename S::Input), LEAD);
     }
     a.leads = leads.size ? leads.at : nullptr, a.lead_count = more;
-    shim::launch((u32)more + 1, SEGMENTED_THREADS, sizeof(SegmentedShared<S>), seed,
+    shim::launch_many((u32)more + 1, SEGMENTED_THREADS, sizeof(SegmentedShared<S>), seed,
                  [](const void* a) { segmented_scan<S>(*(const SegmentedArguments<S>*)a); }, &a);
 }

@@ -121,8 +121,8 @@ where
     ///
     /// # Errors
     ///
-    /// [`Error::Length`] unless both have [`len`](Self::len) elements and the third one at least;
-    /// [`Error::Unsupported`] if they are another context's; else as [`run`](Self::run).
+    /// [`Error::Length`] unless both have [`len`](Self::len) elements; [`Error::Unsupported`] if the third
+    /// has none, or they are another context's; else as [`run`](Self::run).
     pub fn run_buffers(
         &self,
         workspace: &mut Workspace,
@@ -135,7 +135,7 @@ where
         if let Some(total) = &total
             && total.is_empty()
         {
-            return Err(Error::Length { prepared: 1, input: 0, output: 0 });
+            return Err(Error::Unsupported("the total has no place in an empty buffer".into()));
         }
         let mut streams = vec![input.stream(), output.stream()];
         streams.extend(total.as_ref().map(|total| total.stream()));

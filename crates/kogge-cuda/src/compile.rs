@@ -34,7 +34,8 @@ pub(crate) const OPTIONS: [&str; 4] =
 ///
 /// # Errors
 ///
-/// [`Error::NoCompiler`] without NVRTC, [`Error::Compile`] with its messages.
+/// [`Error::NoCompiler`] without NVRTC, [`Error::Compile`] with its messages, [`Error::Nvrtc`] if it doesn't know the target or
+/// isn't whole.
 pub fn compile(source: &str, arch: Arch) -> Result<Compiled, Error> {
     let nvrtc = Nvrtc::get()?;
     let string = |text: &str| {

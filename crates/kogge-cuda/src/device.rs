@@ -4,11 +4,12 @@ use crate::archive::Archive;
 use crate::launch::{Module, PORTABLE_CLUSTER};
 use crate::{Arch, Capability, Error, LineScan, LineShape, Scan, Specification, Tuning, Workspace};
 use crate::{archive, cache, compile, plan, source};
-use cudarc::driver::sys::{self, CUdevice_attribute_enum as Attribute};
+use cudarc::driver::sys::{self, CUdevice_attribute_enum as Attribute, CUresult};
 use cudarc::driver::{CudaContext, CudaStream};
 use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};
 use kogge_core::{Accumulate, Direction, Element, Kind, Problem};
 use std::collections::HashMap;
+use std::iter;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -206,11 +207,9 @@ impl Device {
         if let Some(module) = modules().get(&text) {
             return Ok(module.clone());
         }
-        // A driver older than the archive's compiler may refuse its cubins.
-        let embedded = self.archive.get(&text, archive::generation(self.compute()?));
         let load = |cubin: &[u8]| Module::load(&self.context, cubin, shared_bytes);
-        let module = match embedded.and_then(|cubin| load(&cubin).ok()) {
-            Some(module) => module,
+        let module = match self.kept(&text)?.find_map(|cubin| unless_refused(load(&cubin))) {
+            Some(module) => module?,
             None => load(&self.compiled(&text)?)?,
         };
         let module = Arc::new(module);
@@ -218,24 +217,66 @@ impl Device {
         Ok(module)
     }
 
-    /// The kernel from disk, else compiled.
+    /// The kernel from the library and from disk, as far as it is there.
+    fn kept(&self, text: &str) -> Result<impl Iterator<Item = Vec<u8>>, Error> {
+        let (compute, arch) = (self.compute()?, self.arch()?);
+        let embedded =
+            iter::once_with(move || self.archive.get(text, archive::generation(compute)));
+        let cached = iter::once_with(move || cache::get(self.cache.as_deref()?, text, arch));
+        Ok(embedded.chain(cached).flatten())
+    }
+
+    /// The kernel compiled, and kept on disk.
     fn compiled(&self, text: &str) -> Result<Vec<u8>, Error> {
-        let (major, minor) = self.compute()?;
-        let arch = Arch(major * 10 + minor);
-        let folder = self.cache.as_deref();
-        if let Some(cubin) = folder.and_then(|folder| cache::get(folder, text, arch)) {
-            return Ok(cubin);
-        }
+        let arch = self.arch()?;
         let cubin = compile(text, arch)?.cubin;
-        if let Some(folder) = folder {
+        if let Some(folder) = &self.cache {
             cache::put(folder, text, arch, &cubin);
         }
         Ok(cubin)
+    }
+
+    /// The target for which kernels are compiled.
+    fn arch(&self) -> Result<Arch, Error> {
+        let (major, minor) = self.compute()?;
+        Ok(Arch(major * 10 + minor))
     }
 
     /// The compute capability that the GPU has, whatever it is to be used as.
     fn compute(&self) -> Result<(u32, u32), Error> {
         let (major, minor) = self.context.compute_capability()?;
         Ok((major as u32, minor as u32))
+    }
+}
+
+/// What came of loading a cubin that was kept, but for one that the driver refuses: it may be older than the compiler
+/// that made it. Then there is another one, or it is compiled anew.
+fn unless_refused<T>(loaded: Result<T, Error>) -> Option<Result<T, Error>> {
+    match &loaded {
+        Err(Error::Driver(error)) if error.0 != CUresult::CUDA_ERROR_OUT_OF_MEMORY => None,
+        _ => Some(loaded),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cudarc::driver::DriverError;
+
+    #[test]
+    fn what_a_driver_refuses_is_compiled_anew_and_what_else_fails_is_said() {
+        let of = |code| unless_refused::<()>(Err(DriverError(code).into()));
+        for code in [
+            CUresult::CUDA_ERROR_INVALID_IMAGE,
+            CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU,
+            CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
+            CUresult::CUDA_ERROR_NOT_FOUND,
+        ] {
+            assert!(of(code).is_none(), "{code:?}");
+        }
+        for code in [CUresult::CUDA_ERROR_OUT_OF_MEMORY, CUresult::CUDA_ERROR_ILLEGAL_ADDRESS] {
+            assert!(matches!(of(code), Some(Err(_))), "{code:?}");
+        }
+        assert!(matches!(unless_refused(Ok(())), Some(Ok(()))));
     }
 }

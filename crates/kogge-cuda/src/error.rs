@@ -26,7 +26,7 @@ pub enum Error {
     DeviceTooOld(u32, u32),
     /// No compiler for a kernel that isn't in the cache.
     #[error(
-        "the kernel isn't in the cache and NVRTC (libnvrtc) was not found; install it from the CUDA toolkit or the Python package nvidia-cuda-nvrtc, and put it on the library path or name it in KOGGE_NVRTC"
+        "the kernel isn't in the cache and NVRTC (libnvrtc) was not found; install it from the CUDA toolkit or the Python package nvidia-cuda-nvrtc, and put it on the library path or name it in KOGGE_NVRTC, beside which nothing else is looked at"
     )]
     NoCompiler,
     /// The operator's text doesn't compile.
@@ -67,6 +67,9 @@ pub enum Error {
     /// The device's memory is used up.
     #[error("the device has no {0} bytes of memory left")]
     OutOfMemory(u64),
+    /// The host has no more memory that stays where it is, through which host slices travel.
+    #[error("the host has no {0} bytes of memory left that the device can reach")]
+    OutOfHostMemory(u64),
     /// A kernel has failed, of this library or of another, or the device has: nothing can be done with
     /// it any more in this process.
     #[error(
@@ -76,8 +79,8 @@ pub enum Error {
     /// The driver reports another error.
     #[error("the CUDA driver reports: {0}")]
     Driver(DriverError),
-    /// NVRTC itself fails.
-    #[error("NVRTC reports: {0}")]
+    /// NVRTC itself fails: it is older than the GPU, or isn't whole.
+    #[error("NVRTC reports {0}; a newer or whole one may help: name it in KOGGE_NVRTC")]
     Nvrtc(String),
 }
 

@@ -41,7 +41,7 @@ where
     /// # Errors
     ///
     /// [`Error::Length`] unless both slices have [`len`](Self::len) elements, [`Error::OutOfMemory`],
-    /// or what the driver says; the output is in part written then.
+    /// [`Error::OutOfHostMemory`], or what the driver says; the output is in part written then.
     pub fn run_host(
         &self,
         workspace: &mut Workspace,

@@ -1,5 +1,6 @@
 //! The one place that hands a kernel to the driver.
 
+use crate::memory::bind_to_give_back;
 use crate::source::ENTRY;
 use crate::{Error, Init};
 use cudarc::driver::sys::CUfunction_attribute_enum::{
@@ -96,7 +97,8 @@ impl Module {
         shared_bytes: u32,
     ) -> Result<Self, Error> {
         context.bind_to_thread()?;
-        // SAFETY: the image is a cubin of NVRTC's, whole by the cache's check; the driver copies it.
+        // SAFETY: the image is a cubin of NVRTC's, from the compiler itself, the archive, or the cache, which has checked that it
+        // is whole; the driver copies it.
         let module = unsafe { result::module::load_data(cubin.as_ptr().cast()) }?;
         let name = CString::new(ENTRY).expect("no NUL in the name");
         // SAFETY: the module was loaded above.
@@ -148,6 +150,10 @@ impl Module {
         stream: &CudaStream,
         arguments: &mut P,
     ) -> Result<(), Error> {
+        if stream.context().cu_ctx() != self.context.cu_ctx() {
+            let what = "the workspace is in another context than the scan was prepared in";
+            return Err(Error::Unsupported(what.into()));
+        }
         self.context.bind_to_thread()?;
         let mut parameters = [(&raw mut *arguments).cast()];
         let (count, mut attributes) = grid.attributes();
@@ -166,7 +172,7 @@ impl Module {
 impl Drop for Module {
     fn drop(&mut self) {
         let unload = || -> Result<(), result::DriverError> {
-            self.context.bind_to_thread()?;
+            bind_to_give_back(&self.context)?;
             // SAFETY: loaded by us and unloaded here alone.
             unsafe { result::module::unload(self.module) }
         };

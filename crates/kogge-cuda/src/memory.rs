@@ -21,7 +21,7 @@ impl DeviceMemory {
         let size = usize::try_from(bytes).map_err(|_| Error::OutOfMemory(bytes))?;
         // SAFETY: the context is bound; the address is freed by `drop` alone.
         let address = unsafe { result::malloc_sync(size.max(1)) };
-        let address = address.map_err(|error| out_of_memory(error, bytes))?;
+        let address = address.map_err(|error| full(error, Error::OutOfMemory(bytes)))?;
         Ok(Self { context: context.clone(), address, bytes })
     }
 
@@ -37,7 +37,7 @@ impl DeviceMemory {
 impl Drop for DeviceMemory {
     fn drop(&mut self) {
         let free = || -> Result<(), result::DriverError> {
-            self.context.bind_to_thread()?;
+            bind_to_give_back(&self.context)?;
             // SAFETY: allocated by `new` and freed once; freeing waits for the device's work.
             unsafe { result::free_sync(self.address) }
         };
@@ -60,12 +60,13 @@ unsafe impl Send for PinnedMemory {}
 impl PinnedMemory {
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`], or what the driver says.
+    /// [`Error::OutOfHostMemory`], or what the driver says.
     pub(crate) fn new(context: &Arc<CudaContext>, bytes: usize) -> Result<Self, Error> {
         context.bind_to_thread()?;
         // SAFETY: the context is bound; the pointer is freed by `drop` alone.
         let pointer = unsafe { result::malloc_host(bytes.max(1), 0) };
-        let pointer = pointer.map_err(|error| out_of_memory(error, bytes as u64))?.cast::<u8>();
+        let full_host = |error| full(error, Error::OutOfHostMemory(bytes as u64));
+        let pointer = pointer.map_err(full_host)?.cast::<u8>();
         // SAFETY: so many bytes were allocated. Zeroed, so that a slice of them is of known values.
         unsafe { pointer.write_bytes(0, bytes) };
         Ok(Self { context: context.clone(), pointer, bytes })
@@ -90,7 +91,7 @@ impl PinnedMemory {
 impl Drop for PinnedMemory {
     fn drop(&mut self) {
         let free = || -> Result<(), result::DriverError> {
-            self.context.bind_to_thread()?;
+            bind_to_give_back(&self.context)?;
             // SAFETY: allocated by `new` and freed once.
             unsafe { result::free_host(self.pointer.cast()) }
         };
@@ -99,9 +100,19 @@ impl Drop for PinnedMemory {
     }
 }
 
-fn out_of_memory(error: result::DriverError, bytes: u64) -> Error {
+/// What a driver without room says, or else what it does say.
+fn full(error: result::DriverError, full: Error) -> Error {
     match error.0 {
-        sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => Error::OutOfMemory(bytes),
+        sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => full,
         _ => error.into(),
     }
+}
+
+/// Binds a context in which something is given back. What an earlier call has left to be said of it, which would be in the way,
+/// is left for the next one.
+pub(crate) fn bind_to_give_back(context: &CudaContext) -> Result<(), result::DriverError> {
+    let earlier = context.check_err();
+    let bound = context.bind_to_thread();
+    context.record_err(earlier);
+    bound
 }

@@ -13,6 +13,8 @@ use std::sync::OnceLock;
 
 type Handle = *mut c_void;
 type Status = c_int;
+/// That it is the text's fault: `NVRTC_ERROR_COMPILATION`.
+const NOT_COMPILED: Status = 6;
 
 type Version = unsafe extern "C" fn(*mut c_int, *mut c_int) -> Status;
 type Create = unsafe extern "C" fn(
@@ -98,17 +100,23 @@ impl Nvrtc {
         let status = unsafe { (self.compile)(handle, options.len() as c_int, options.as_ptr()) };
         let mut log = program.output(self.log)?;
         log.truncate(log.iter().position(|&byte| byte == 0).unwrap_or(log.len()));
-        let cubin = if status == 0 { Some(program.output(self.cubin)?) } else { None };
-        Ok((cubin, String::from_utf8_lossy(&log).into_owned()))
+        let log = String::from_utf8_lossy(&log).into_owned();
+        match status {
+            0 => Ok((Some(program.output(self.cubin)?), log)),
+            NOT_COMPILED => Ok((None, log)),
+            _ => Err(Error::Nvrtc(format!("{}: {}", self.explained(status), log.trim_end()))),
+        }
     }
 
     fn check(&self, status: Status) -> Result<(), Error> {
-        if status == 0 {
-            return Ok(());
-        }
+        if status == 0 { Ok(()) } else { Err(Error::Nvrtc(self.explained(status))) }
+    }
+
+    fn explained(&self, status: Status) -> String {
         // SAFETY: gives a string that lives as long as the library.
         let what = unsafe { CStr::from_ptr((self.explain)(status)) };
-        Err(Error::Nvrtc(what.to_string_lossy().into_owned()))
+        let (major, minor) = self.version;
+        format!("{} (version {major}.{minor})", what.to_string_lossy())
     }
 }
 

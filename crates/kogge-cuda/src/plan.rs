@@ -134,11 +134,6 @@ impl Plan {
     pub(crate) fn in_cluster(&self) -> bool {
         matches!(self.kernel, Kernel::Cluster(_))
     }
-
-    /// Where in the workspace the carry before launch `index` lies: two places, in turn.
-    pub(crate) fn carry_offset(&self, index: usize) -> u64 {
-        self.workspace_bytes - (1 + index as u64 % 2) * CARRY_BYTES
-    }
 }
 
 /// Parts of a sequence in the order of the scan, as ranges of elements; one at least.
@@ -172,7 +167,7 @@ const HELD_BYTES: usize = 16;
 ///
 /// # Errors
 ///
-/// [`Error::Unsupported`] if the accumulator is larger than kernels take.
+/// [`Error::Unsupported`] if the accumulator is larger than kernels take, or `tuning` has a number that they can't be made of.
 ///
 /// ```
 /// use kogge_core::{Direction, Kind, Problem};
@@ -194,6 +189,7 @@ const HELD_BYTES: usize = 16;
 /// # Ok::<_, kogge_cuda::Error>(())
 /// ```
 pub fn plan(problem: &Problem, device: Capability, tuning: &Tuning) -> Result<Plan, Error> {
+    tuning.check()?;
     if problem.accumulator_bytes > INIT_BYTES {
         return Err(Error::Unsupported(format!(
             "an accumulator of {} bytes; kernels take up to {INIT_BYTES}",
@@ -251,9 +247,7 @@ pub fn plan(problem: &Problem, device: Capability, tuning: &Tuning) -> Result<Pl
             })
         }
         _ => {
-            let (launches, grid) =
-                (segments.div_ceil(MOST_SEGMENTS), segments.clamp(1, MOST_SEGMENTS));
-            let carries = if launches > 1 { 2 * CARRY_BYTES } else { 0 };
+            let grid = segments.clamp(1, MOST_SEGMENTS);
             Ok(Plan {
                 kernel: Kernel::Segments,
                 grid: grid as u32,
@@ -262,7 +256,7 @@ pub fn plan(problem: &Problem, device: Capability, tuning: &Tuning) -> Result<Pl
                 // The totals of rows, and a prefix that may not exist; room for 256 more, unused, is part of
                 // the text of kernels made ahead.
                 shared_bytes: (8 + 256 + 1) * accumulator + 64,
-                workspace_bytes: WORKSPACE_HEAD + grid * slot + carries,
+                workspace_bytes: WORKSPACE_HEAD + grid * slot,
                 launch_len: problem.len.min(MOST_SEGMENTS * order.segment() as u64),
             })
         }
@@ -475,6 +469,8 @@ mod tests {
                 (plan.kernel, plan.launch_len, plan.grid),
                 (Kernel::Segments, 1 << 20, 4096)
             );
+            // Slots alone: anything else there, an element that ends like an epoch, another scan would take for one.
+            assert_eq!(plan.workspace_bytes, 16 + 4096 * (element as u64).div_ceil(8) * 16);
             // Launches are whole blocks of the order, or a carry would cut one.
             assert!(plan.launch_len.is_multiple_of(problem.order().block() as u64));
             assert_eq!(plan.of_fewer(&problem, 1 << 20).grid, 4096);

@@ -104,8 +104,7 @@ where
         }
         workspace.reserve(self.plan.workspace_bytes)?;
         let parts = parts(launch.len, self.plan.launch_len, self.problem.direction);
-        let (carry, mut parts) =
-            (|i| workspace.address() + self.plan.carry_offset(i), parts.enumerate().peekable());
+        let (carry, mut parts) = (|i| workspace.carry(i), parts.enumerate().peekable());
         while let Some((i, part)) = parts.next() {
             let last = parts.peek().is_none();
             let part = Launch {

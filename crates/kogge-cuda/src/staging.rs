@@ -37,7 +37,7 @@ impl Staging {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`], or what the driver says.
+    /// [`Error::OutOfMemory`], [`Error::OutOfHostMemory`], or what the driver says.
     pub(crate) fn new(context: &Arc<CudaContext>, room: (usize, usize)) -> Result<Self, Error> {
         let lane = |_| {
             Ok(Lane {

@@ -1,5 +1,6 @@
 //! Numbers that were measured, and nothing else. bench/records holds the measurements.
 
+use crate::Error;
 use crate::segments::StretchesByKey;
 
 /// The choices that change how fast a scan is, and never its result.
@@ -169,5 +170,93 @@ impl Default for Tuning {
             line_stages: 8,
             bunch_bytes: 16 << 10,
         }
+    }
+}
+
+impl Tuning {
+    /// Refuses what kernels can't be made of.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`], with the field and its range.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        // Beside these, a number that is too large for a device is taken for the largest that it has room for.
+        let ranges = [
+            ("groups", self.groups, 1..=2),
+            ("reducers", self.reducers, 1..=8),
+            ("wide_lookers", self.wide_lookers, 1..=4),
+            ("byte_lookers", self.byte_lookers, 1..=4),
+            ("run_lookers", self.run_lookers, 1..=4),
+            ("markers", self.markers, 0..=4),
+            ("pieces", self.pieces, 1..=16),
+            ("column_warps", self.column_warps, 0..=1 << 10),
+            ("column_blocks", self.column_blocks, 1..=32),
+            ("short_column_blocks", self.short_column_blocks, 0..=32),
+            ("long_windows", self.long_windows, 0..=1 << 10),
+            ("stretch_stages", self.stretch_stages, 1..=16),
+            ("stretch_rows", self.stretch_rows, 1..=32),
+            ("stretch_residents", self.stretch_residents, 0..=32),
+            ("line_warps", self.line_warps, 0..=32),
+            ("strip_stages", self.strip_stages, 1..=15),
+            ("bunch_bytes", self.bunch_bytes, 1..=u32::MAX),
+        ];
+        if let Some((field, value, range)) =
+            ranges.into_iter().find(|(_, value, range)| !range.contains(value))
+        {
+            let (least, most) = range.into_inner();
+            let what = format!("Tuning::{field} is {value}; it may be {least} to {most}");
+            return Err(Error::Unsupported(what));
+        }
+        for (field, value) in [("reducers", self.reducers), ("markers", self.markers.max(1))] {
+            if !value.is_power_of_two() {
+                let what = format!("Tuning::{field} is {value}; it must be a power of two");
+                return Err(Error::Unsupported(what));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Capability, LineShape, plan, plan_lines};
+    use kogge_core::{Direction, Kind, Problem};
+
+    #[test]
+    fn what_no_kernel_can_be_made_of_is_refused_by_its_name() {
+        let of = |tuning: Tuning| {
+            let device =
+                Capability { compute: (9, 0), multiprocessors: 132, shared_bytes: 232_448 };
+            let problem = Problem {
+                len: 1 << 30,
+                element_bytes: 4,
+                output_bytes: 4,
+                accumulator_bytes: 4,
+                kind: Kind::Inclusive,
+                direction: Direction::Forward,
+                in_place: false,
+            };
+            let shape = LineShape::row_major(&[1 << 12, 1 << 12], 0).unwrap();
+            let flat = plan(&problem, device, &tuning).map(drop).map_err(|e| e.to_string());
+            let lines = plan_lines(&shape, &problem, device, &tuning).map(drop);
+            assert_eq!(flat, lines.map_err(|e| e.to_string()));
+            flat
+        };
+        let most = Tuning::default();
+        assert_eq!(of(most), Ok(()));
+        let said = |what: &str| Err(format!("Tuning::{what}"));
+        assert_eq!(of(Tuning { groups: 0, ..most }), said("groups is 0; it may be 1 to 2"));
+        assert_eq!(of(Tuning { reducers: 16, ..most }), said("reducers is 16; it may be 1 to 8"));
+        assert_eq!(
+            of(Tuning { reducers: 3, ..most }),
+            said("reducers is 3; it must be a power of two")
+        );
+        assert_eq!(
+            of(Tuning { column_blocks: 0, ..most }),
+            said("column_blocks is 0; it may be 1 to 32")
+        );
+        let endless = Tuning { long_windows: u32::MAX, ..most };
+        assert_eq!(of(endless), said("long_windows is 4294967295; it may be 0 to 1024"));
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::memory::DeviceMemory;
+use crate::plan::CARRY_BYTES;
 use crate::scan::same_context;
 use crate::segments::RunSample;
 use crate::staging::Staging;
@@ -15,6 +16,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Workspace {
     stream: Arc<CudaStream>,
+    /// Epoch and slots, behind the carries of scans of several launches: these never lie where a slot may be, since any
+    /// value in one may be taken for an epoch that is to come.
     memory: Option<DeviceMemory>,
     /// Memory that a scan writes before it reads it, behind `PlacesTaken` of kernels/run_list.cuh.
     scratch: Option<DeviceMemory>,
@@ -26,6 +29,8 @@ pub struct Workspace {
 
 /// Bytes of `PlacesTaken`, and as many more that what follows begins with a line of the cache.
 const PLACES_TAKEN: u64 = 128;
+/// Bytes of two carries.
+const CARRIES: u64 = 2 * CARRY_BYTES;
 
 impl Workspace {
     pub(crate) fn on(stream: Arc<CudaStream>) -> Self {
@@ -42,12 +47,14 @@ impl Workspace {
         [&self.memory, &self.scratch].into_iter().flatten().map(DeviceMemory::bytes).sum()
     }
 
-    /// Allocates, unless there are so many bytes already: before a capture, or before a loop.
+    /// Allocates, unless there are so many bytes already: before a capture, or before a loop. What was there is freed, with
+    /// which a graph may have been captured: that can't be launched any longer.
     ///
     /// # Errors
     ///
     /// [`Error::OutOfMemory`], or what the driver says; the workspace is empty then, and of use.
     pub fn reserve(&mut self, bytes: u64) -> Result<(), Error> {
+        let bytes = bytes.saturating_add(CARRIES);
         if self.memory.as_ref().map_or(0, DeviceMemory::bytes) >= bytes {
             return Ok(());
         }
@@ -104,15 +111,21 @@ impl Workspace {
             same_context(&ours, stream)?;
             ours.join(stream)?;
         }
-        work(self)?;
-        for stream in others() {
-            stream.join(&ours)?;
-        }
-        Ok(())
+        let done = work(self);
+        // Also after a failure: some of the work may have been launched.
+        let joined = others().try_for_each(|stream| stream.join(&ours));
+        done?;
+        Ok(joined?)
     }
 
     /// Its address, for the stream's own use.
     pub(crate) fn address(&self) -> sys::CUdeviceptr {
-        self.memory.as_ref().map_or(0, DeviceMemory::address)
+        self.memory.as_ref().map_or(0, |memory| memory.address() + CARRIES)
+    }
+
+    /// Where the carry before launch `index` of a scan lies: two places, in turn.
+    pub(crate) fn carry(&self, index: usize) -> sys::CUdeviceptr {
+        let place = index as u64 % 2 * CARRY_BYTES;
+        self.memory.as_ref().map_or(0, |memory| memory.address() + place)
     }
 }

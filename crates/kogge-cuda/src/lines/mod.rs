@@ -73,6 +73,7 @@ pub fn plan_lines(
     device: Capability,
     tuning: &Tuning,
 ) -> Result<LinePlan, Error> {
+    tuning.check()?;
     let lines = Lines::new(shape, problem.direction)?;
     let problem = Problem { len: lines.line.len, direction: lines.direction, ..*problem };
     Ok(match lines.are_contiguous() {
@@ -133,6 +134,7 @@ where
         shape: &LineShape,
     ) -> Result<Self, Error> {
         check_alignment::<A>()?;
+        device.tuning().check()?;
         let lines = Lines::new(shape, direction)?;
         let (count, len) = (lines.count, lines.line.len);
         let problem = Problem {
@@ -180,8 +182,8 @@ where
     /// total, if wanted, goes to the place of its number in an array of [`lines`](Self::lines) `A` at
     /// `totals`: the identity where there is neither an element nor an initial value.
     ///
-    /// O(n) work. It allocates only if the workspace is too small, so after a first call it can be
-    /// captured in a CUDA graph.
+    /// O(n) work. It allocates only if the workspace is too small, so after a first call with these
+    /// addresses it can be captured in a CUDA graph.
     ///
     /// # Errors
     ///

@@ -178,7 +178,7 @@ where
     ///
     /// Initial values and totals are numbered as the segments lie in memory, in reverse too. By flags or
     /// keys there are no empty segments. It allocates only if the workspace is too small, so after a first
-    /// call it can be captured in a CUDA graph.
+    /// call, in place if this one is, it can be captured in a CUDA graph.
     ///
     /// # Errors
     ///
@@ -203,6 +203,12 @@ where
     ) -> Result<(), Error> {
         workspace.note_runs();
         let way = self.way();
+        if let Some((stretches, _)) = &self.stretches {
+            // For either way: a later call, which may be captured, may take the other one.
+            [&self.scan, stretches]
+                .into_iter()
+                .try_for_each(|way| way.make_room(workspace, input == output))?;
+        }
         // SAFETY: the caller's promise.
         unsafe { way.run(workspace, input, output, source, inits, totals) }?;
         match &self.stretches {

@@ -289,6 +289,7 @@ pub fn plan_segments(
     tuning: &Tuning,
 ) -> Result<SegmentPlan, Error> {
     check(problem, source)?;
+    tuning.check()?;
     let order = problem.order();
     let steps = steps(problem, device, tuning);
     let shared_bytes = shared_bytes(problem, steps);

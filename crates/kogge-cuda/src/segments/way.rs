@@ -238,6 +238,13 @@ where
         Err(Error::Misaligned { address: source, align })
     }
 
+    /// Memory for a scan.
+    pub(super) fn make_room(&self, workspace: &mut Workspace, in_place: bool) -> Result<(), Error> {
+        workspace.reserve(self.plan.workspace_bytes)?;
+        let leads = if in_place { self.plan.lead_bytes } else { 0 };
+        workspace.reserve_scratch(self.plan.scratch_bytes + leads)
+    }
+
     /// Memory for a scan, and where what finds the segments puts them.
     fn reserve(
         &self,
@@ -245,9 +252,7 @@ where
         source: u64,
         in_place: bool,
     ) -> Result<MarkArguments, Error> {
-        workspace.reserve(self.plan.workspace_bytes)?;
-        let leads = if in_place { self.plan.lead_bytes } else { 0 };
-        workspace.reserve_scratch(self.plan.scratch_bytes + leads)?;
+        self.make_room(workspace, in_place)?;
         let (heads, scratch) = (workspace.scratch(), self.plan.scratch());
         let long = self.plan.rounds.map_or_else(LongRuns::default, |long| LongRuns {
             list: heads + scratch.list,

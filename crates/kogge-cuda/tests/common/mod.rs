@@ -5,6 +5,8 @@
 pub mod columns;
 pub mod depth;
 #[cfg(target_arch = "x86_64")]
+pub mod disorder;
+#[cfg(target_arch = "x86_64")]
 pub mod faults;
 #[cfg(target_arch = "x86_64")]
 pub mod lines;

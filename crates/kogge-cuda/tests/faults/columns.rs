@@ -47,6 +47,11 @@ where
     check(order.segment() * 9 - 5 - turn, 20, Rounds(1 + turn as u32 % 3))?;
     check(order.tile() * 3 - turn, 2, Rounds(1 + turn as u32 % 4))?;
     check(order.row() * 70 - turn, 40, Teams(1 + turn as u32 % 4))?;
+    // Strips that know nothing of each other, each with blocks of its own.
+    for _ in 0..3 {
+        check(order.row() * 20 - turn, 40, Rounds(3))?;
+        check(order.row() * 20 - turn, 20, Teams(4))?;
+    }
     check(order.row() * 70 - turn, 40, Clusters(1 + turn as u32 % 3))?;
     check(order.row() * 2 - 1, 40, Lanes)?;
     check(order.tile() * 2 + 7, 2, Lanes)?;
@@ -60,7 +65,7 @@ where
 
 #[test]
 fn every_planted_fault_is_caught() {
-    COLUMNS.catches_all(28);
+    COLUMNS.catches_all(30);
 }
 
 #[test]

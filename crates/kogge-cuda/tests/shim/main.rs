@@ -9,6 +9,7 @@
 mod common;
 
 mod columns;
+mod disorder;
 mod exact;
 mod flat;
 mod floats;

@@ -148,7 +148,12 @@ where
 
 /// The address of index 0 on every axis.
 fn first<T: Element>(buffer: &Buffer<T>, layout: &Layout) -> u64 {
-    buffer.address() + (layout.offset * size_of::<T>()) as u64
+    address(buffer.address(), layout.offset, size_of::<T>())
+}
+
+/// Of no elements the offset may be any number.
+fn address(base: u64, offset: usize, bytes: usize) -> u64 {
+    base.wrapping_add((offset as u64).wrapping_mul(bytes as u64))
 }
 
 /// The lines along an axis.
@@ -169,4 +174,17 @@ fn shape(input: &Layout, output: &Layout, axis: usize) -> Result<LineShape, Erro
     let mut outer: Vec<Axis> = (0..dimensions).map(axis_of).collect();
     let line = outer.remove(axis);
     Ok(LineShape { line, outer })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_array_of_no_elements_may_lie_anywhere() {
+        let nowhere = Layout { shape: vec![0, 3], strides: vec![3, 1], offset: usize::MAX };
+        assert!(nowhere.check(0).is_ok());
+        assert_eq!(address(1 << 20, nowhere.offset, 8), (1 << 20) - 8);
+        assert_eq!(address(1 << 20, 5, 8), (1 << 20) + 40);
+    }
 }

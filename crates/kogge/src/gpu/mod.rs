@@ -132,10 +132,11 @@ impl Device {
         }
         let made = Arc::new(prepare(&self.inner)?);
         if stateless {
-            if prepared().len() == MOST_PREPARED {
-                prepared().clear();
+            let mut prepared = prepared();
+            if prepared.len() >= MOST_PREPARED {
+                prepared.clear();
             }
-            prepared().insert(key, made.clone());
+            prepared.insert(key, made.clone());
         }
         Ok(made)
     }
