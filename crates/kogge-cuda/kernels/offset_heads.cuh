@@ -185,7 +185,8 @@ KOGGE_DEVICE void mark_offsets(const MarkArguments& arguments) {
     Marks& marks = *(Marks*)shared_memory();
     OffsetWindows<WINDOW> own(arguments);
     marks.find(OffsetRuns<Offset, REVERSE>(arguments), own);
-    marks.agree(own);
+    // Tiles of exact operators, of which alone nothing is read without heads, wait for each other by the mask alone.
+    if (arguments.unread == 0) marks.agree(own);
     marks.write(arguments, own);
     u32 window = thread_index();
     if (window >= own.windows) return;
