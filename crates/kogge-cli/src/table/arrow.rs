@@ -1,7 +1,7 @@
 //! Tables of Arrow batches, wherever the batches come from.
 
 use super::batch::{Batch, Rest, Source, TableReader};
-use super::bridge::{content, decimals, source, to_column};
+use super::bridge::{content, decimals, is_decimal, source, to_column};
 use super::keys;
 use super::select::Selection;
 use crate::error::{Error, Result};
@@ -73,7 +73,7 @@ impl TableReader for ArrowRows {
         let starts = self.starts(&batch)?;
         let columns = self.columns.iter();
         let columns = columns.map(|(at, source)| match batch.column(*at) {
-            array if array.data_type().is_decimal() => decimals(array, source),
+            array if is_decimal(array.data_type()) => decimals(array, source),
             array => to_column(array, source.dtype),
         });
         let (rows, columns) = (batch.num_rows(), columns.collect::<Result<_>>()?);

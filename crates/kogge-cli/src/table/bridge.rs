@@ -84,6 +84,14 @@ pub fn content(data_type: &DataType) -> Content {
     }
 }
 
+/// Whether a column holds decimals, as such or in a dictionary.
+pub fn is_decimal(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Dictionary(_, values) => is_decimal(values),
+        other => other.is_decimal(),
+    }
+}
+
 /// The column of this name to be scanned; decimals only where a type is asked for, and in the widest
 /// of its kind at first.
 ///
@@ -95,14 +103,14 @@ pub fn source(field: &Field, asked: Option<Dtype>) -> Result<Source> {
     if let Some((dtype, meaning)) = number_type(field.data_type()) {
         return Ok(Source { name, dtype, meaning });
     }
-    if let (true, Some(asked)) = (field.data_type().is_decimal(), asked) {
+    if let (true, Some(asked)) = (is_decimal(field.data_type()), asked) {
         let whole = !asked.is_float() && asked != Dtype::Bool;
         let dtype = if whole { asked.promoted() } else { Dtype::F64 };
         return Ok(Source { name, dtype, meaning: None });
     }
     let error =
         Error::mismatch(format!("column '{name}' holds {}, not numbers", field.data_type()));
-    Err(if field.data_type().is_decimal() { error.hint("try --dtype f64") } else { error })
+    Err(if is_decimal(field.data_type()) { error.hint("try --dtype f64") } else { error })
 }
 
 /// The elements of an Arrow array as a column of this type.
@@ -144,8 +152,9 @@ pub fn decimals(array: &ArrayRef, source: &Source) -> Result<Column> {
     let options = FormatOptions::new();
     let cells = ArrayFormatter::try_new(array.as_ref(), &options).map_err(fail)?;
     let mut column = Column::new(source.dtype);
+    let nulls = array.logical_nulls();
     for row in 0..array.len() {
-        if array.is_null(row) {
+        if nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
             column.push_null();
             continue;
         }

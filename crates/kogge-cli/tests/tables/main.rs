@@ -6,11 +6,13 @@ mod dates;
 
 use arrow_array::types::Int8Type;
 use arrow_array::{
-    Array, ArrayRef, Decimal128Array, DictionaryArray, Float32Array, Int32Array, Int64Array,
-    RecordBatch, UInt32Array, UInt64Array,
+    Array, ArrayRef, Decimal128Array, DictionaryArray, Float32Array, Int8Array, Int32Array,
+    Int64Array, RecordBatch, UInt32Array, UInt64Array, UnionArray,
 };
+use arrow_buffer::ScalarBuffer;
 use arrow_ipc::reader::FileReader;
 use arrow_ipc::writer::{FileWriter, StreamWriter};
+use arrow_schema::{DataType, Field};
 use common::{Place, noise, npy, root};
 use kogge::ops::{Affine, Compose, Max, Product, Sum};
 use kogge::{Element, Kind, Operator, Order, reference};
@@ -400,7 +402,10 @@ fn decimals_are_exact_or_refused() {
         let array = Decimal128Array::from(values);
         Arc::new(array.with_precision_and_scale(38, scale).unwrap())
     };
-    let columns = [
+    let quarters = decimals(vec![Some(25), None], 2);
+    let coded = DictionaryArray::new(Int8Array::from(vec![0, 1, 0]), quarters);
+    let columns: [(&str, ArrayRef); 4] = [
+        ("coded", Arc::new(coded)),
         ("long", decimals(vec![Some((1 << 60) + 1), None, Some(-1)], 0)),
         ("halves", decimals(vec![Some(200), Some(-50), Some(0)], 2)),
         ("near", decimals(vec![Some(NEAR), None, None], 7)),
@@ -410,8 +415,9 @@ fn decimals_are_exact_or_refused() {
     let mut writer = FileWriter::try_new(file, &batch.schema()).unwrap();
     writer.write(&batch).unwrap();
     writer.finish().unwrap();
-    place.stdout("x.arrow --column long --dtype i64 --as same -o x.parquet");
-    for file in ["x.arrow", "x.parquet"] {
+    assert_eq!(place.last_column("x.arrow --column coded --dtype f64"), ["0.25", "", "0.5"]);
+    place.stdout("x.arrow --column long --dtype i64 --as same -o x.arrows");
+    for file in ["x.arrow", "x.arrows"] {
         let column = |arguments: &str| place.last_column(&format!("{file} {arguments}"));
         let long = ["1152921504606846977", "", "1152921504606846976"];
         assert_eq!(column("--column long --dtype i64"), long);
@@ -433,6 +439,31 @@ fn decimals_are_exact_or_refused() {
         );
         fails("--column long", "holds Decimal128(38, 0), not numbers");
     }
+}
+
+#[test]
+fn types_that_parquet_lacks() {
+    let place = Place::new();
+    let children: Vec<ArrayRef> =
+        vec![Arc::new(Int64Array::from(vec![1])), Arc::new(Int32Array::from(vec![2]))];
+    let fields = [(0, "a", DataType::Int64), (1, "b", DataType::Int32)];
+    let fields = fields.map(|(id, name, ty)| (id, Arc::new(Field::new(name, ty, true))));
+    let union = UnionArray::try_new(
+        fields.into_iter().collect(),
+        ScalarBuffer::from(vec![0i8]),
+        None,
+        children,
+    );
+    let columns: [(&str, ArrayRef); 2] =
+        [("x", Arc::new(Int64Array::from(vec![1]))), ("either", Arc::new(union.unwrap()))];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let file = File::create(place.path("x.arrow")).unwrap();
+    let mut writer = FileWriter::try_new(file, &batch.schema()).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    let says = ["column 'either' holds Union", "which Parquet lacks", "write to Arrow"];
+    place.fails("x.arrow --column x -o y.parquet", 5, &says);
+    place.stdout("x.arrow --column x -o y.arrow");
 }
 
 #[test]
