@@ -29,7 +29,7 @@ pub enum Format {
     Arrow,
     /// Arrow IPC stream (.arrows)
     ArrowStream,
-    /// Little-endian elements and nothing else (.bin, .raw); an array's in the order of its file
+    /// Little-endian elements and nothing else (.bin, .raw); after --axis in the order of the input file
     Raw,
 }
 
