@@ -76,8 +76,8 @@ Types:
 
 Keys:
   --by compares the cells of CSV as text, so 1 and 1.0 differ. Floats of Parquet and Arrow are
-  compared as numbers: 0.0 equals -0.0, and NaN equals nothing, so each NaN begins a run. Nulls are
-  equal.
+  compared as numbers: 0.0 equals -0.0, and NaN equals nothing, so each NaN begins a run; within lists
+  and structures they are compared by their bits. Nulls are equal.
 
 Order of combination:
   Float sums depend on the order of additions. kogge's is fixed by the length and the size of the

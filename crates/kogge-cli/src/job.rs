@@ -70,15 +70,31 @@ fn run(job: &Job, input: Input, input_format: Format) -> Result<()> {
         return Err(Error::usage("--column and --by are for tables, and this is an array")
             .hint("name the axis to scan along with --axis"));
     }
+    if args.op.arity() > 1 {
+        return Err(Error::mismatch(format!("{} takes two columns of a table", args.op.name()))
+            .hint("write a and b as two columns of a CSV, Parquet or Arrow file"));
+    }
     let reader = array::open(input, input_format, args.input_dtype.or(args.dtype))?;
     let text_of_rows = job.output_format.is_text() && reader.header.shape.len() > 1;
     if !(job.output_format.is_array() || text_of_rows) {
+        check_name_count(args, 1)?;
         return table::scan_array(job, reader);
     }
     if !args.names.is_empty() {
         return Err(no_names());
     }
     array::scan(job, reader)
+}
+
+/// Checks that there is a name for each new column, or none.
+pub fn check_name_count(args: &ScanArgs, columns: usize) -> Result<()> {
+    let names = args.names.len();
+    if names == 0 || names == columns {
+        return Ok(());
+    }
+    Err(Error::usage(format!(
+        "{names} new name(s) for {columns} new column(s); give --as once for each"
+    )))
 }
 
 fn no_names() -> Error {
@@ -93,6 +109,12 @@ fn input_format(args: &ScanArgs, input: &Input) -> Result<Format> {
     let by_name = input.path.as_deref().map(Format::from_path);
     if let Some(Ok(format)) = by_name {
         return Ok(format);
+    }
+    if let Some((packer, unpack)) = Format::packed(input.head()) {
+        let what = format!("{} is packed by {packer}, which kogge does not unpack", input.name);
+        return Err(
+            Error::usage(what).hint(format!("unpack it first: {unpack} FILE | kogge scan -"))
+        );
     }
     let unknown = || {
         Error::usage(format!("the format of {} cannot be told", input.name))

@@ -90,6 +90,19 @@ impl Dtype {
         }
     }
 
+    /// The type that two columns are scanned in together: the wider of floats, `f64` where an integer of
+    /// 32 bits or more meets a float, and 64 bits of integers, signed if either is.
+    pub fn with(self, other: Self) -> Self {
+        let wide = |dtype: Self| dtype == F64 || !dtype.is_float() && dtype.size() >= 4;
+        match (self.is_float() || other.is_float(), self.promoted(), other.promoted()) {
+            _ if self == other => self,
+            (true, ..) if wide(self) || wide(other) => F64,
+            (true, ..) => F32,
+            (false, U64, U64) => U64,
+            (false, ..) => I64,
+        }
+    }
+
     /// The unsigned integer of the same size, whose wrapping arithmetic has the same bits.
     pub fn unsigned(self) -> Self {
         match self.size() {
@@ -189,5 +202,23 @@ mod tests {
         assert_eq!("i8".parse(), Ok(I8));
         assert_eq!(Dtype::from_npy("i8"), Some(I64));
         assert!("complex64".parse::<Dtype>().is_err());
+    }
+
+    #[test]
+    fn two_columns_have_a_type_whatever_their_order() {
+        for (one, other, both) in [
+            (F32, I64, F64),
+            (F32, U32, F64),
+            (F32, I16, F32),
+            (F16, BF16, F32),
+            (BF16, F64, F64),
+            (I64, U64, I64),
+            (I32, U32, I64),
+            (U8, U32, U64),
+            (Bool, I8, I64),
+        ] {
+            assert_eq!((one.with(other), other.with(one)), (both, both), "{one} {other}");
+        }
+        assert!(Dtype::all().all(|dtype| dtype.with(dtype) == dtype));
     }
 }

@@ -183,11 +183,19 @@ impl Op {
             _ => asked.size() >= element.size(),
         };
         if !fits {
-            return Err(Mismatch::new(
-                format!("{element} cannot be accumulated in {asked}"),
-                format!(
+            let advice = match asked {
+                F16 | BF16 if element == asked => {
+                    format!(
+                        "{element} accumulates in f32, or in f64; for f32 leave --accumulate out"
+                    )
+                }
+                _ => format!(
                     "an accumulator is a wider type of the same kind; convert first, by --dtype {asked}"
                 ),
+            };
+            return Err(Mismatch::new(
+                format!("{element} cannot be accumulated in {asked}"),
+                advice,
             ));
         }
         // Affine recurrences have no wider form, and integers need none.
@@ -233,6 +241,9 @@ mod tests {
         assert!(Op::Sum.types(Dtype::F64, None, Some(Dtype::F32)).is_err());
         assert!(Op::Sum.types(Dtype::I32, None, Some(Dtype::F64)).is_err());
         assert!(Op::Affine.types(Dtype::F32, None, Some(Dtype::F64)).is_err());
+        // A conversion to what it is already would be no advice.
+        let halves = Op::Sum.types(Dtype::F16, None, Some(Dtype::F16)).unwrap_err();
+        assert!(halves.hint.contains("f32, or in f64"), "{}", halves.hint);
         let types = Op::Sum.types(Dtype::F16, None, Some(Dtype::F64)).unwrap();
         assert_eq!((types.accumulator, types.output), (Dtype::F64, Dtype::F16));
     }

@@ -42,10 +42,6 @@ pub fn scan(job: &Job, mut reader: ArrayReader) -> Result<()> {
         reader = reader.into_positioned()?;
     }
     let spec = job.spec(reader.header.dtype, None)?;
-    if spec.op().arity() > 1 {
-        return Err(Error::mismatch(format!("{} takes two columns of a table", spec.op().name()))
-            .hint("write a and b as two columns of a CSV, Parquet or Arrow file"));
-    }
     let (layout, shape) = layout(&reader.header, job.args.axis)?;
     let limits = limits(&spec, reader.header.dtype.size(), job.buffer);
     let way = layout.way(limits);

@@ -29,7 +29,7 @@ pub enum Format {
     Arrow,
     /// Arrow IPC stream (.arrows)
     ArrowStream,
-    /// Little-endian elements and nothing else (.bin, .raw)
+    /// Little-endian elements and nothing else (.bin, .raw); after --axis in the order of the input file
     Raw,
 }
 
@@ -86,6 +86,18 @@ impl Format {
         }
     }
 
+    /// What has packed a file with these first bytes, and the command that unpacks it.
+    pub fn packed(head: &[u8]) -> Option<(&'static str, &'static str)> {
+        match head {
+            [0x1f, 0x8b, ..] => Some(("gzip", "gzip -dc")),
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(("zstd", "zstd -dc")),
+            [0xfd, b'7', b'z', b'X', b'Z', ..] => Some(("xz", "xz -dc")),
+            [b'B', b'Z', b'h', b'1'..=b'9', b'1', b'A', b'Y', b'&'] => Some(("bzip2", "bzip2 -dc")),
+            [b'P', b'K', 3, 4, ..] => Some(("zip", "unzip -p")),
+            _ => None,
+        }
+    }
+
     /// Whether it holds one array, not named columns.
     pub fn is_array(self) -> bool {
         matches!(self, Self::Npy | Self::Raw)
@@ -115,5 +127,7 @@ mod tests {
         assert_eq!(Format::from_head(b"\x93NUMPY\x01\x00"), Some(Format::Npy));
         assert_eq!(Format::from_head("a,ü\n1".as_bytes()), Some(Format::Csv));
         assert_eq!(Format::from_head(&[0, 0, 128, 63]), None);
+        assert_eq!(Format::packed(b"BZh91AY&"), Some(("bzip2", "bzip2 -dc")));
+        assert_eq!(Format::packed(b"BZh9,x\n1"), None);
     }
 }

@@ -169,15 +169,15 @@ fn value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     Some(after[..close].trim())
 }
 
-/// A type such as `'<f4'`, and whether its byte order is not this machine's.
+/// A type such as `'<f4'`, and whether its byte order is not this machine's. Without a mark it is: numpy
+/// writes none such, but reads them.
 fn parse_descr(descr: &str) -> Option<(Dtype, bool)> {
     let descr = descr.trim_matches(['\'', '"']);
-    let (order, name) = descr.split_at_checked(1)?;
-    let big = match order {
-        "<" => false,
-        ">" => true,
-        "|" | "=" => cfg!(target_endian = "big"),
-        _ => return None,
+    let name = descr.strip_prefix(['<', '>', '|', '=']).unwrap_or(descr);
+    let big = match descr.as_bytes().first() {
+        Some(b'<') => false,
+        Some(b'>') => true,
+        _ => cfg!(target_endian = "big"),
     };
     let dtype = Dtype::from_npy(name)?;
     Some((dtype, dtype.size() > 1 && big != cfg!(target_endian = "big")))
@@ -234,6 +234,9 @@ mod tests {
         let header = read(&bytes).unwrap().0;
         assert_eq!((header.dtype, header.swapped), (Dtype::I32, cfg!(target_endian = "little")));
         assert_eq!((header.shape, header.fortran_order), (vec![2, 3], true));
+        let text = "{'descr': 'f8', 'fortran_order': False, 'shape': (1,), }";
+        let header = read(&with_dictionary(text)).unwrap().0;
+        assert_eq!((header.dtype, header.swapped), (Dtype::F64, false));
     }
 
     #[test]

@@ -13,13 +13,14 @@ use crate::table::arrow::{ArrowRows, Batches, select, write_error};
 use crate::table::batch::{Head, Table, TableReader, Whole};
 use crate::table::select::Selection;
 use arrow_array::RecordBatch;
-use arrow_schema::{ArrowError, DataType, SchemaRef, TimeUnit};
-use parquet::arrow::ArrowWriter;
+use arrow_schema::{ArrowError, DataType, FieldRef, Schema, SchemaRef, TimeUnit};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::{ArrowSchemaConverter, ArrowWriter};
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use std::fs::File;
+use std::sync::Arc;
 
 /// Most rows of a batch.
 const BATCH_ROWS: usize = 1 << 16;
@@ -136,10 +137,25 @@ fn read_error(error: &ParquetError, name: &str) -> Error {
 /// If the output cannot be written, or Parquet lacks a type of the schema.
 pub fn writer(writer: Writer, name: &str, schema: &SchemaRef) -> Result<Box<dyn BatchWriter>> {
     let held = retyped(schema, held_type);
+    held.fields().iter().try_for_each(check_field)?;
     let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
     let writer = ArrowWriter::try_new(writer, held.clone(), Some(properties));
     let writer = writer.map_err(|error| write_error(&error, name))?;
     Ok(Box::new(ParquetWriter { writer, held }))
+}
+
+/// Checks that Parquet has the type of a column. The library panics over some that it lacks.
+fn check_field(field: &FieldRef) -> Result<()> {
+    let schema = Schema::new(vec![Arc::clone(field)]);
+    match quietly(|| ArrowSchemaConverter::new().convert(&schema)) {
+        Some(Ok(_)) => Ok(()),
+        _ => Err(Error::mismatch(format!(
+            "column '{}' holds {}, which Parquet lacks",
+            field.name(),
+            field.data_type()
+        ))
+        .hint("write to Arrow, which has every type that can be read")),
+    }
 }
 
 /// What Parquet holds where it has no such date or time, and would forget that it is one.
@@ -178,7 +194,6 @@ mod tests {
     };
     use parquet::file::properties::{WriterPropertiesBuilder, WriterVersion};
     use std::io::Write;
-    use std::sync::Arc;
 
     fn batch() -> RecordBatch {
         let words: DictionaryArray<Int8Type> = ["a", "b", "a", "a"].into_iter().collect();

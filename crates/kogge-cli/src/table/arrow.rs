@@ -1,12 +1,12 @@
 //! Tables of Arrow batches, wherever the batches come from.
 
 use super::batch::{Batch, Rest, Source, TableReader};
-use super::bridge::{content, source, to_column};
+use super::bridge::{content, decimals, is_decimal, source, to_column};
 use super::keys;
 use super::select::Selection;
 use crate::error::{Error, Result};
 use crate::job::Job;
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, Schema};
 use std::io;
 
@@ -72,7 +72,10 @@ impl TableReader for ArrowRows {
         };
         let starts = self.starts(&batch)?;
         let columns = self.columns.iter();
-        let columns = columns.map(|(at, source)| to_column(batch.column(*at), source.dtype));
+        let columns = columns.map(|(at, source)| match batch.column(*at) {
+            array if is_decimal(array.data_type()) => decimals(array, source),
+            array => to_column(array, source.dtype),
+        });
         let (rows, columns) = (batch.num_rows(), columns.collect::<Result<_>>()?);
         Ok(Some(Batch {
             rows,

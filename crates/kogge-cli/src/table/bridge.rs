@@ -5,6 +5,7 @@ use super::column::Column;
 use super::select::Content;
 use crate::buffer::Buffer;
 use crate::error::{Error, Fault, Result};
+use crate::text::read_element;
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::{
@@ -12,7 +13,8 @@ use arrow_array::{
 };
 use arrow_buffer::{BooleanBuffer, NullBuffer, ScalarBuffer};
 use arrow_cast::cast;
-use arrow_schema::{DataType, Field, SchemaRef};
+use arrow_cast::display::{ArrayFormatter, FormatOptions};
+use arrow_schema::{ArrowError, DataType, Field, SchemaRef};
 use kogge_erased::Dtype;
 use std::sync::Arc;
 
@@ -82,7 +84,16 @@ pub fn content(data_type: &DataType) -> Content {
     }
 }
 
-/// The column of this name to be scanned; decimals only where a type is asked for.
+/// Whether a column holds decimals, as such or in a dictionary.
+pub fn is_decimal(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Dictionary(_, values) => is_decimal(values),
+        other => other.is_decimal(),
+    }
+}
+
+/// The column of this name to be scanned; decimals only where a type is asked for, and in the widest
+/// of its kind at first.
 ///
 /// # Errors
 ///
@@ -92,12 +103,14 @@ pub fn source(field: &Field, asked: Option<Dtype>) -> Result<Source> {
     if let Some((dtype, meaning)) = number_type(field.data_type()) {
         return Ok(Source { name, dtype, meaning });
     }
-    if field.data_type().is_decimal() && asked.is_some() {
-        return Ok(Source { name, dtype: Dtype::F64, meaning: None });
+    if let (true, Some(asked)) = (is_decimal(field.data_type()), asked) {
+        let whole = !asked.is_float() && asked != Dtype::Bool;
+        let dtype = if whole { asked.promoted() } else { Dtype::F64 };
+        return Ok(Source { name, dtype, meaning: None });
     }
     let error =
         Error::mismatch(format!("column '{name}' holds {}, not numbers", field.data_type()));
-    Err(if field.data_type().is_decimal() { error.hint("try --dtype f64") } else { error })
+    Err(if is_decimal(field.data_type()) { error.hint("try --dtype f64") } else { error })
 }
 
 /// The elements of an Arrow array as a column of this type.
@@ -127,6 +140,36 @@ pub fn to_column(array: &ArrayRef, dtype: Dtype) -> Result<Column> {
         elements.zip(valid).filter(|(_, valid)| !**valid).for_each(|(element, _)| element.fill(0));
     }
     Ok(Column { dtype, data, valid })
+}
+
+/// The elements of an array of decimals, by their text: a cast rounds twice, or drops digits.
+///
+/// # Errors
+///
+/// If one of them is no number of the source's type.
+pub fn decimals(array: &ArrayRef, source: &Source) -> Result<Column> {
+    let fail = |error: ArrowError| Error::mismatch(error.to_string());
+    let options = FormatOptions::new();
+    let cells = ArrayFormatter::try_new(array.as_ref(), &options).map_err(fail)?;
+    let mut column = Column::new(source.dtype);
+    let nulls = array.logical_nulls();
+    for row in 0..array.len() {
+        if nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
+            column.push_null();
+            continue;
+        }
+        let cell = cells.value(row).to_string();
+        let number = match cell.contains('.') {
+            true => cell.trim_end_matches('0').trim_end_matches('.'),
+            false => &cell,
+        };
+        if !column.push_with(|element| read_element(source.dtype, number, element)) {
+            let (name, dtype) = (&source.name, source.dtype);
+            let what = format!("{cell} in column '{name}' is not a number of the type {dtype}");
+            return Err(Error::mismatch(what).hint("--dtype f64 takes any number"));
+        }
+    }
+    Ok(column)
 }
 
 /// The element that a text such as `2022-01-31` names in a column of dates or times.

@@ -26,7 +26,7 @@ use arrow_schema::{DataType, Field, Schema};
 use batch::{Batch, Head, Rest, Source, Table, TableReader, TableWriter, Whole};
 use bridge::data_type;
 use column::Column;
-use kogge_erased::{Op, Spec};
+use kogge_erased::{Dtype, Op, Spec};
 use lines::text_schema;
 use scan::ColumnScan;
 use std::sync::Arc;
@@ -103,16 +103,13 @@ impl Results {
         check_names(&names, &head.whole.names())?;
         let mut scans = Vec::new();
         for sources in &sources {
-            check_meaning(op, &sources[0])?;
-            // Two columns are scanned in the wider type.
-            let widest = sources
-                .iter()
-                .map(|source| source.dtype)
-                .max_by_key(|dtype| (dtype.is_float(), dtype.size()));
-            let file = widest.unwrap_or(sources[0].dtype);
+            sources.iter().try_for_each(|source| check_meaning(op, source))?;
+            let dtypes = sources.iter().map(|source| source.dtype);
+            let file = dtypes.reduce(Dtype::with).unwrap_or(sources[0].dtype);
             let spec = job.spec(file, sources[0].meaning.as_ref())?;
             let starts_missing = starts_missing(job, &spec, &sources[0]);
-            scans.push(ColumnScan::new(spec, head.row_name(&sources[0]), starts_missing));
+            let row_names = sources.iter().map(|source| head.row_name(source)).collect();
+            scans.push(ColumnScan::new(spec, row_names, starts_missing));
         }
         Ok(Self { scans, sources, names })
     }

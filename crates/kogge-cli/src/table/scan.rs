@@ -15,7 +15,8 @@ use std::ops::Range;
 pub struct ColumnScan {
     spec: Spec,
     line: Box<dyn LineScan>,
-    row_name: RowName,
+    /// What messages call a row of each.
+    row_names: Vec<RowName>,
     /// Whether the first value of each run is null.
     starts_missing: bool,
     /// Whether the current run has had its first, and whether there was any at all.
@@ -26,9 +27,9 @@ pub struct ColumnScan {
 impl ColumnScan {
     /// The scan before the first row; `starts_missing` says whether the first value of each run is
     /// null.
-    pub fn new(spec: Spec, row_name: RowName, starts_missing: bool) -> Self {
+    pub fn new(spec: Spec, row_names: Vec<RowName>, starts_missing: bool) -> Self {
         let line = spec.line();
-        Self { spec, line, row_name, starts_missing, begun: false, any: false }
+        Self { spec, line, row_names, starts_missing, begun: false, any: false }
     }
 
     /// What is done.
@@ -143,11 +144,10 @@ impl ColumnScan {
     fn pack(&self, inputs: &[Column], first: u64) -> Result<Buffer> {
         let element = self.spec.types().element;
         let mut converted = Vec::with_capacity(inputs.len());
-        for input in inputs {
+        for (input, row_name) in inputs.iter().zip(&self.row_names) {
             let mut data = Buffer::zeroed(input.rows() * element.size());
-            convert(input.dtype, input.data.bytes(), element, data.bytes_mut()).map_err(|row| {
-                misfit(&(self.row_name)(first + row as u64), input.dtype, &self.spec)
-            })?;
+            convert(input.dtype, input.data.bytes(), element, data.bytes_mut())
+                .map_err(|row| misfit(&row_name(first + row as u64), input.dtype, &self.spec))?;
             converted.push(data);
         }
         if converted.len() == 1 {

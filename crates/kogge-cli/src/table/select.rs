@@ -3,6 +3,7 @@
 use crate::args::ScanArgs;
 use crate::error::{Error, Result, nearest};
 use crate::format::Format;
+use crate::job::check_name_count;
 
 /// The places of the columns to scan and of the key.
 pub struct Selection {
@@ -28,13 +29,7 @@ impl Selection {
             let what = format!("the operator {} takes {arity} columns", args.op.name());
             return Err(Error::usage(what).hint("give --column twice: first a, then b"));
         }
-        let results = this.columns.len().max(1) / arity;
-        if !args.names.is_empty() && args.names.len() != results.max(1) {
-            return Err(Error::usage(format!(
-                "{} new name(s) for {results} new column(s); give --as once for each",
-                args.names.len()
-            )));
-        }
+        check_name_count(args, this.columns.len().max(1) / arity)?;
         Ok(this)
     }
 

@@ -52,12 +52,35 @@ fn usage() {
     }
     place.fails("x.csv --column precipitation --as a -o y.npy", 2, &["--as names a new column"]);
     assert!(place.stdout("x.npy --as a").starts_with("value,a\n"));
+    place.fails("x.npy --as a --as b", 2, &["2 new name(s) for 1 new column(s)"]);
     place.fails("x.csv --column precipitation --input-dtype f32", 2, &["raw"]);
     place.write("two.csv", "x,y\n1,2\n");
     place.fails("two.csv", 2, &["--column", "x, y"]);
     place.write("x.dat", [0, 1, 2, 200, 255]);
     place.fails("x.dat", 2, &["--input-format"]);
+    place.write("x.csv.gz", [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]);
+    place.fails("x.csv.gz", 2, &["'x.csv.gz' is packed by gzip", "gzip -dc FILE | kogge scan -"]);
     place.fails("x.dat --input-format raw", 2, &["--dtype"]);
+}
+
+#[test]
+fn tables_with_other_delimiters() {
+    let place = place();
+    place.write("semicolons.csv", "a;x\n1;2\n");
+    place.write("tabs.csv", "a\tx\n1\t2\n");
+    for arguments in ["", "--column x", "--by a"] {
+        let fails = |file: &str, hint| {
+            let output = place.scan(&format!("{file} {arguments}")).output().unwrap();
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert!(!output.status.success() && stderr.contains(hint), "{arguments}: {stderr}");
+        };
+        fails("semicolons.csv", "hint: the only column is 'a;x'; cells are separated by commas");
+        fails(
+            "tabs.csv",
+            "hint: the only column is 'a\tx'; tabs separate cells by --input-format tsv",
+        );
+    }
+    assert_eq!(place.last_column("tabs.csv --input-format tsv --format csv --column x"), ["2"]);
 }
 
 #[test]
@@ -307,7 +330,9 @@ fn requests_that_do_not_fit() {
     place.fails("x.npy --axis 1 -o y.npy", 5, &["axis 1"]);
     place.write("one.npy", npy("<f4", false, &[], &[0; 4]));
     place.fails("one.npy --axis 0", 5, &["axis 0", "no axes"]);
-    place.fails("x.npy --op affine -o y.npy", 5, &["two columns"]);
+    for output in ["", "--reverse", "-o y.npy", "-o y.parquet"] {
+        place.fails(&format!("x.npy --op affine {output}"), 5, &["two columns of a table"]);
+    }
     place.fails("x.npy --accumulate f16", 5, &["f16"]);
     place.write("half.npy", npy("<f4", false, &[2], cast_slice(&[1f32, 2.5])));
     place.fails("half.npy --dtype i32 -o y.npy", 5, &["element 1", "i32"]);

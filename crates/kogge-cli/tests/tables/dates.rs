@@ -46,6 +46,18 @@ fn times_of_named_zones_have_a_text() {
     );
 }
 
+#[test]
+fn recurrences_take_no_dates() {
+    let place = Place::new();
+    let date: ArrayRef = Arc::new(Date32Array::from(vec![1, 2]));
+    let a: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
+    arrow_file(&place, "x.arrow", vec![("a", a), ("date", date)]);
+    for columns in ["--column a --column date", "--column date --column a"] {
+        let says = "column 'date' holds Date32, which affine does not take";
+        place.fails(&format!("x.arrow --op affine {columns}"), 5, &[says]);
+    }
+}
+
 /// Parquet has no dates in milliseconds and no times in seconds: they'd be read as integers.
 #[test]
 fn dates_and_times_stay_such_in_parquet() {

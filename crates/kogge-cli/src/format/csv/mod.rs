@@ -77,7 +77,11 @@ impl CsvTable {
         let mut records = Records::new(first, delimiter, &name, sampled);
         let (line, newline, names) = read_head(&mut records, &name)?;
         let listed: Vec<&str> = names.iter().map(String::as_str).collect();
-        let selection = Selection::named(&listed, job.args)?;
+        let advise = |error: Error| match other_delimiter(&listed) {
+            Some(advice) => error.hint(advice),
+            None => error,
+        };
+        let selection = Selection::named(&listed, job.args).map_err(advise)?;
         let wanted = selection.wanted(listed.len(), job.args, job.output_format);
         let mut kinds = if wanted.contains(&true) {
             infer(&mut records, &wanted, |_| false)?
@@ -87,7 +91,7 @@ impl CsvTable {
         drop(records);
         let content = |at: usize| kinds[at].content(job.args.dtype);
         let why_not = |at: usize, alone| kinds[at].why_not(&names[at], &name, alone);
-        let selection = selection.or_only(&listed, job.args, content, why_not)?;
+        let selection = selection.or_only(&listed, job.args, content, why_not).map_err(advise)?;
         if let (Bytes::Pipe(pipe), true, None) = (&mut source, sampled, job.args.dtype) {
             let decided =
                 |kinds: &[Kind]| selection.columns.iter().all(|&at| !kinds[at].is_empty());
@@ -157,6 +161,20 @@ fn rewound(file: &mut File, name: &str) -> Result<File> {
     let fail = |error| Error::read(name, &error);
     file.seek(SeekFrom::Start(0)).map_err(fail)?;
     file.try_clone().map_err(fail)
+}
+
+/// What to do about a table that seems to have but one column since something else separates its
+/// cells.
+fn other_delimiter(names: &[&str]) -> Option<String> {
+    let [only] = names else { return None };
+    let advice = if only.contains('\t') {
+        "tabs separate cells by --input-format tsv"
+    } else if only.contains([';', '|']) {
+        "cells are separated by commas, or by tabs in TSV"
+    } else {
+        return None;
+    };
+    Some(format!("the only column is '{only}'; {advice}"))
 }
 
 fn csv_error(error: &csv::Error, name: &str) -> Error {

@@ -146,17 +146,23 @@ impl<R: Read> Records<R> {
     /// Whether the source has ended, or was stopped, where a record may.
     fn check_end(&self, stopped: bool) -> Result<()> {
         let text = self.csv.get_ref().from(self.start.0);
-        let (what, line) = match (open_quote(text, self.delimiter), stopped) {
+        let twice = "a quote in a quoted cell is written twice";
+        let (what, line, advice) = match (open_quote(text, self.delimiter), stopped) {
             (None, false) => return Ok(()),
-            (None, true) => ("a row is longer than", self.line()),
-            (Some(lines), false) => ("a quote opens that nothing closes", self.start.1 + lines),
+            (None, true) => {
+                let advice = "the file may be no text: --input-format names another format";
+                ("a row is longer than", self.line(), advice)
+            }
+            (Some(lines), false) => {
+                ("a quote opens that nothing closes", self.start.1 + lines, twice)
+            }
             (Some(lines), true) => {
-                ("a quote opens that is not closed within", self.start.1 + lines)
+                ("a quote opens that is not closed within", self.start.1 + lines, twice)
             }
         };
         let limit = if stopped { format!(" {} MiB", self.most >> 20) } else { String::new() };
-        let error = Error::malformed(format!("line {line} of {}: {what}{limit}", self.name));
-        Err(error.hint("a quote in a quoted cell is written twice"))
+        let what = format!("line {line} of {}: {what}{limit}", self.name);
+        Err(Error::malformed(what).hint(advice))
     }
 
     /// The line on which the last record starts.
@@ -275,6 +281,7 @@ mod tests {
         let wide = format!("x,n\n1,{}\n", "2".repeat(400_000));
         let error = read_all(&wide, false, 1 << 17).unwrap_err();
         assert!(error.contains("line 2 of it: a row is longer"), "{error}");
+        assert!(!error.contains("quote"), "{error}");
         assert_eq!(read_all(&format!("x,n\n{long}"), false, 1 << 17), Ok(100_001));
     }
 
