@@ -12,7 +12,7 @@
 //! | [`MatMul`] | [`Matrix2`] | the matrix product, left times right |
 //! | [`LastValid`] | floats, [`Flagged`] | the last value that isn't missing |
 //! | [`ArgMin`], [`ArgMax`] | [`Indexed`] | the extreme value with the index of its first place |
-//! | [`Segmented`] | [`Flagged`] | another operator, starting anew at each flag |
+//! | [`Segmented`] | [`Flagged`], or a pair that [`marked`] makes | another operator, starting anew at each flag |
 
 mod affine;
 mod all;
@@ -47,7 +47,7 @@ pub use max::Max;
 pub use min::Min;
 pub use padding::Padded;
 pub use product::Product;
-pub use segmented::{Flagged, Segmented};
+pub use segmented::{Flagged, Segmented, marked};
 pub use sum::Sum;
 
 #[cfg(test)]

@@ -58,7 +58,9 @@ impl<T: Padded> Flagged<T> {
 
 /// Segmented `O`: values are combined by `O` from the last set flag on.
 ///
-/// Associative whenever `O` is; never commutative.
+/// Associative whenever `O` is; never commutative. Of elements that [`Flagged`] isn't made for (affine maps, matrices, your own
+/// structs) the pair is an array of two, of which [`marked`] makes the second one a flag; not on a GPU. Where an operator of any
+/// kind is to start anew is said beside the elements, too, by the builder's segments, which are faster.
 ///
 /// ```
 /// use kogge_core::ops::{Flagged, Segmented, Sum};
@@ -84,5 +86,42 @@ where
     Flagged::<T> {
         value: if starts { right.value } else { joined },
         flag: if starts | (left.flag != T::CLEAR) { T::SET } else { T::CLEAR },
+    }
+}
+
+/// An element, and whether a segment starts there, for [`Segmented`]: the second of the two counts as a flag, which is set unless
+/// all of its bytes are 0.
+///
+/// ```
+/// use kogge_core::ops::{Affine, Compose, Segmented, marked};
+/// use kogge_core::{Kind, Order, reference};
+///
+/// let steps = [(2, false), (3, false), (5, true), (7, false)];
+/// let maps = steps.map(|(b, starts)| marked(Affine { a: 2, b }, starts));
+/// let order = Order::of::<[Affine<i32>; 2]>();
+/// let scan = reference::scan(&maps, &Segmented(Compose), order, Kind::Inclusive, None);
+/// let y: Vec<i32> = scan.values.iter().map(|[map, _]| map.b).collect();
+/// assert_eq!(y, [2, 7, 5, 17]);
+/// ```
+#[inline(always)]
+pub fn marked<T: Element>(value: T, starts: bool) -> [T; 2] {
+    let mut flag = T::zeroed();
+    bytemuck::bytes_of_mut(&mut flag).fill(starts.into());
+    [value, flag]
+}
+
+impl<T: Element<Accumulator = T>, O: Operator<T>> Operator<[T; 2]> for Segmented<O> {
+    const EXACT: bool = O::EXACT;
+    const NONBLOCKING: bool = O::NONBLOCKING;
+    const COMPACT: bool = O::COMPACT;
+    #[inline(always)]
+    fn identity(&self) -> [T; 2] {
+        [self.0.identity(), T::zeroed()]
+    }
+    #[inline(always)]
+    fn combine(&self, left: [T; 2], right: [T; 2]) -> [T; 2] {
+        let joined = self.0.combine(left[0], right[0]);
+        let starts = bytemuck::bytes_of(&right[1]).iter().fold(0, |any, byte| any | byte) != 0;
+        if starts { right } else { [joined, left[1]] }
     }
 }

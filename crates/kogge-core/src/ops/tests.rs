@@ -32,6 +32,24 @@ fn with_nans() -> Vec<f32> {
 }
 
 #[test]
+fn any_operator_starts_anew_at_marked_elements() {
+    let maps = [(1, 0), (2, -1), (-3, 7), (i32::MIN, 5)].map(|(a, b)| Affine { a, b });
+    let both = maps.into_iter().flat_map(|map| [marked(map, false), marked(map, true)]);
+    let pairs: Vec<_> = both.collect();
+    monoid(&Segmented(Compose), &pairs);
+    // Any byte sets the flag.
+    let [first, second] = [maps[1], maps[2]];
+    for byte in 0..8 {
+        let mut flag = Affine { a: 0, b: 0 };
+        bytemuck::bytes_of_mut(&mut flag)[byte] = 1;
+        let joined = Segmented(Compose).combine(marked(first, false), [second, flag]);
+        assert_eq!(joined, [second, flag]);
+    }
+    let joined = Segmented(Compose).combine(marked(first, true), marked(second, false));
+    assert_eq!(joined, marked(Compose.combine(first, second), true));
+}
+
+#[test]
 fn integer_operators_wrap_and_associate() {
     monoid(&Sum, &INTEGERS);
     monoid(&Product, &INTEGERS);
