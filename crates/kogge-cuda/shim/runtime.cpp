@@ -64,7 +64,7 @@ enum : u64 { TRUST = 1 << 6 };
 // A block that stands sleeps for so many turns, until another tells something or so many nanoseconds are over.
 enum : u64 { NAP = 1 << 4, NAP_NANOSECONDS = 50'000 };
 // In one of so many launches whose blocks must all be resident, one begins late, after so many milliseconds at most.
-enum : u32 { LATE = 2, MOST_MILLISECONDS = 2000 };
+enum : u32 { LATE = 2, MOST_MILLISECONDS = 200 };
 
 // A CUDA thread.
 struct Fiber {
