@@ -63,8 +63,17 @@ enum : u64 { PATIENCE = 1 << 13 };
 enum : u64 { TRUST = 1 << 6 };
 // A block that stands sleeps for so many turns, until another tells something or so many nanoseconds are over.
 enum : u64 { NAP = 1 << 4, NAP_NANOSECONDS = 50'000 };
-// In one of so many launches whose blocks must all be resident, one begins late, after so many milliseconds at most.
-enum : u32 { LATE = 2, MOST_MILLISECONDS = 200 };
+// A block that begins late does so after so many milliseconds at most.
+enum : u32 { MOST_MILLISECONDS = 200 };
+
+// In one of so many launches whose blocks must all be resident, one begins late: where faults are planted more often, since it takes time.
+u32 late() {
+    static const u32 one_in = [] {
+        const char* given = std::getenv("KOGGE_LATE");
+        return given ? (u32)std::max(std::atoi(given), 1) : 16;
+    }();
+    return one_in;
+}
 
 // A CUDA thread.
 struct Fiber {
@@ -562,7 +571,7 @@ void run_blocks(Launch* launch) {
         if (index < launch->blocks) launch->stands[index] = Launch::GOES_ON;
         if (ended != ~0u) launch->stands[ended] = Launch::ENDED;
         if (index >= launch->blocks) return;
-        if (launch->may_be_late && launch->seed % LATE == 0 && index == launch->seed / LATE % launch->blocks) begin_late(*launch, index);
+        if (launch->may_be_late && launch->seed % late() == 0 && index == launch->seed / late() % launch->blocks) begin_late(*launch, index);
         run_block(launch, index);
         ended = index;
     }

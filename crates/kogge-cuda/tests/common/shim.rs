@@ -273,6 +273,7 @@ impl Shim {
 
     fn spawn(program: &Path, few: bool, only: Option<&str>) -> Self {
         let child = Command::new(program)
+            .env("KOGGE_LATE", if few { "2" } else { "16" })
             .env("TSAN_OPTIONS", "halt_on_error=1 exitcode=66 history_size=0")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
