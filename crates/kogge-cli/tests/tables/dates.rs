@@ -11,7 +11,7 @@ use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use std::fs::File;
 use std::sync::Arc;
 /// An Arrow file with these columns.
-fn arrow_file(place: &Place, name: &str, columns: Vec<(&str, ArrayRef)>) {
+pub(super) fn arrow_file(place: &Place, name: &str, columns: Vec<(&str, ArrayRef)>) {
     let batch = RecordBatch::try_from_iter(columns).unwrap();
     let file = File::create(place.path(name)).unwrap();
     let mut writer = FileWriter::try_new(file, &batch.schema()).unwrap();
