@@ -110,61 +110,103 @@ impl Drop for Host<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::MutexGuard;
     use std::thread::{self, yield_now};
+    use std::time::Duration;
+
+    /// Calls `task` here and on a guest, at once. A call may be without guests, as the invitations of other tests are
+    /// enough for the pool: then its host goes after a while, and the next call asks again.
+    fn at_once(task: &(dyn Fn() + Sync)) {
+        const GONE: usize = 3;
+        let start = Instant::now();
+        loop {
+            let inside = AtomicUsize::new(0);
+            with(1, &|| {
+                if inside.fetch_add(1, Ordering::Relaxed) == GONE {
+                    return;
+                }
+                let came = Instant::now();
+                while inside.load(Ordering::Relaxed) < 2 {
+                    let late = came.elapsed() > Duration::from_millis(20);
+                    if late && replace(&inside, 1, GONE) {
+                        return;
+                    }
+                    yield_now();
+                }
+                task();
+            });
+            if inside.into_inner() == 2 {
+                return;
+            }
+            assert!(start.elapsed() < Duration::from_secs(60), "no guest comes");
+        }
+    }
+
+    fn replace(number: &AtomicUsize, this: usize, by: usize) -> bool {
+        number.compare_exchange(this, by, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
 
     #[test]
     fn host_and_guests_work_at_once() {
-        let inside = AtomicUsize::new(0);
-        with(1, &|| {
-            inside.fetch_add(1, Ordering::Relaxed);
-            while inside.load(Ordering::Relaxed) < 2 {
-                yield_now();
-            }
-        });
-        assert_eq!(inside.into_inner(), 2);
+        let calls = AtomicUsize::new(0);
+        at_once(&|| _ = calls.fetch_add(1, Ordering::Relaxed));
+        assert_eq!(calls.into_inner(), 2);
     }
 
-    /// Has all threads of the pool meet, each from a job of its own, and go on when they are told.
-    fn meet() -> Arc<AtomicBool> {
-        let here = Arc::new(AtomicUsize::new(0));
-        let leave = Arc::new(AtomicBool::new(false));
-        let threads = rayon::current_num_threads();
-        for _ in 0..threads {
-            let (here, leave) = (Arc::clone(&here), Arc::clone(&leave));
-            rayon::spawn(move || {
-                here.fetch_add(1, Ordering::Relaxed);
-                while !leave.load(Ordering::Relaxed) {
-                    yield_now();
-                }
-            });
+    /// While it exists, no thread of the pool is free: each does a job of its own. One at a time, as two would have half
+    /// of the threads each, and wait for the others.
+    struct Meeting(Arc<AtomicBool>, #[expect(dead_code)] MutexGuard<'static, ()>);
+
+    impl Meeting {
+        fn new() -> Self {
+            static ALONE: Mutex<()> = Mutex::new(());
+            let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+            let here = Arc::new(AtomicUsize::new(0));
+            let leave = Arc::new(AtomicBool::new(false));
+            let threads = rayon::current_num_threads();
+            for _ in 0..threads {
+                let (here, leave) = (Arc::clone(&here), Arc::clone(&leave));
+                rayon::spawn(move || {
+                    here.fetch_add(1, Ordering::Relaxed);
+                    while !leave.load(Ordering::Relaxed) {
+                        yield_now();
+                    }
+                });
+            }
+            while here.load(Ordering::Relaxed) < threads {
+                yield_now();
+            }
+            Self(leave, alone)
         }
-        while here.load(Ordering::Relaxed) < threads {
-            yield_now();
+    }
+
+    impl Drop for Meeting {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
         }
-        leave
     }
 
     #[test]
     fn who_comes_late_is_not_let_in() {
         let calls = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&calls);
-        let leave = meet();
+        let meeting = Meeting::new();
         with(3, &|| _ = count.fetch_add(1, Ordering::Relaxed));
-        leave.store(true, Ordering::Relaxed);
+        drop(meeting);
         // After that all guests have come.
-        meet().store(true, Ordering::Relaxed);
+        drop(Meeting::new());
         assert_eq!(calls.load(Ordering::Relaxed), 1);
     }
 
     #[test]
     fn a_busy_pool_is_not_asked_again_and_again() {
-        let leave = meet();
+        let meeting = Meeting::new();
         let mut most = 0;
         for _ in 0..100 {
             with(3, &|| ());
             most = most.max(ASKED.load(Ordering::Relaxed));
         }
-        leave.store(true, Ordering::Relaxed);
+        drop(meeting);
         // Calls of other tests may have found room at the same moment.
         assert!(most < 2 * rayon::current_num_threads() + 3, "{most} invitations wait");
     }
@@ -187,16 +229,9 @@ mod tests {
     fn panics_of_host_and_guest_reach_the_caller() {
         let caller = thread::current().id();
         for by_host in [true, false] {
-            let inside = AtomicUsize::new(0);
-            let result = catch_unwind(AssertUnwindSafe(|| {
-                with(1, &|| {
-                    inside.fetch_add(1, Ordering::Relaxed);
-                    while inside.load(Ordering::Relaxed) < 2 {
-                        yield_now();
-                    }
-                    assert!((thread::current().id() == caller) != by_host, "planted");
-                });
-            }));
+            let result = catch_unwind(|| {
+                at_once(&|| assert!((thread::current().id() == caller) != by_host, "planted"));
+            });
             let panic = result.expect_err("a panic");
             assert_eq!(panic.downcast_ref(), Some(&"planted"));
         }
