@@ -67,39 +67,39 @@ lines! {
     lines_sse2, "sse2", x86::__m128i, _mm_loadu_si128, _mm_stream_si128;
 }
 
-/// Adds 1 to every byte: reads and writes all of them with next to no work.
-pub fn increment(bytes: &mut [u8]) {
+/// Adds a number to every byte: reads and writes all of them with next to no work.
+pub fn add(bytes: &mut [u8], number: u8) {
     #[cfg(target_arch = "x86_64")]
     {
         if is_x86_feature_detected!("avx512bw") {
             // SAFETY: the feature was found.
-            return unsafe { increment_avx512(bytes) };
+            return unsafe { add_avx512(bytes, number) };
         }
         if is_x86_feature_detected!("avx2") {
             // SAFETY: the feature was found.
-            return unsafe { increment_avx2(bytes) };
+            return unsafe { add_avx2(bytes, number) };
         }
     }
-    increment_each(bytes);
+    add_each(bytes, number);
 }
 
 #[inline(always)]
-fn increment_each(bytes: &mut [u8]) {
+fn add_each(bytes: &mut [u8], number: u8) {
     for byte in bytes {
-        *byte = byte.wrapping_add(1);
+        *byte = byte.wrapping_add(number);
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn increment_avx512(bytes: &mut [u8]) {
-    increment_each(bytes);
+fn add_avx512(bytes: &mut [u8], number: u8) {
+    add_each(bytes, number);
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn increment_avx2(bytes: &mut [u8]) {
-    increment_each(bytes);
+fn add_avx2(bytes: &mut [u8], number: u8) {
+    add_each(bytes, number);
 }
 
 #[cfg(test)]
@@ -121,9 +121,9 @@ mod tests {
     }
 
     #[test]
-    fn increments_every_byte() {
+    fn adds_to_every_byte() {
         let mut bytes: Vec<u8> = (0..=255).chain(0..77).collect();
-        increment(&mut bytes);
-        assert!(bytes.iter().enumerate().all(|(i, &byte)| byte == (i as u8).wrapping_add(1)));
+        add(&mut bytes, 3);
+        assert!(bytes.iter().enumerate().all(|(i, &byte)| byte == (i as u8).wrapping_add(3)));
     }
 }
