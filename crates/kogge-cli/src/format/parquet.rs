@@ -158,13 +158,15 @@ fn check_field(field: &FieldRef) -> Result<()> {
     }
 }
 
-/// What Parquet holds where it has no such date or time, and would forget that it is one.
+/// What Parquet holds where it has no such date or time, and would forget that it is one; runs it has
+/// of its own.
 fn held_type(data_type: &DataType) -> Option<DataType> {
     use TimeUnit::{Millisecond, Second};
     match data_type {
         DataType::Date64 => Some(DataType::Date32),
         DataType::Time32(Second) => Some(DataType::Time32(Millisecond)),
         DataType::Timestamp(Second, zone) => Some(DataType::Timestamp(Millisecond, zone.clone())),
+        DataType::RunEndEncoded(_, values) => Some(values.data_type().clone()),
         _ => None,
     }
 }

@@ -6,9 +6,14 @@ mod dates;
 mod types;
 
 use arrow_array::types::Int8Type;
-use arrow_array::{Array, ArrayRef, DictionaryArray, Int64Array, RecordBatch};
+use arrow_array::{
+    Array, ArrayRef, DictionaryArray, Int64Array, ListArray, ListViewArray, MapArray, RecordBatch,
+    StringArray, StructArray,
+};
+use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_ipc::reader::FileReader;
 use arrow_ipc::writer::{FileWriter, StreamWriter};
+use arrow_schema::{DataType, Field};
 use common::{Place, noise, npy, root};
 use kogge::ops::{Affine, Compose, Max, Product, Sum};
 use kogge::{Element, Kind, Operator, Order, reference};
@@ -178,6 +183,26 @@ fn categories(words: &[&str]) -> RecordBatch {
     RecordBatch::try_from_iter(columns).unwrap()
 }
 
+/// The same with the words in lists and maps.
+fn nested_categories(words: &[&str]) -> RecordBatch {
+    let plain = categories(words);
+    let (d, n) = (Arc::clone(plain.column(0)), Arc::clone(plain.column(1)));
+    let field = |name, nullable| Arc::new(Field::new(name, d.data_type().clone(), nullable));
+    let keys: ArrayRef = Arc::new(StringArray::from(vec!["k"; words.len()]));
+    let key = Arc::new(Field::new("key", DataType::Utf8, false));
+    let entries = StructArray::from(vec![(key, keys), (field("value", true), d.clone())]);
+    let one_each = || OffsetBuffer::from_lengths(vec![1; words.len()]);
+    let entry = Arc::new(Field::new("entries", entries.data_type().clone(), false));
+    let maps: ArrayRef = Arc::new(MapArray::new(entry, one_each(), entries, None, false));
+    let starts = ScalarBuffer::from_iter(0..words.len() as i32);
+    let lengths = ScalarBuffer::from(vec![1; words.len()]);
+    let views: ArrayRef =
+        Arc::new(ListViewArray::new(field("item", true), starts, lengths, d.clone(), None));
+    let lists: ArrayRef =
+        Arc::new(ListArray::new(field("item", true), one_each(), d.clone(), None));
+    RecordBatch::try_from_iter([("m", maps), ("v", views), ("l", lists), ("n", n)]).unwrap()
+}
+
 #[test]
 fn dictionaries_that_change() {
     let place = Place::new();
@@ -202,6 +227,19 @@ fn dictionaries_that_change() {
             place.stdout(&format!("{input} --by d -o {output}"));
         }
     }
+    let batches = [nested_categories(&["a", "b"]), nested_categories(&["c", "a"])];
+    let nested = File::create(place.path("n.arrows")).unwrap();
+    let mut nested = StreamWriter::try_new(nested, &batches[0].schema()).unwrap();
+    batches.iter().for_each(|batch| nested.write(batch).unwrap());
+    nested.finish().unwrap();
+    for output in ["y.arrow", "y.arrows"] {
+        place.stdout(&format!("n.arrows -o {output}"));
+        let text = place.stdout(&format!("{output} --column n_sum --op max --as m2"));
+        let rows: Vec<&str> = text.lines().skip(1).collect();
+        let want = ["{k: a},[a],[a],1,1,1", "{k: b},[b],[b],1,2,2", "{k: c},[c],[c],1,3,3"];
+        assert_eq!(rows[..3], want, "{output}");
+    }
+    let batches = [categories(&["a", "b"])];
     // An Arrow file has one dictionary, which stays.
     let mut file =
         FileWriter::try_new(File::create(place.path("x.arrow")).unwrap(), &batches[0].schema())
