@@ -9,6 +9,7 @@ pub mod npy;
 pub mod parquet;
 pub mod raw;
 mod retype;
+mod written;
 
 use crate::error::{Error, Result, nearest};
 use clap::ValueEnum;

@@ -5,6 +5,7 @@ use super::arrow::BatchWriter;
 use super::contain::quietly;
 use super::dictionary::{decode, decoded};
 use super::retype::{retype, retyped};
+use super::written::written;
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::job::Job;
@@ -12,10 +13,12 @@ use crate::output::Writer;
 use crate::table::arrow::{ArrowRows, Batches, select, write_error};
 use crate::table::batch::{Head, Table, TableReader, Whole};
 use crate::table::select::Selection;
-use arrow_array::RecordBatch;
+use arrow_array::{RecordBatch, new_null_array};
 use arrow_schema::{ArrowError, DataType, FieldRef, Schema, SchemaRef, TimeUnit};
-use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
-use parquet::arrow::{ArrowSchemaConverter, ArrowWriter};
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
@@ -90,7 +93,15 @@ impl Table for ParquetTable {
 }
 
 fn open(file: &File) -> Result<ArrowReaderMetadata, ParquetError> {
-    contained(|| ArrowReaderMetadata::load(file, Default::default()))
+    contained(|| {
+        let read = ArrowReaderMetadata::load(file, Default::default())?;
+        let schema = written(read.metadata().file_metadata(), read.schema());
+        if schema == *read.schema() {
+            return Ok(read);
+        }
+        let options = ArrowReaderOptions::new().with_schema(schema);
+        ArrowReaderMetadata::try_new(Arc::clone(read.metadata()), options)
+    })
 }
 
 /// The rows that a file says it has, in a schema with values for dictionaries where one is given.
@@ -144,11 +155,18 @@ pub fn writer(writer: Writer, name: &str, schema: &SchemaRef) -> Result<Box<dyn 
     Ok(Box::new(ParquetWriter { writer, held }))
 }
 
-/// Checks that Parquet has the type of a column. The library panics over some that it lacks.
+/// Checks that Parquet has the type of a column, by writing a null. The library panics over some that it
+/// lacks, and finds others only when it comes to their values.
 fn check_field(field: &FieldRef) -> Result<()> {
-    let schema = Schema::new(vec![Arc::clone(field)]);
-    match quietly(|| ArrowSchemaConverter::new().convert(&schema)) {
-        Some(Ok(_)) => Ok(()),
+    let schema = Arc::new(Schema::new(vec![field.as_ref().clone().with_nullable(true)]));
+    let write = || -> Result<(), ParquetError> {
+        let null = new_null_array(field.data_type(), 1);
+        let mut writer = ArrowWriter::try_new(Vec::new(), Arc::clone(&schema), None)?;
+        writer.write(&RecordBatch::try_new(schema, vec![null])?)?;
+        writer.close().map(drop)
+    };
+    match quietly(write) {
+        Some(Ok(())) => Ok(()),
         _ => Err(Error::mismatch(format!(
             "column '{}' holds {}, which Parquet lacks",
             field.name(),

@@ -4,6 +4,7 @@
 mod common;
 mod dates;
 mod types;
+mod written;
 
 use arrow_array::types::Int8Type;
 use arrow_array::{
