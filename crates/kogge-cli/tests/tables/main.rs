@@ -476,6 +476,22 @@ fn a_summary_for_machines() {
     assert!(!by.contains("total"), "{by}");
 }
 
+/// JSON has no string for a path that isn't UTF-8.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_summary_names_any_file() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let place = Place::new();
+    let name = OsStr::from_bytes(b"caf\xe9.csv");
+    fs::write(place.directory.path().join(name), "x\n1\n").unwrap();
+    let output = place.scan("--json -o y.csv").arg(name).output().unwrap();
+    common::succeeded(&output);
+    let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(summary["input"], serde_json::json!(b"caf\xe9.csv"));
+    assert_eq!(summary["output"], "y.csv");
+}
+
 /// A sum of no floats is 0.0, as for numpy, not the identity -0.0.
 #[test]
 fn the_total_of_nothing() {
