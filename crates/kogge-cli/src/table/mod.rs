@@ -11,7 +11,7 @@ mod scan;
 pub mod select;
 
 use crate::array::{self, ArrayReader};
-use crate::error::{Error, Result};
+use crate::error::{Error, Fault, Result, quoted};
 use crate::format::Format;
 use crate::format::arrow::{ArrowTable, ArrowWriter};
 use crate::format::csv::{CsvTable, CsvWriter};
@@ -72,7 +72,13 @@ fn run(job: &Job, mut table: Box<dyn Table>) -> Result<()> {
         },
         |batch: Batch| {
             let scanned = match &mut held {
-                Some(held) => held.iter().map(|column| column.slice(rows, batch.rows)).collect(),
+                Some(held) => {
+                    let rest = held[0].rows() - rows;
+                    if batch.rows > rest {
+                        return Err(changed(job));
+                    }
+                    held.iter().map(|column| column.slice(rows, batch.rows)).collect()
+                }
                 None => results.scan(&batch.columns, &batch.starts, rows as u64)?,
             };
             rows += batch.rows;
@@ -80,8 +86,18 @@ fn run(job: &Job, mut table: Box<dyn Table>) -> Result<()> {
         },
         |(rest, scanned): (Rest, Vec<Column>)| writer.write(rest, &scanned),
     )?;
+    if held.is_some_and(|held| held[0].rows() != rows) {
+        return Err(changed(job));
+    }
     writer.finish(&output)?;
     job.finish(output, rows as u64, &results.summary(job), &progress)
+}
+
+/// The error that the second reading of a table has found other rows than the first.
+fn changed(job: &Job) -> Error {
+    let name = quoted(&job.args.input);
+    Error::new(Fault::Read, format!("{name} has changed while it was read"))
+        .hint("scan it again, or a copy of it")
 }
 
 /// The scanned columns.
