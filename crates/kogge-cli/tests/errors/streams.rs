@@ -82,6 +82,20 @@ fn codes_are_the_same_where_nobody_reads_the_errors() {
     }
 }
 
+/// It isn't empty.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_closed_standard_input() {
+    let place = place();
+    let mut shell = Command::new("sh");
+    shell.current_dir(place.directory.path());
+    let run =
+        shell.args(["-c", "\"$0\" scan - <&-", env!("CARGO_BIN_EXE_kogge")]).output().unwrap();
+    let said = String::from_utf8(run.stderr).unwrap();
+    assert_eq!(run.status.code(), Some(3), "{said}");
+    assert!(said.contains("cannot read standard input: it is closed"), "{said}");
+}
+
 /// Under whatever name: a summary would stand among the data.
 #[cfg(target_os = "linux")]
 #[test]
