@@ -179,6 +179,11 @@ fn text_that_is_not_utf8() {
         place.fails(&format!("head.csv --column x -o y.{format}"), 4, &says);
     }
     assert_eq!(place.names(), ["head.csv", "latin.csv", "x.csv", "x.npy"]);
+    // Of other bytes not even the columns can be told.
+    for (name, mark) in [("little.csv", [0xff, 0xfe]), ("big.txt", [0xfe, 0xff])] {
+        place.write(name, [&mark[..], b"\0x\0,\0y\0\n\0"].concat());
+        place.fails(&format!("{name} --column x"), 4, &["is text in UTF-16", "iconv -f utf-16"]);
+    }
     // Text stays as it is.
     place.stdout("head.csv --column x -o y.csv");
     assert_eq!(place.read("y.csv"), b"x,caf\xe9,x_sum\n1,\xe9,1\n");
