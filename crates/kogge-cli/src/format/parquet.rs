@@ -21,6 +21,7 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::properties::WriterProperties;
 use std::fs::File;
 use std::sync::Arc;
@@ -56,7 +57,7 @@ impl ParquetTable {
         let schema = decoded.as_ref().unwrap_or(schema).clone();
         let (selection, columns) = select(job, &schema)?;
         let head = Head { columns, whole: Whole::Arrow(schema), bytes, array: None };
-        let batch_rows = (job.buffer / 64).clamp(1, BATCH_ROWS);
+        let batch_rows = (job.buffer / row_bytes(metadata.metadata()).max(64)).clamp(1, BATCH_ROWS);
         Ok(Self { head, selection, name, file, metadata, batch_rows, decoded })
     }
 }
@@ -90,6 +91,20 @@ impl Table for ParquetTable {
             }),
         }))
     }
+}
+
+/// Bytes of a row in memory, on average over the row group where they are longest.
+fn row_bytes(metadata: &ParquetMetaData) -> usize {
+    let of_group = |group: &RowGroupMetaData| {
+        // What a dictionary makes short is long again when it is read.
+        let columns = group.columns().iter().map(|column| {
+            column.uncompressed_size().max(column.unencoded_byte_array_data_bytes().unwrap_or(0))
+        });
+        let bytes = columns.fold(0, |all: i64, bytes| all.saturating_add(bytes.max(0)));
+        bytes / group.num_rows().max(1)
+    };
+    let longest = metadata.row_groups().iter().map(of_group).max().unwrap_or(0);
+    usize::try_from(longest).unwrap_or(usize::MAX)
 }
 
 fn open(file: &File) -> Result<ArrowReaderMetadata, ParquetError> {
@@ -141,15 +156,24 @@ fn read_error(error: &ParquetError, name: &str) -> Error {
         .hint("it is truncated, damaged, or not a Parquet file")
 }
 
-/// Writes a Parquet file with Snappy compression, which every reader knows.
+/// Writes a Parquet file with Snappy compression, which every reader knows. A row group is held until
+/// it is complete, so it has `group_bytes` at most.
 ///
 /// # Errors
 ///
 /// If the output cannot be written, or Parquet lacks a type of the schema.
-pub fn writer(writer: Writer, name: &str, schema: &SchemaRef) -> Result<Box<dyn BatchWriter>> {
+pub fn writer(
+    writer: Writer,
+    name: &str,
+    schema: &SchemaRef,
+    group_bytes: usize,
+) -> Result<Box<dyn BatchWriter>> {
     let held = retyped(schema, held_type);
     held.fields().iter().try_for_each(check_field)?;
-    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_max_row_group_bytes(Some(group_bytes))
+        .build();
     let writer = ArrowWriter::try_new(writer, held.clone(), Some(properties));
     let writer = writer.map_err(|error| write_error(&error, name))?;
     Ok(Box::new(ParquetWriter { writer, held }))

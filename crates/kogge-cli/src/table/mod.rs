@@ -31,6 +31,12 @@ use lines::text_schema;
 use scan::ColumnScan;
 use std::sync::Arc;
 
+/// How many pieces make a row group of Parquet: one of 128 MiB, as other writers have them.
+const GROUP_BUFFERS: usize = 16;
+
+/// Of smaller ones there would be more than a file may have.
+const LEAST_GROUP: usize = 64 << 10;
+
 /// Scans columns of a table.
 pub fn scan(job: &Job, input: Input, format: Format) -> Result<()> {
     let again = job.args.reverse;
@@ -189,7 +195,10 @@ impl Results {
         }
         let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
         let batches = match format {
-            Format::Parquet => parquet::writer(output.writer()?, &output.name, &schema)?,
+            Format::Parquet => {
+                let group_bytes = GROUP_BUFFERS.saturating_mul(job.buffer).max(LEAST_GROUP);
+                parquet::writer(output.writer()?, &output.name, &schema, group_bytes)?
+            }
             _ => ArrowWriter::ipc(output.writer()?, &output.name, format, &schema)?,
         };
         Ok(Box::new(ArrowWriter::new(batches, output.name.clone(), schema, text)))

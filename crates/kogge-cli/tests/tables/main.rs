@@ -19,6 +19,7 @@ use common::{Place, noise, npy, root};
 use kogge::ops::{Affine, Compose, Max, Product, Sum};
 use kogge::{Element, Kind, Operator, Order, reference};
 use parquet::arrow::ArrowWriter;
+use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use proptest::prelude::*;
 use std::fs::{self, File};
 use std::sync::Arc;
@@ -437,6 +438,36 @@ fn every_format_to_every_other() {
         assert_eq!(text, "value,value_sum,value_sum_sum\n1,1,1\n2,3,4\n4,7,11\n");
         assert_eq!(place.last_column("v.npy --reverse"), ["7", "6", "4"]);
     }
+}
+
+/// Whatever the rows' length, neither a batch nor a row group has more than some pieces.
+#[test]
+fn long_rows_of_parquet_take_no_more_memory_than_short_ones() {
+    let place = Place::new();
+    let (rows, mib) = (2_000, 1 << 20);
+    let noise = noise(rows * 20, 7);
+    // Neither a compression nor a dictionary makes the first column short; the second is, in the file.
+    let row = |i: usize| {
+        let text: String =
+            noise[20 * i..][..20].iter().map(|x| format!("{:016x}", x.to_bits())).collect();
+        format!("{i},{},{}\n", text.repeat(8), "y".repeat(1 << 10))
+    };
+    let text: String = (0..rows).map(row).collect();
+    place.write("x.csv", format!("x,long,same\n{text}"));
+    let small = |arguments: &str| {
+        let output = place.scan(arguments).env("KOGGE_BUFFER", "16384").output().unwrap();
+        common::succeeded(&output);
+    };
+    small("x.csv --column x -o y.parquet");
+    let file = File::open(place.path("y.parquet")).unwrap();
+    let groups = SerializedFileReader::new(file).unwrap().metadata().row_groups().to_vec();
+    assert!(groups.len() > 1);
+    assert!(groups.iter().all(|group| group.compressed_size() < mib), "{groups:?}");
+    // A batch as it is read is one that is written.
+    place.stdout("x.csv --column x -o z.parquet");
+    small("z.parquet --column x_sum -o z.arrow");
+    let file = FileReader::try_new(File::open(place.path("z.arrow")).unwrap(), None).unwrap();
+    assert!(file.num_batches() >= rows * (8 * 320 + 1024) / 16384, "{}", file.num_batches());
 }
 
 #[test]
