@@ -163,7 +163,7 @@ pub struct ScanArgs {
     pub threads: Option<u16>,
 
     /// Print one line of JSON about what was done; needs --output. The total of no values is what
-    /// the operator starts from: 0 for a sum
+    /// the operator starts from: 0 for a sum. A path that is not UTF-8 is a list of its bytes
     #[arg(long, requires = "output", help_heading = "Files")]
     pub json: bool,
 }

@@ -163,11 +163,34 @@ pub fn reason(error: &dyn fmt::Display) -> String {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "error: {}", self.message)?;
+        write!(f, "error: {}", shown(&self.message))?;
         match &self.hint {
-            Some(hint) => write!(f, "\n  hint: {hint}"),
+            Some(hint) => write!(f, "\n  hint: {}", shown(hint)),
             None => Ok(()),
         }
+    }
+}
+
+/// Most characters of a message, which may hold a cell or a name of any length.
+const MOST_SHOWN: usize = 2_000;
+
+/// A text as a terminal may have it: on one line, without what would steer it, and not too long.
+fn shown(text: &str) -> String {
+    let show = |text: &str| -> String {
+        let shown = |c: char| -> String {
+            let steers = c.is_control() && c != '\t';
+            if steers { c.escape_default().collect() } else { c.into() }
+        };
+        text.chars().map(shown).collect()
+    };
+    let part = MOST_SHOWN / 2;
+    let end = text.char_indices().nth(part).map(|(at, _)| at);
+    let start = text.char_indices().nth_back(part).map(|(at, c)| at + c.len_utf8());
+    match (end, start) {
+        (Some(end), Some(start)) if end < start => {
+            format!("{} ... {}", show(&text[..end]), show(&text[start..]))
+        }
+        _ => show(text),
     }
 }
 
@@ -234,6 +257,19 @@ mod tests {
         assert_eq!(nearest("zzz", names), None);
         assert_eq!(nearest("cvs", ["npy", "tsv", "csv"]), Some("csv"));
         assert_eq!(nearest("y", ["x", "z"]), None);
+    }
+
+    #[test]
+    fn what_files_hold_neither_steers_the_terminal_nor_fills_it() {
+        let error = Error::usage("a\u{1b}[2J\nb\u{9b}é").hint("x\ty\r");
+        assert_eq!(error.to_string(), "error: a\\u{1b}[2J\\nb\\u{9b}é\n  hint: x\ty\\r");
+        for len in [MOST_SHOWN - 1, MOST_SHOWN, MOST_SHOWN + 1, 1 << 20] {
+            let text = format!("{}é", "é".repeat(len - 1));
+            let (error, short) = (shown(&text), len <= MOST_SHOWN);
+            assert_eq!(error == text, short, "{len}");
+            let cut = error.chars().count();
+            assert_eq!(cut, if short { len } else { MOST_SHOWN + 5 }, "{len}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! A pipe that must be read twice, or from its end, is copied to an unnamed temporary file first;
 //! the system frees it when the process ends, however it ends.
 
+use crate::closed::stdin_is_closed;
 use crate::error::{Error, Fault, Result, quoted, reason};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -35,6 +36,10 @@ impl Input {
     /// If it cannot be opened, or its first bytes cannot be read.
     pub fn open(path: &Path) -> Result<Self> {
         if path == Path::new("-") {
+            if stdin_is_closed() {
+                let what = "cannot read standard input: it is closed";
+                return Err(Error::new(Fault::Read, what).hint("name a file, or pipe one in"));
+            }
             let source = match stdin_file() {
                 Some(file) => Source::File(file),
                 None => Source::Stream(Box::new(io::stdin())),

@@ -200,8 +200,8 @@ impl Job<'_> {
         }
         let args = self.args;
         let line = json!({
-            "input": args.input.display().to_string(),
-            "output": args.output.as_ref().map(|path| path.display().to_string()),
+            "input": json_path(&args.input),
+            "output": args.output.as_deref().map(json_path),
             "op": args.op.name(),
             "kind": if args.exclusive { "exclusive" } else { "inclusive" },
             "direction": if args.reverse { "reverse" } else { "forward" },
@@ -213,6 +213,11 @@ impl Job<'_> {
         streams::print(format!("{line}\n").as_bytes())
             .map_err(|error| Error::write("standard output", &error))
     }
+}
+
+/// A path as JSON, whose strings are Unicode: a list of its bytes where it is not.
+fn json_path(path: &Path) -> Value {
+    path.to_str().map_or_else(|| json!(path.as_os_str().as_encoded_bytes()), |text| json!(text))
 }
 
 /// The bytes of an `--init`.

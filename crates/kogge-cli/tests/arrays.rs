@@ -418,6 +418,15 @@ fn pipes_in_and_out() {
     place.write("x.raw", raw);
     place.stdout("x.raw --dtype f32 -o y.bin");
     assert_eq!(place.read("y.bin"), sums);
+    // Only a .npy file has a header to be written when the length is known.
+    let raw_in = "- --input-format raw --dtype f32 -o";
+    for (arguments, want) in [("raw.bin", sums), ("raw.npy", place.read("y.npy"))] {
+        assert_eq!(piped(&format!("{raw_in} {arguments}"), raw), b"");
+        assert_eq!(place.read(arguments), want, "{arguments}");
+        piped(&format!("{raw_in} {arguments}"), &[]);
+        let header = want.len() - raw.len();
+        assert_eq!(place.read(arguments).len(), header, "{arguments} of nothing");
+    }
 }
 
 proptest! {

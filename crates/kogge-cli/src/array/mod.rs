@@ -94,7 +94,7 @@ pub fn scan(job: &Job, mut reader: ArrayReader) -> Result<()> {
     if endless {
         header.shape = vec![read];
     }
-    writer.finish(&output, endless.then_some(&header))?;
+    writer.finish(&output, &header)?;
     let total =
         (layout.outer * layout.inner == 1).then(|| job.total(&spec, stage.total(), read > 0));
     let scanned = Scanned {

@@ -17,6 +17,8 @@ pub struct ArrayWriter {
     dtype: Dtype,
     sink: Sink,
     written: u64,
+    /// Whether the header is written anew at the end: only then is the length known.
+    patched: bool,
 }
 
 enum Sink {
@@ -70,7 +72,7 @@ impl ArrayWriter {
             Sink::Spool { file, offset, text: None }
         };
         let name = if matches!(sink, Sink::Spool { .. }) { output.spool_name() } else { name };
-        Ok(Self { name, dtype: header.dtype, sink, written: 0 })
+        Ok(Self { name, dtype: header.dtype, sink, written: 0, patched })
     }
 
     /// Writes the elements of a window.
@@ -95,10 +97,10 @@ impl ArrayWriter {
         done.map_err(|error| Error::write(&self.name, &error))
     }
 
-    /// Completes the array; `header` is written anew if its length was unknown at the start.
-    pub fn finish(self, output: &Output, header: Option<&Header>) -> Result<()> {
+    /// Completes the array, whose length `header` now has.
+    pub fn finish(self, output: &Output, header: &Header) -> Result<()> {
         let fail = |error| Error::write(&self.name, &error);
-        let again = header.map(Header::to_bytes).transpose()?;
+        let again = self.patched.then(|| header.to_bytes()).transpose()?;
         match self.sink {
             Sink::Stream(mut writer) | Sink::Text { mut writer, .. } => {
                 writer.flush().map_err(fail)

@@ -116,16 +116,16 @@ impl Decoder {
 fn open_footer<R: Read + Seek>(source: &mut R) -> Result<(Decoder, Vec<Block>, u64)> {
     let len = source.seek(SeekFrom::End(0))?;
     // The length of the footer, and the last of the marks.
-    let last = len.checked_sub(10).ok_or_else(|| damaged("it ends before its footer"))?;
+    let last = len.checked_sub(10).ok_or_else(no_footer)?;
     source.seek(SeekFrom::Start(last))?;
     let mut tail = [0; 10];
     source.read_exact(&mut tail)?;
-    let footer = read_footer_length(tail)?;
+    let footer = read_footer_length(tail).map_err(|_| no_footer())?;
     let place = within(len as i64 - 10 - footer as i64, footer as i64, len)?;
     source.seek(SeekFrom::Start(place.start))?;
     let mut bytes = vec![0; footer];
     source.read_exact(&mut bytes)?;
-    let footer = root_as_footer(&bytes).map_err(|error| damaged(&error.to_string()))?;
+    let footer = root_as_footer(&bytes).map_err(|error| damaged(&on_one_line(&error)))?;
     let schema = footer.schema().ok_or_else(|| damaged("its footer has no schema"))?;
     let mut decoder = Decoder::new(schema)?;
     for block in footer.dictionaries().iter().flatten() {
@@ -173,7 +173,7 @@ fn read_exactly(source: &mut impl Read, len: u64) -> Result<Vec<u8>> {
 }
 
 fn parse(head: &[u8]) -> Result<Message<'_>> {
-    root_as_message(head).map_err(|error| damaged(&error.to_string()))
+    root_as_message(head).map_err(|error| damaged(&on_one_line(&error)))
 }
 
 /// How many times longer than its compressed form a buffer may be: 128 KiB can take four bytes.
@@ -208,8 +208,16 @@ fn within(start: i64, len: i64, all: u64) -> Result<Range<u64>> {
     place().ok_or_else(|| damaged("a length in it goes beyond its end"))
 }
 
+fn on_one_line(error: &impl ToString) -> String {
+    error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 fn damaged(what: &str) -> ArrowError {
     ArrowError::IpcError(format!("{what}; it is damaged"))
+}
+
+fn no_footer() -> ArrowError {
+    ArrowError::IpcError("it does not end with a footer: it is truncated or damaged".to_owned())
 }
 
 /// Runs the decoder; its panic is the error of a damaged file.

@@ -9,6 +9,7 @@ pub mod npy;
 pub mod parquet;
 pub mod raw;
 mod retype;
+mod written;
 
 use crate::error::{Error, Result, nearest};
 use clap::ValueEnum;
@@ -79,6 +80,8 @@ impl Format {
             [b'P', b'A', b'R', b'1', ..] => Some(Self::Parquet),
             [b'A', b'R', b'R', b'O', b'W', b'1', ..] => Some(Self::Arrow),
             [0xff, 0xff, 0xff, 0xff, ..] => Some(Self::ArrowStream),
+            // Text that is refused as such.
+            _ if is_utf16(head) => Some(Self::Csv),
             text if text.iter().all(|&byte| byte >= b' ' || byte.is_ascii_whitespace()) => {
                 Some(Self::Csv)
             }
@@ -112,6 +115,11 @@ impl Format {
     pub fn delimiter(self) -> u8 {
         if self == Self::Tsv { b'\t' } else { b',' }
     }
+}
+
+/// Whether these first bytes are the mark of text in UTF-16, as some programs on Windows write it.
+pub fn is_utf16(head: &[u8]) -> bool {
+    matches!(head, [0xff, 0xfe, ..] | [0xfe, 0xff, ..])
 }
 
 #[cfg(test)]

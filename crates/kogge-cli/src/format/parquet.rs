@@ -5,6 +5,7 @@ use super::arrow::BatchWriter;
 use super::contain::quietly;
 use super::dictionary::{decode, decoded};
 use super::retype::{retype, retyped};
+use super::written::written;
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::job::Job;
@@ -12,12 +13,15 @@ use crate::output::Writer;
 use crate::table::arrow::{ArrowRows, Batches, select, write_error};
 use crate::table::batch::{Head, Table, TableReader, Whole};
 use crate::table::select::Selection;
-use arrow_array::RecordBatch;
+use arrow_array::{RecordBatch, new_null_array};
 use arrow_schema::{ArrowError, DataType, FieldRef, Schema, SchemaRef, TimeUnit};
-use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
-use parquet::arrow::{ArrowSchemaConverter, ArrowWriter};
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::properties::WriterProperties;
 use std::fs::File;
 use std::sync::Arc;
@@ -53,7 +57,7 @@ impl ParquetTable {
         let schema = decoded.as_ref().unwrap_or(schema).clone();
         let (selection, columns) = select(job, &schema)?;
         let head = Head { columns, whole: Whole::Arrow(schema), bytes, array: None };
-        let batch_rows = (job.buffer / 64).clamp(1, BATCH_ROWS);
+        let batch_rows = (job.buffer / row_bytes(metadata.metadata()).max(64)).clamp(1, BATCH_ROWS);
         Ok(Self { head, selection, name, file, metadata, batch_rows, decoded })
     }
 }
@@ -89,8 +93,30 @@ impl Table for ParquetTable {
     }
 }
 
+/// Bytes of a row in memory, on average over the row group where they are longest.
+fn row_bytes(metadata: &ParquetMetaData) -> usize {
+    let of_group = |group: &RowGroupMetaData| {
+        // What a dictionary makes short is long again when it is read.
+        let columns = group.columns().iter().map(|column| {
+            column.uncompressed_size().max(column.unencoded_byte_array_data_bytes().unwrap_or(0))
+        });
+        let bytes = columns.fold(0, |all: i64, bytes| all.saturating_add(bytes.max(0)));
+        bytes / group.num_rows().max(1)
+    };
+    let longest = metadata.row_groups().iter().map(of_group).max().unwrap_or(0);
+    usize::try_from(longest).unwrap_or(usize::MAX)
+}
+
 fn open(file: &File) -> Result<ArrowReaderMetadata, ParquetError> {
-    contained(|| ArrowReaderMetadata::load(file, Default::default()))
+    contained(|| {
+        let read = ArrowReaderMetadata::load(file, Default::default())?;
+        let schema = written(read.metadata().file_metadata(), read.schema());
+        if schema == *read.schema() {
+            return Ok(read);
+        }
+        let options = ArrowReaderOptions::new().with_schema(schema);
+        ArrowReaderMetadata::try_new(Arc::clone(read.metadata()), options)
+    })
 }
 
 /// The rows that a file says it has, in a schema with values for dictionaries where one is given.
@@ -130,25 +156,41 @@ fn read_error(error: &ParquetError, name: &str) -> Error {
         .hint("it is truncated, damaged, or not a Parquet file")
 }
 
-/// Writes a Parquet file with Snappy compression, which every reader knows.
+/// Writes a Parquet file with Snappy compression, which every reader knows. A row group is held until
+/// it is complete, so it has `group_bytes` at most.
 ///
 /// # Errors
 ///
 /// If the output cannot be written, or Parquet lacks a type of the schema.
-pub fn writer(writer: Writer, name: &str, schema: &SchemaRef) -> Result<Box<dyn BatchWriter>> {
+pub fn writer(
+    writer: Writer,
+    name: &str,
+    schema: &SchemaRef,
+    group_bytes: usize,
+) -> Result<Box<dyn BatchWriter>> {
     let held = retyped(schema, held_type);
     held.fields().iter().try_for_each(check_field)?;
-    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_max_row_group_bytes(Some(group_bytes))
+        .build();
     let writer = ArrowWriter::try_new(writer, held.clone(), Some(properties));
     let writer = writer.map_err(|error| write_error(&error, name))?;
     Ok(Box::new(ParquetWriter { writer, held }))
 }
 
-/// Checks that Parquet has the type of a column. The library panics over some that it lacks.
+/// Checks that Parquet has the type of a column, by writing a null. The library panics over some that it
+/// lacks, and finds others only when it comes to their values.
 fn check_field(field: &FieldRef) -> Result<()> {
-    let schema = Schema::new(vec![Arc::clone(field)]);
-    match quietly(|| ArrowSchemaConverter::new().convert(&schema)) {
-        Some(Ok(_)) => Ok(()),
+    let schema = Arc::new(Schema::new(vec![field.as_ref().clone().with_nullable(true)]));
+    let write = || -> Result<(), ParquetError> {
+        let null = new_null_array(field.data_type(), 1);
+        let mut writer = ArrowWriter::try_new(Vec::new(), Arc::clone(&schema), None)?;
+        writer.write(&RecordBatch::try_new(schema, vec![null])?)?;
+        writer.close().map(drop)
+    };
+    match quietly(write) {
+        Some(Ok(())) => Ok(()),
         _ => Err(Error::mismatch(format!(
             "column '{}' holds {}, which Parquet lacks",
             field.name(),
@@ -158,13 +200,15 @@ fn check_field(field: &FieldRef) -> Result<()> {
     }
 }
 
-/// What Parquet holds where it has no such date or time, and would forget that it is one.
+/// What Parquet holds where it has no such date or time, and would forget that it is one; runs it has
+/// of its own.
 fn held_type(data_type: &DataType) -> Option<DataType> {
     use TimeUnit::{Millisecond, Second};
     match data_type {
         DataType::Date64 => Some(DataType::Date32),
         DataType::Time32(Second) => Some(DataType::Time32(Millisecond)),
         DataType::Timestamp(Second, zone) => Some(DataType::Timestamp(Millisecond, zone.clone())),
+        DataType::RunEndEncoded(_, values) => Some(values.data_type().clone()),
         _ => None,
     }
 }

@@ -1,8 +1,9 @@
-//! Columns of some types as columns of others, however deep in lists and structures they lie.
+//! Columns of some types as columns of others, however deep in lists, maps and structures they lie.
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema, SchemaRef};
+use std::slice::from_ref;
 use std::sync::Arc;
 
 /// What takes the place of a type; `None` if it stays.
@@ -16,7 +17,23 @@ pub fn retyped(schema: &Schema, replace: Replace) -> SchemaRef {
 }
 
 fn retyped_field(field: &FieldRef, replace: Replace) -> FieldRef {
-    let data_type = retyped_type(field.data_type(), replace);
+    with_type(field, retyped_type(field.data_type(), replace))
+}
+
+fn retyped_type(data_type: &DataType, replace: Replace) -> DataType {
+    if let Some(other) = replace(data_type) {
+        return retyped_type(&other, replace);
+    }
+    match data_type {
+        DataType::Dictionary(key, values) => {
+            DataType::Dictionary(key.clone(), Box::new(retyped_type(values, replace)))
+        }
+        other => with_children(other, |field| retyped_field(field, replace)),
+    }
+}
+
+/// The same field with another type.
+pub fn with_type(field: &FieldRef, data_type: DataType) -> FieldRef {
     if data_type == *field.data_type() {
         return Arc::clone(field);
     }
@@ -24,19 +41,33 @@ fn retyped_field(field: &FieldRef, replace: Replace) -> FieldRef {
     Arc::new(Field::new(name, data_type, field.is_nullable()).with_metadata(metadata))
 }
 
-fn retyped_type(data_type: &DataType, replace: Replace) -> DataType {
-    use DataType::{Dictionary, FixedSizeList, LargeList, List, Struct};
-    if let Some(other) = replace(data_type) {
-        return retyped_type(&other, replace);
-    }
-    let field = |field| retyped_field(field, replace);
+/// The fields within lists, maps and structures.
+pub fn children(data_type: &DataType) -> &[FieldRef] {
+    use DataType::{FixedSizeList, LargeList, LargeListView, List, ListView, Map, Struct};
     match data_type {
-        Dictionary(key, values) => Dictionary(key.clone(), Box::new(retyped_type(values, replace))),
-        List(item) => List(field(item)),
-        LargeList(item) => LargeList(field(item)),
-        FixedSizeList(item, len) => FixedSizeList(field(item), *len),
-        Struct(fields) => Struct(fields.iter().map(field).collect()),
-        other => other.clone(),
+        List(item) | LargeList(item) | ListView(item) | LargeListView(item) => from_ref(item),
+        FixedSizeList(item, _) => from_ref(item),
+        Map(entries, _) => from_ref(entries),
+        Struct(fields) => fields,
+        _ => &[],
+    }
+}
+
+/// The same type with other [`children`].
+pub fn with_children(
+    data_type: &DataType,
+    mut other: impl FnMut(&FieldRef) -> FieldRef,
+) -> DataType {
+    use DataType::{FixedSizeList, LargeList, LargeListView, List, ListView, Map, Struct};
+    match data_type {
+        List(item) => List(other(item)),
+        LargeList(item) => LargeList(other(item)),
+        ListView(item) => ListView(other(item)),
+        LargeListView(item) => LargeListView(other(item)),
+        FixedSizeList(item, len) => FixedSizeList(other(item), *len),
+        Map(entries, sorted) => Map(other(entries), *sorted),
+        Struct(fields) => Struct(fields.iter().map(other).collect()),
+        plain => plain.clone(),
     }
 }
 

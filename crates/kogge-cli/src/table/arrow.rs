@@ -8,7 +8,6 @@ use crate::error::{Error, Result};
 use crate::job::Job;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, Schema};
-use std::io;
 
 /// Any sequence of batches.
 pub type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
@@ -87,15 +86,20 @@ impl TableReader for ArrowRows {
     }
 }
 
+const DAMAGED: &str = "it is truncated or damaged, or has what kogge does not read";
+
 /// An error of reading: the system's, or that of a malformed file.
 pub fn read_error(error: &ArrowError, name: &str) -> Error {
     match io_error(error) {
-        // The system's have no other error within; a decompressor's have.
-        Some(error) if error.kind() == io::ErrorKind::Other && error.get_ref().is_some() => {
+        // The system's have no other error within; a decompressor's have, of any kind.
+        Some(error) if error.get_ref().is_some() => {
             Error::malformed(format!("{name} is damaged: its compressed parts cannot be unpacked"))
         }
         Some(error) => Error::read(name, error),
-        None => Error::malformed(format!("{name}: {error}")),
+        None => {
+            let told = Error::malformed(format!("{name}: {error}"));
+            if error.to_string().contains("damaged") { told } else { told.hint(DAMAGED) }
+        }
     }
 }
 

@@ -11,7 +11,7 @@ mod scan;
 pub mod select;
 
 use crate::array::{self, ArrayReader};
-use crate::error::{Error, Result};
+use crate::error::{Error, Fault, Result, quoted};
 use crate::format::Format;
 use crate::format::arrow::{ArrowTable, ArrowWriter};
 use crate::format::csv::{CsvTable, CsvWriter};
@@ -30,6 +30,12 @@ use kogge_erased::{Dtype, Op, Spec};
 use lines::text_schema;
 use scan::ColumnScan;
 use std::sync::Arc;
+
+/// How many pieces make a row group of Parquet: one of 128 MiB, as other writers have them.
+const GROUP_BUFFERS: usize = 16;
+
+/// Of smaller ones there would be more than a file may have.
+const LEAST_GROUP: usize = 64 << 10;
 
 /// Scans columns of a table.
 pub fn scan(job: &Job, input: Input, format: Format) -> Result<()> {
@@ -72,7 +78,13 @@ fn run(job: &Job, mut table: Box<dyn Table>) -> Result<()> {
         },
         |batch: Batch| {
             let scanned = match &mut held {
-                Some(held) => held.iter().map(|column| column.slice(rows, batch.rows)).collect(),
+                Some(held) => {
+                    let rest = held[0].rows() - rows;
+                    if batch.rows > rest {
+                        return Err(changed(job));
+                    }
+                    held.iter().map(|column| column.slice(rows, batch.rows)).collect()
+                }
                 None => results.scan(&batch.columns, &batch.starts, rows as u64)?,
             };
             rows += batch.rows;
@@ -80,8 +92,18 @@ fn run(job: &Job, mut table: Box<dyn Table>) -> Result<()> {
         },
         |(rest, scanned): (Rest, Vec<Column>)| writer.write(rest, &scanned),
     )?;
+    if held.is_some_and(|held| held[0].rows() != rows) {
+        return Err(changed(job));
+    }
     writer.finish(&output)?;
     job.finish(output, rows as u64, &results.summary(job), &progress)
+}
+
+/// The error that the second reading of a table has found other rows than the first.
+fn changed(job: &Job) -> Error {
+    let name = quoted(&job.args.input);
+    Error::new(Fault::Read, format!("{name} has changed while it was read"))
+        .hint("scan it again, or a copy of it")
 }
 
 /// The scanned columns.
@@ -173,7 +195,10 @@ impl Results {
         }
         let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
         let batches = match format {
-            Format::Parquet => parquet::writer(output.writer()?, &output.name, &schema)?,
+            Format::Parquet => {
+                let group_bytes = GROUP_BUFFERS.saturating_mul(job.buffer).max(LEAST_GROUP);
+                parquet::writer(output.writer()?, &output.name, &schema, group_bytes)?
+            }
             _ => ArrowWriter::ipc(output.writer()?, &output.name, format, &schema)?,
         };
         Ok(Box::new(ArrowWriter::new(batches, output.name.clone(), schema, text)))

@@ -148,6 +148,20 @@ fn malformed_tables() {
     }
 }
 
+/// What stands in a file must not steer the terminal, nor fill it.
+#[test]
+fn messages_stay_on_their_line() {
+    let place = place();
+    place.write("odd.csv", "x,y\n\"1\u{1b}[2J\n2\",3\n");
+    place.fails("odd.csv --column x", 4, &[r"line 2 of 'odd.csv': '1\u{1b}[2J\n2' in column 'x'"]);
+    place.write("long.csv", format!("x,{}\n{},3\n", "y".repeat(100_000), "z".repeat(1_000_000)));
+    for arguments in ["--column x", "--column why"] {
+        let output = place.scan(&format!("long.csv {arguments}")).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.len() < 5_000 && said.contains(" ... "), "{arguments}: {}", said.len());
+    }
+}
+
 #[test]
 fn quotes_that_nothing_closes() {
     let place = place();
@@ -179,6 +193,11 @@ fn text_that_is_not_utf8() {
         place.fails(&format!("head.csv --column x -o y.{format}"), 4, &says);
     }
     assert_eq!(place.names(), ["head.csv", "latin.csv", "x.csv", "x.npy"]);
+    // Of other bytes not even the columns can be told.
+    for (name, mark) in [("little.csv", [0xff, 0xfe]), ("big.txt", [0xfe, 0xff])] {
+        place.write(name, [&mark[..], b"\0x\0,\0y\0\n\0"].concat());
+        place.fails(&format!("{name} --column x"), 4, &["is text in UTF-16", "iconv -f utf-16"]);
+    }
     // Text stays as it is.
     place.stdout("head.csv --column x -o y.csv");
     assert_eq!(place.read("y.csv"), b"x,caf\xe9,x_sum\n1,\xe9,1\n");
@@ -205,7 +224,7 @@ fn damaged_arrow() {
     assert!(errors > 0, "no damage was found");
     for len in 6..whole.len().min(200) {
         place.write("short.arrow", &whole[..len]);
-        let said = if len < 10 { "ends before its footer" } else { "error: 'short.arrow'" };
+        let said = "does not end with a footer: it is truncated";
         place.fails("short.arrow --column precipitation --as s", 4, &[said]);
     }
     place.stdout("x.csv --column precipitation -o x.arrows");
@@ -244,6 +263,16 @@ fn damaged_compression() {
             said_so += usize::from(said.contains("is damaged: its compressed parts"));
         }
         assert!(said_so > 0, "{codec:?}: no damage was found");
+        // What each compressed buffer starts with: of that the decompressors' own words tell nobody anything.
+        let magic: [u8; 4] = match codec {
+            CompressionType::ZSTD => [0x28, 0xb5, 0x2f, 0xfd],
+            _ => [0x04, 0x22, 0x4d, 0x18],
+        };
+        let at = whole.windows(4).position(|bytes| bytes == magic).unwrap();
+        let mut damaged = whole.clone();
+        damaged[at] ^= 1;
+        place.write("damaged.arrow", damaged);
+        place.fails("damaged.arrow", 4, &["is damaged: its compressed parts cannot be unpacked"]);
     }
 }
 

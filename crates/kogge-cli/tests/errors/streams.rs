@@ -3,12 +3,13 @@
 use crate::common::{self, Place};
 use crate::place;
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 
 /// The command with a standard input that stays open.
 fn waiting(place: &Place, arguments: &str) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kogge"));
+    command.env("KOGGE_BUFFER", "65536");
     command.current_dir(place.directory.path()).arg("scan").args(arguments.split_whitespace());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
@@ -81,6 +82,20 @@ fn codes_are_the_same_where_nobody_reads_the_errors() {
     }
 }
 
+/// It isn't empty.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_closed_standard_input() {
+    let place = place();
+    let mut shell = Command::new("sh");
+    shell.current_dir(place.directory.path());
+    let run =
+        shell.args(["-c", "\"$0\" scan - <&-", env!("CARGO_BIN_EXE_kogge")]).output().unwrap();
+    let said = String::from_utf8(run.stderr).unwrap();
+    assert_eq!(run.status.code(), Some(3), "{said}");
+    assert!(said.contains("cannot read standard input: it is closed"), "{said}");
+}
+
 /// Under whatever name: a summary would stand among the data.
 #[cfg(target_os = "linux")]
 #[test]
@@ -99,6 +114,31 @@ fn standard_output_by_its_name() {
     command.current_dir(place.directory.path());
     command.args(["scan", "x.npy", "-o", "/dev/null", "--format", "csv", "--json"]);
     assert!(command.stdout(nowhere).status().unwrap().success());
+}
+
+/// From its end a table is read twice: the values of the first reading must not stand beside the rows
+/// of another.
+#[test]
+fn a_table_that_changes_meanwhile() {
+    let place = place();
+    for more in [true, false] {
+        let text = "x\n".to_owned() + &"1\n".repeat(2_000_000);
+        let path = place.write("long.csv", &text);
+        let mut child = waiting(&place, "long.csv --reverse");
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        stdout.read_line(&mut String::new()).unwrap();
+        // It waits for its reader now, a few pieces into the second reading.
+        let mut file = fs::File::options().append(true).open(path).unwrap();
+        match more {
+            true => file.write_all(b"1\n").unwrap(),
+            false => file.set_len(text.len() as u64 - 2).unwrap(),
+        }
+        stdout.read_to_end(&mut Vec::new()).unwrap();
+        let mut said = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(3), "{more}: {said}");
+        assert!(said.starts_with("error: 'long.csv' has changed while it was read"), "{said}");
+    }
 }
 
 #[test]

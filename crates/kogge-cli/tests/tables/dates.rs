@@ -1,10 +1,12 @@
 //! Columns of dates and times, which are numbers that mean more.
 
 use crate::common::Place;
+use arrow_array::types::Int32Type;
 use arrow_array::{
-    Array, ArrayRef, Date32Array, Date64Array, Int64Array, RecordBatch, StructArray,
-    Time32SecondArray, TimestampSecondArray,
+    Array, ArrayRef, Date32Array, Date64Array, Int64Array, ListViewArray, MapArray, PrimitiveArray,
+    RecordBatch, RunArray, StringArray, StructArray, Time32SecondArray, TimestampSecondArray,
 };
+use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::Field;
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
@@ -108,6 +110,46 @@ fn dates_and_times_stay_such_in_parquet() {
     let far: ArrayRef = Arc::new(TimestampSecondArray::from(vec![i64::MAX]));
     arrow_file(&place, "far.arrow", vec![("far", far)]);
     place.fails("far.arrow --column far --op max -o z.parquet", 5, &["column 'far'"]);
+}
+
+/// As above, however deep they lie.
+#[test]
+fn dates_and_times_within_maps_and_views_stay_such_in_parquet() {
+    let place = Place::new();
+    let dates: ArrayRef = Arc::new(Date64Array::from(vec![86_400_000, 0, 2 * 86_400_000]));
+    let seconds: ArrayRef = Arc::new(TimestampSecondArray::from(vec![7, 8, 9]));
+    let keys: ArrayRef = Arc::new(StringArray::from(vec!["a", "b", "c"]));
+    let field = |name: &str, array: &ArrayRef, nullable| {
+        Arc::new(Field::new(name, array.data_type().clone(), nullable))
+    };
+    let entries = StructArray::from(vec![
+        (field("keys", &keys, false), keys.clone()),
+        (field("values", &dates, true), dates.clone()),
+    ]);
+    let entry = Arc::new(Field::new("entries", entries.data_type().clone(), false));
+    let offsets = OffsetBuffer::from_lengths([2, 1]);
+    let maps: ArrayRef = Arc::new(MapArray::new(entry, offsets, entries, None, false));
+    let (starts, lengths) = (ScalarBuffer::from(vec![1, 0]), ScalarBuffer::from(vec![2, 1]));
+    let item = field("item", &seconds, true);
+    let views: ArrayRef = Arc::new(ListViewArray::new(item, starts, lengths, seconds, None));
+    let x: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
+    let ends: PrimitiveArray<Int32Type> = vec![2].into();
+    let time = Time32SecondArray::from(vec![3]);
+    let runs: ArrayRef = Arc::new(RunArray::try_new(&ends, &time).unwrap());
+    arrow_file(&place, "x.arrow", vec![("map", maps), ("view", views), ("run", runs), ("x", x)]);
+    place.stdout("x.arrow --column x -o y.parquet");
+    let file = File::open(place.path("y.parquet")).unwrap();
+    let reader = SerializedFileReader::new(file).unwrap();
+    let schema = reader.metadata().file_metadata().schema_descr();
+    let kinds: Vec<_> =
+        schema.columns().iter().map(|column| format!("{:?}", column.logical_type_ref())).collect();
+    assert_eq!(kinds[1], "Some(Date)");
+    assert!(kinds[2].starts_with("Some(Timestamp("), "{kinds:?}");
+    assert!(kinds[3].starts_with("Some(Time("), "{kinds:?}");
+    let want = "map,view,run,x,x_sum,x_sum_max\n\
+                \"{a: 1970-01-02, b: 1970-01-01}\",\"[1970-01-01T00:00:08, 1970-01-01T00:00:09]\",00:00:03,1,1,1\n\
+                {c: 1970-01-03},[1970-01-01T00:00:07],00:00:03,2,3,3\n";
+    assert_eq!(place.stdout("y.parquet --column x_sum --op max"), want);
 }
 
 #[test]

@@ -4,15 +4,22 @@
 mod common;
 mod dates;
 mod types;
+mod written;
 
 use arrow_array::types::Int8Type;
-use arrow_array::{Array, ArrayRef, DictionaryArray, Int64Array, RecordBatch};
+use arrow_array::{
+    Array, ArrayRef, DictionaryArray, Int64Array, ListArray, ListViewArray, MapArray, RecordBatch,
+    StringArray, StructArray,
+};
+use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_ipc::reader::FileReader;
 use arrow_ipc::writer::{FileWriter, StreamWriter};
+use arrow_schema::{DataType, Field};
 use common::{Place, noise, npy, root};
 use kogge::ops::{Affine, Compose, Max, Product, Sum};
 use kogge::{Element, Kind, Operator, Order, reference};
 use parquet::arrow::ArrowWriter;
+use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use proptest::prelude::*;
 use std::fs::{self, File};
 use std::sync::Arc;
@@ -178,6 +185,26 @@ fn categories(words: &[&str]) -> RecordBatch {
     RecordBatch::try_from_iter(columns).unwrap()
 }
 
+/// The same with the words in lists and maps.
+fn nested_categories(words: &[&str]) -> RecordBatch {
+    let plain = categories(words);
+    let (d, n) = (Arc::clone(plain.column(0)), Arc::clone(plain.column(1)));
+    let field = |name, nullable| Arc::new(Field::new(name, d.data_type().clone(), nullable));
+    let keys: ArrayRef = Arc::new(StringArray::from(vec!["k"; words.len()]));
+    let key = Arc::new(Field::new("key", DataType::Utf8, false));
+    let entries = StructArray::from(vec![(key, keys), (field("value", true), d.clone())]);
+    let one_each = || OffsetBuffer::from_lengths(vec![1; words.len()]);
+    let entry = Arc::new(Field::new("entries", entries.data_type().clone(), false));
+    let maps: ArrayRef = Arc::new(MapArray::new(entry, one_each(), entries, None, false));
+    let starts = ScalarBuffer::from_iter(0..words.len() as i32);
+    let lengths = ScalarBuffer::from(vec![1; words.len()]);
+    let views: ArrayRef =
+        Arc::new(ListViewArray::new(field("item", true), starts, lengths, d.clone(), None));
+    let lists: ArrayRef =
+        Arc::new(ListArray::new(field("item", true), one_each(), d.clone(), None));
+    RecordBatch::try_from_iter([("m", maps), ("v", views), ("l", lists), ("n", n)]).unwrap()
+}
+
 #[test]
 fn dictionaries_that_change() {
     let place = Place::new();
@@ -202,6 +229,19 @@ fn dictionaries_that_change() {
             place.stdout(&format!("{input} --by d -o {output}"));
         }
     }
+    let batches = [nested_categories(&["a", "b"]), nested_categories(&["c", "a"])];
+    let nested = File::create(place.path("n.arrows")).unwrap();
+    let mut nested = StreamWriter::try_new(nested, &batches[0].schema()).unwrap();
+    batches.iter().for_each(|batch| nested.write(batch).unwrap());
+    nested.finish().unwrap();
+    for output in ["y.arrow", "y.arrows"] {
+        place.stdout(&format!("n.arrows -o {output}"));
+        let text = place.stdout(&format!("{output} --column n_sum --op max --as m2"));
+        let rows: Vec<&str> = text.lines().skip(1).collect();
+        let want = ["{k: a},[a],[a],1,1,1", "{k: b},[b],[b],1,2,2", "{k: c},[c],[c],1,3,3"];
+        assert_eq!(rows[..3], want, "{output}");
+    }
+    let batches = [categories(&["a", "b"])];
     // An Arrow file has one dictionary, which stays.
     let mut file =
         FileWriter::try_new(File::create(place.path("x.arrow")).unwrap(), &batches[0].schema())
@@ -400,6 +440,36 @@ fn every_format_to_every_other() {
     }
 }
 
+/// Whatever the rows' length, neither a batch nor a row group has more than some pieces.
+#[test]
+fn long_rows_of_parquet_take_no_more_memory_than_short_ones() {
+    let place = Place::new();
+    let (rows, mib) = (2_000, 1 << 20);
+    let noise = noise(rows * 20, 7);
+    // Neither a compression nor a dictionary makes the first column short; the second is, in the file.
+    let row = |i: usize| {
+        let text: String =
+            noise[20 * i..][..20].iter().map(|x| format!("{:016x}", x.to_bits())).collect();
+        format!("{i},{},{}\n", text.repeat(8), "y".repeat(1 << 10))
+    };
+    let text: String = (0..rows).map(row).collect();
+    place.write("x.csv", format!("x,long,same\n{text}"));
+    let small = |arguments: &str| {
+        let output = place.scan(arguments).env("KOGGE_BUFFER", "16384").output().unwrap();
+        common::succeeded(&output);
+    };
+    small("x.csv --column x -o y.parquet");
+    let file = File::open(place.path("y.parquet")).unwrap();
+    let groups = SerializedFileReader::new(file).unwrap().metadata().row_groups().to_vec();
+    assert!(groups.len() > 1);
+    assert!(groups.iter().all(|group| group.compressed_size() < mib), "{groups:?}");
+    // A batch as it is read is one that is written.
+    place.stdout("x.csv --column x -o z.parquet");
+    small("z.parquet --column x_sum -o z.arrow");
+    let file = FileReader::try_new(File::open(place.path("z.arrow")).unwrap(), None).unwrap();
+    assert!(file.num_batches() >= rows * (8 * 320 + 1024) / 16384, "{}", file.num_batches());
+}
+
 #[test]
 fn pipes_are_told_apart_by_their_first_bytes() {
     let place = Place::new();
@@ -435,6 +505,22 @@ fn a_summary_for_machines() {
     assert_eq!(summary["bytes_written"], place.read("y.csv").len());
     let by = place.stdout("x.csv --column x --by y -o y.csv --json");
     assert!(!by.contains("total"), "{by}");
+}
+
+/// JSON has no string for a path that isn't UTF-8.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_summary_names_any_file() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let place = Place::new();
+    let name = OsStr::from_bytes(b"caf\xe9.csv");
+    fs::write(place.directory.path().join(name), "x\n1\n").unwrap();
+    let output = place.scan("--json -o y.csv").arg(name).output().unwrap();
+    common::succeeded(&output);
+    let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(summary["input"], serde_json::json!(b"caf\xe9.csv"));
+    assert_eq!(summary["output"], "y.csv");
 }
 
 /// A sum of no floats is 0.0, as for numpy, not the identity -0.0.

@@ -2,11 +2,12 @@
 
 use crate::common::Place;
 use crate::dates::arrow_file;
+use arrow_array::types::IntervalMonthDayNano;
 use arrow_array::{
-    ArrayRef, Decimal128Array, DictionaryArray, Float32Array, Int8Array, Int32Array, Int64Array,
-    UInt32Array, UInt64Array, UnionArray,
+    Array, ArrayRef, Decimal128Array, DictionaryArray, Float32Array, Int8Array, Int32Array,
+    Int64Array, IntervalMonthDayNanoArray, ListArray, UInt32Array, UInt64Array, UnionArray,
 };
-use arrow_buffer::ScalarBuffer;
+use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field};
 use std::sync::Arc;
 
@@ -102,4 +103,16 @@ fn types_that_parquet_lacks() {
     let says = ["column 'either' holds Union", "which Parquet lacks", "write to Arrow"];
     place.fails("x.arrow --column x -o y.parquet", 5, &says);
     place.stdout("x.arrow --column x -o y.arrow");
+    // The writer finds these only when it comes to a value.
+    let months = IntervalMonthDayNano { months: 1, days: 2, nanoseconds: 3 };
+    let months: ArrayRef = Arc::new(IntervalMonthDayNanoArray::from(vec![months]));
+    let item = Arc::new(Field::new("item", months.data_type().clone(), false));
+    let lists = ListArray::new(item, OffsetBuffer::from_lengths([1]), months.clone(), None);
+    for span in [months, Arc::new(lists)] {
+        let x: ArrayRef = Arc::new(Int64Array::from(vec![1]));
+        arrow_file(&place, "x.arrow", vec![("x", x), ("span", span)]);
+        let says = ["column 'span' holds ", "Interval(MonthDayNano", "which Parquet lacks"];
+        place.fails("x.arrow --column x -o y.parquet", 5, &says);
+        place.stdout("x.arrow --column x -o y.arrow");
+    }
 }

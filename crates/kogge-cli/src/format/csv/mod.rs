@@ -16,7 +16,7 @@ pub use cells::CellRows;
 pub use kind::loses;
 pub use writer::CsvWriter;
 
-use super::Format;
+use super::{Format, is_utf16};
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::job::Job;
@@ -58,6 +58,10 @@ impl CsvTable {
     /// If it isn't a table, or a selected column is missing or no column of numbers.
     pub fn open(job: &Job, input: Input, format: Format, again: bool) -> Result<Self> {
         let name = input.name.clone();
+        if is_utf16(input.head()) {
+            return Err(Error::malformed(format!("{name} is text in UTF-16"))
+                .hint("convert it first: iconv -f utf-16 -t utf-8 FILE | kogge scan -"));
+        }
         let bytes = input.len();
         let delimiter = format.delimiter();
         let (mut source, sample) = if again || bytes.is_some() {
