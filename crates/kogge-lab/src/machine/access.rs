@@ -339,6 +339,7 @@ impl Machine<'_> {
             block: ins.k & atomic::BLOCK != 0,
         };
         let addresses = self.addresses(c, Ins { k: 0, ..ins });
+        self.count(c, &addresses, mask, what.ty.size() as u64);
         let mut changed_any = false;
         for lane in self.lane_order(mask) {
             let Some(t) = self.target(c, addresses[lane], lane, what) else {
