@@ -17,6 +17,7 @@ use crate::value::ScalarType;
 
 mod argument;
 mod assign;
+mod atomic;
 mod builtin;
 mod call;
 mod cast;

@@ -179,11 +179,11 @@ pub struct Counts {
     pub barriers: u64,
     /// Grid barriers passed.
     pub grid_barriers: u64,
-    /// Warp requests to shared memory.
+    /// Warp requests to shared memory, atomics among them.
     pub shared_requests: u64,
     /// Extra turns that bank conflicts cost (32 banks of 4 bytes).
     pub bank_conflicts: u64,
-    /// Warp requests to global memory.
+    /// Warp requests to global memory, atomics among them.
     pub global_requests: u64,
     /// 32-byte sectors that these requests touched.
     pub global_transactions: u64,

@@ -272,6 +272,17 @@ fn refusals_say_where_and_what() {
     refused("static int n = 0;", "static");
     refused("float f = 1.0f % 2.0f;", "floating-point");
     refused("__shfl_up(x[0], 1);", "removed");
+    refused("half y = 3;", "the type `half` is not known");
+    refused("half *y = 0; y + 3;", "`half`");
+    refused("for (int y : x) {}", "range-based");
+    refused("while (int y = x[0]) {}", "declarations in conditions");
+    refused("atomic_ref<int, 3> y(x[0]);", "a type where a value is needed");
+    let array = "const int t[2] = {1, 2};\n__global__ void k(int *x) { x[0] = t[1]; }";
+    let error = Program::parse(array, "k.cu", &[]).unwrap().check().unwrap_err();
+    assert!(error.help.is_some_and(|help| help.contains("__constant__")));
+    let parameter = "__global__ void k(half *x) {}";
+    let error = Program::parse(parameter, "k.cu", &[]).unwrap_err();
+    assert!(error.message.contains("the type `half` is not known"), "{error}");
 }
 
 #[test]
@@ -373,4 +384,88 @@ fn what_would_be_printed_is_evaluated() {
     let source = "__global__ void k(int *x) {\n    printf(\"%d\", x[1]);\n}";
     let report = Case::new(source, "k", 1, 1).value("x", vec![0i32]).run();
     assert_eq!(report.findings[0].line, 2);
+}
+
+#[test]
+fn the_overload_is_chosen_that_fits_best() {
+    let prelude = r"
+        __device__ int a(int) { return 1; } __device__ int a(double) { return 2; }
+        __device__ int b(long long) { return 1; } __device__ int b(int) { return 2; }
+        template <typename T> __device__ int c(T) { return 1; } __device__ int c(int) { return 2; }
+        template <typename T> __device__ int c(T *) { return 3; }
+        __device__ int e(int, double) { return 1; } __device__ int e(int, int) { return 2; }
+        template <typename T> __device__ T twice(T *x) { return x[0] + x[0]; }
+        struct A { int n; __device__ int &at(int) { return n; } __device__ const int &at(int) const { return n; } };
+    ";
+    let body = r"
+        float f = 1; short s = 1; bool t = true; volatile int v = 4; volatile int *p = &v;
+        out[0] = a(f); out[1] = a(s); out[2] = a(t); out[3] = b(s); out[4] = b('c');
+        out[5] = c(s); out[6] = c(1); out[7] = c(out); out[8] = c(f); out[9] = e(1, f); out[10] = e(s, t);
+        out[11] = twice(p); A h{6}; out[12] = h.at(0);
+    ";
+    assert_eq!(evaluate(prelude, body, 13), [2, 1, 1, 2, 2, 1, 2, 3, 1, 1, 2, 8, 6]);
+}
+
+#[test]
+fn defaults_see_what_their_declaration_sees() {
+    let prelude = r"
+        constexpr int N = 7; struct P { int a = N; int b = a + 1; };
+        __device__ int f(int x = N) { return x; }
+        template <class T = int, int M = 4> __device__ T g(T x = M) { return x; }
+    ";
+    let body = r"
+        int N = 3, a = 50; P p; P q{}; out[0] = f() + 100 * N; out[1] = g(); out[2] = g<int, 8>();
+        out[3] = p.a; out[4] = p.b; out[5] = q.b; out[6] = a;
+    ";
+    assert_eq!(evaluate(prelude, body, 7), [307, 4, 8, 7, 8, 8, 50]);
+}
+
+#[test]
+fn specialisations_are_refused_where_their_template_is_used() {
+    let refused = |prelude: &str, body: &str| {
+        let source = format!("{prelude}\n__global__ void k(int *out) {{ {body} }}\n");
+        let error = Program::parse(&source, "s.cu", &[]).unwrap().check().unwrap_err();
+        assert!(error.message.contains("specialisations of the template"), "{error}");
+        assert_eq!(error.line, 2);
+    };
+    let function = "template <typename T> __device__ int f(T) { return 1; }
+        template <> __device__ int f<float>(float) { return 2; }";
+    refused(function, "out[0] = f(1.0f);");
+    let implied = "template <typename T> __device__ int f(T) { return 1; }
+        template <> __device__ int f(float) { return 2; }";
+    refused(implied, "out[0] = f(1.0f);");
+    let whole = "template <typename T> struct S { static constexpr int v = 1; };
+        template <> struct S<float> { static constexpr int v = 2; };";
+    refused(whole, "out[0] = S<float>::v;");
+    let partial = "template <typename T> struct S { static constexpr int v = 1; };
+        template <typename T> struct S<T *> { static constexpr int v = 2; };";
+    refused(partial, "out[0] = S<int *>::v;");
+    assert_eq!(evaluate(partial, "out[0] = 5;", 1), [5]);
+}
+
+#[test]
+fn characters_and_small_products() {
+    let body = r#"
+        out[0] = '\r'; out[1] = '\''; out[2] = '\\'; out[3] = '\x41'; out[4] = '\101'; out[5] = '\0';
+        out[6] = '"'; out[7] = '\xff'; out[8] = '\a'; int big = 0x1000003, minus = -2;
+        out[9] = __mul24(big, 3); out[10] = __mul24(minus, 3); out[11] = __umul24(big, 5u);
+    "#;
+    let expected = [13, 39, 92, 65, 65, 0, 34, -1, 7, 9, -6, 15];
+    assert_eq!(evaluate("", body, 12), expected);
+}
+
+#[test]
+fn references_and_operators_change_what_they_are_given() {
+    let prelude = r"
+        enum class S : unsigned char { A, B }; struct P { int a; }; __device__ P &operator+=(P &x, const P &y) { x.a += 10 * y.a; return x; }
+        __device__ P operator+(P x, P y) { return P{x.a + y.a}; }
+        template <class T> struct V { T x; __device__ V operator*(const V &o) const { return {x * o.x}; } };
+    ";
+    let body = r"
+        P p{1}, q{2}; p += q; out[0] = p.a; V<int> v{3}, w{4}; out[1] = (v * w).x;
+        const int &r = 2.7f; out[2] = r; float f = 3.9f; const int &s = f; out[3] = s;
+        enum class L : short { A = 3 }; L l = L::A; S t = S::B; out[7] = sizeof(l) + 10 * sizeof(t) + (t == S::B);
+        dim3 d = 5, e(6), b = blockDim; out[4] = d.x + d.y; out[5] = e.x * e.z; out[6] = b.x;
+    ";
+    assert_eq!(evaluate(prelude, body, 8), [21, 12, 2, 3, 6, 6, 1, 13]);
 }

@@ -3,7 +3,8 @@
 
 use kogge_lab::catalogue::{Check, Kind, Lesson, Operator};
 use kogge_lab::{
-    Diagnostic, Expectation, Mismatch, Order, Report, ScalarType, Schedule, Script, Value,
+    Diagnostic, Expectation, FindingKind, Mismatch, Order, Report, ScalarType, Schedule, Script,
+    Value,
 };
 use serde_json::json;
 
@@ -99,6 +100,14 @@ impl Results {
         expected: &[String],
     ) -> Result<(), Diagnostic> {
         self.schedules += 1;
+        let stops = |kind| {
+            use FindingKind as F;
+            matches!(kind, F::Deadlock | F::Livelock | F::Budget | F::Limit)
+        };
+        if report.findings.iter().any(|finding| stops(finding.kind)) {
+            self.unchecked = Some("the run did not come to its end".to_owned());
+            return Ok(());
+        }
         match &subject.claim {
             Claim::Scan(operator, kind) => self.check_lesson(subject, report, operator, *kind),
             Claim::Unknown(_) if !expected.is_empty() => {}

@@ -151,7 +151,9 @@ pub(crate) enum StmtKind {
     Declare(Vec<Variable>),
     Alias(Arc<str>, TypeExpr),
     Struct(Arc<Struct>),
-    Enum(Vec<(Arc<str>, Option<Expr>)>),
+    /// The name, if there is one, with the type that holds the members.
+    Enum(Option<(Arc<str>, TypeExpr)>, Vec<(Arc<str>, Option<Expr>)>),
+    StaticAssert(StaticAssert),
     If {
         constant: bool,
         condition: Expr,
@@ -172,6 +174,15 @@ pub(crate) enum StmtKind {
     Break,
     Continue,
     Return(Option<Expr>),
+}
+
+/// `static_assert(condition, "message")`.
+#[derive(Clone, Debug)]
+pub(crate) struct StaticAssert {
+    pub condition: Expr,
+    /// With its quotes.
+    pub message: Option<Arc<str>>,
+    pub pos: Pos,
 }
 
 /// Where a variable lives.
@@ -222,6 +233,10 @@ pub(crate) struct TemplateParameter {
 pub(crate) struct Parameter {
     pub name: Option<Arc<str>>,
     pub ty: TypeExpr,
+    /// Whether `const` stands with the type: with what a pointer or reference is to.
+    pub constant: bool,
+    /// A reference by `&&`.
+    pub takes_values: bool,
     pub default: Option<Expr>,
     pub pos: Pos,
 }
@@ -256,6 +271,7 @@ pub(crate) struct Struct {
     /// `enum` members and `static constexpr` values.
     pub constants: Vec<(Arc<str>, Option<Expr>)>,
     pub bases: Vec<TypeExpr>,
+    pub asserts: Vec<StaticAssert>,
     pub union: bool,
     pub align: Option<Expr>,
     pub pos: Pos,
@@ -269,6 +285,10 @@ pub(crate) struct File {
     pub aliases: Vec<(Arc<str>, Vec<TemplateParameter>, TypeExpr)>,
     pub variables: Vec<Variable>,
     pub enums: Vec<Vec<(Arc<str>, Option<Expr>)>>,
+    pub asserts: Vec<StaticAssert>,
+    /// Templates that have specialisations, which are outside the language: to use the template
+    /// itself in their place would be wrong.
+    pub specialised: Vec<(Arc<str>, crate::Diagnostic)>,
     /// Declarations that were read past, with what they mention first.
     pub skipped: Vec<(Vec<Arc<str>>, crate::Diagnostic)>,
     /// Headers that the file includes and whose text is missing.

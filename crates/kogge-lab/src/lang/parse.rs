@@ -36,6 +36,9 @@ pub(crate) struct Parser {
     templates: Names,
     /// Template parameters to be forgotten behind their template.
     fresh: Vec<Arc<str>>,
+    /// Whether the declaration is behind `template <>`, and what was found to be specialised.
+    specialises: bool,
+    specialised: Vec<(Arc<str>, Diagnostic)>,
     /// Whether `>` closes template arguments.
     in_arguments: bool,
 }
@@ -86,6 +89,8 @@ impl Parser {
             known_templates: templates,
             templates: Names::new(),
             fresh: Vec::new(),
+            specialises: false,
+            specialised: Vec::new(),
             in_arguments: false,
         }
     }

@@ -12,9 +12,16 @@ use crate::lang::ast::{Expr, ExprKind};
 pub(super) struct Argument {
     pub value: Val,
     pub place: Option<Place>,
+    /// Whether the source writes it as an argument, so that a reference needs a place.
+    pub written: bool,
 }
 
 impl Argument {
+    /// An operand of an operator, or what else isn't written as an argument.
+    pub(super) fn operand(value: Val, place: Option<Place>) -> Self {
+        Self { value, place, written: false }
+    }
+
     /// What overloads are chosen by: an array is still one.
     pub(super) fn shape(&self) -> Val {
         match &self.place {
@@ -29,7 +36,7 @@ impl Lower<'_> {
         let mut out = Vec::with_capacity(arguments.len());
         for a in arguments {
             if let Some(group) = self.group_of(a) {
-                out.push(Argument { value: Val::nothing(Ty::Group(group)), place: None });
+                out.push(Argument::operand(Val::nothing(Ty::Group(group)), None));
                 continue;
             }
             let place = match a.kind {
@@ -40,6 +47,7 @@ impl Lower<'_> {
                 | ExprKind::Index(..)
                 | ExprKind::Member { .. }
                 | ExprKind::Assign(..)
+                | ExprKind::Cast(..)
                 | ExprKind::Step { prefix: true, .. }
                 | ExprKind::Unary(crate::lang::ast::Unary::Dereference, _) => self.try_place(a)?,
                 _ => None,
@@ -53,7 +61,7 @@ impl Lower<'_> {
                 Some(p) if matches!(p.ty, Ty::Array(..)) => self.read(p)?,
                 _ => self.rvalue(a)?,
             };
-            out.push(Argument { value, place });
+            out.push(Argument { value, place, written: true });
         }
         Ok(out)
     }

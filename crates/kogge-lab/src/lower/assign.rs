@@ -1,5 +1,6 @@
 //! Assignments, increments.
 
+use super::argument::Argument;
 use super::operator::spelling;
 use super::ty::Ty;
 use super::value::{Place, PlaceKind, Val};
@@ -27,6 +28,7 @@ impl Lower<'_> {
         let pos = self.pos;
         if let ExprKind::List(members) = &value.kind {
             let place = self.place(target)?;
+            self.check_assignable(&place)?;
             let v = self.construct(&place.ty, members)?;
             self.store(&place, &v)?;
             return Ok((v, place));
@@ -39,6 +41,7 @@ impl Lower<'_> {
         let v = match op {
             None => right,
             Some(op) => {
+                self.check_assignable(&place)?;
                 if let Ty::Struct(_) = place.ty {
                     let v = self.compound_struct(op, &place, &right)?;
                     return Ok((v, place));
@@ -47,13 +50,21 @@ impl Lower<'_> {
                 self.binary(op, &left, &right)?
             }
         };
-        let v = self.cast(v, &place.ty)?;
+        self.check_assignable(&place)?;
         if let Ty::Array(..) = place.ty {
             return Err(pos.error("arrays cannot be assigned"));
         }
+        let v = self.implicit(v, &place.ty)?;
         self.store(&place, &v)?;
         let v = self.after_store(&place, v);
         Ok((v, place))
+    }
+
+    fn check_assignable(&self, place: &Place) -> Result<()> {
+        if place.constant {
+            return Err(self.pos.error("this is `const`: it cannot be assigned to"));
+        }
+        Ok(())
     }
 
     /// Keeps a value from what evaluating the target changes.
@@ -93,11 +104,20 @@ impl Lower<'_> {
         {
             return self.method(place.clone(), id, &name, None, vec![right.clone()]);
         }
-        let left = self.load(place)?;
-        let v = self.binary(op, &left, right)?;
-        let v = self.cast(v, &place.ty)?;
-        self.store(place, &v)?;
-        Ok(v)
+        let named = self.named.get(&*name).cloned().unwrap_or_default();
+        let candidates: Vec<_> = named.into_iter().map(|f| (None, f)).collect();
+        let left = Argument::operand(Val::nothing(place.ty.clone()), Some(place.clone()));
+        let operands = [left.value.clone(), right.clone()];
+        match self.choose(&candidates, None, &operands)? {
+            Some(chosen) => {
+                let right = Argument::operand(right.clone(), None);
+                self.inline(chosen, vec![left, right], None)
+            }
+            None => {
+                let types = operands.map(|v| self.describe(&v.ty)).join(", ");
+                Err(self.pos.error(format!("no `{name}` takes ({types})")))
+            }
+        }
     }
 
     /// `++x`, `x++` and so on.
@@ -115,6 +135,10 @@ impl Lower<'_> {
         let pos = self.pos;
         let place = self.place(target)?;
         self.pos = pos;
+        self.check_assignable(&place)?;
+        if place.ty == Ty::BOOL {
+            return Err(pos.error("a `bool` cannot be stepped"));
+        }
         let old = self.read(&place)?;
         let old = if prefix {
             old

@@ -1,23 +1,22 @@
 //! The functions that CUDA declares.
 
 use super::taint::Taint;
-use super::ty::{Pointee, Ty};
+use super::ty::Ty;
 use super::value::Val;
 use super::{Lower, Result, common};
 use crate::lang::ast::{Expr, ExprKind, Path};
 use crate::machine::alu::{canonical, is_float, is_signed, of_f32, of_f64};
 use crate::machine::collective::LEAF;
-use crate::machine::ins::{AtomicOp, Ins, Op, atomic, barrier, code, shuffle, vote};
+use crate::machine::ins::{Ins, Op, barrier, code, shuffle, vote};
 use crate::machine::math::Function;
 use crate::value::ScalarType;
 
 /// Calls that say something to a compiler or a person, nothing to the machine.
-const SILENT: [&str; 8] = [
+const SILENT: [&str; 7] = [
     "__nanosleep",
     "__builtin_assume",
     "__brkpt",
     "__prof_trigger",
-    "static_assert",
     "__pipeline_commit",
     "__builtin_unreachable",
     "cudaGridDependencySynchronize",
@@ -67,7 +66,12 @@ impl Lower<'_> {
         Ok(Val::constant(Ty::INT, 0))
     }
 
-    fn values(&mut self, arguments: &[Expr], count: usize, name: &str) -> Result<Vec<Val>> {
+    pub(super) fn values(
+        &mut self,
+        arguments: &[Expr],
+        count: usize,
+        name: &str,
+    ) -> Result<Vec<Val>> {
         if arguments.len() != count {
             return Err(self.pos.error(format!(
                 "`{name}` takes {count} arguments, here it is given {}",
@@ -92,6 +96,12 @@ impl Lower<'_> {
     }
 
     fn synchronisation(&mut self, name: &str, arguments: &[Expr]) -> Result<Option<Val>> {
+        let bare = ["__syncthreads", "__threadfence", "__threadfence_system"];
+        if (bare.contains(&name) || matches!(name, "__threadfence_block" | "__trap"))
+            && !arguments.is_empty()
+        {
+            return Err(self.pos.error(format!("`{name}` takes no arguments")));
+        }
         match name {
             "__syncthreads" => {
                 let d = self.temp(1)?;
@@ -140,72 +150,6 @@ impl Lower<'_> {
         }
     }
 
-    fn atomic(&mut self, name: &str, arguments: &[Expr]) -> Result<Option<Val>> {
-        let Some(name) = name.strip_prefix("atomic") else {
-            return Ok(None);
-        };
-        let block = name.strip_suffix("_block");
-        let bare = block.or(name.strip_suffix("_system")).unwrap_or(name);
-        let op = match bare {
-            "Add" => AtomicOp::Add,
-            "Sub" => AtomicOp::Sub,
-            "Exch" => AtomicOp::Exchange,
-            "Min" => AtomicOp::Min,
-            "Max" => AtomicOp::Max,
-            "Inc" => AtomicOp::Increment,
-            "Dec" => AtomicOp::Decrement,
-            "CAS" => AtomicOp::CompareSwap,
-            "And" => AtomicOp::And,
-            "Or" => AtomicOp::Or,
-            "Xor" => AtomicOp::Xor,
-            _ => return Ok(None),
-        };
-        let count = if op == AtomicOp::CompareSwap { 3 } else { 2 };
-        let values = self.values(arguments, count, &format!("atomic{name}"))?;
-        self.emit_atomic(op, block.is_some(), &values).map(Some)
-    }
-
-    fn emit_atomic(&mut self, op: AtomicOp, block: bool, values: &[Val]) -> Result<Val> {
-        let Some((pointer, operands)) = values.split_first() else {
-            return self.refuse("an atomic without arguments");
-        };
-        let ty = match &pointer.ty {
-            Ty::Pointer(to) => match &**to {
-                Pointee { ty: Ty::Scalar(s), .. } if s.size() >= 2 => *s,
-                _ => return self.refuse("an atomic on this type"),
-            },
-            _ => return Err(self.pos.error("an atomic needs a pointer")),
-        };
-        let a = self.register(pointer)?;
-        let b = self.temp(operands.len().max(1))?;
-        for (i, v) in operands.iter().enumerate() {
-            let v = self.cast(v.clone(), &Ty::Scalar(ty))?;
-            let from = self.register(&v)?;
-            self.emit(Ins { d: b + i as u16, a: from, ..Ins::new(Op::Mov) })?;
-        }
-        let d = self.temp(1)?;
-        let scope = if block { atomic::BLOCK } else { 0 };
-        self.emit(Ins { op: Op::Atomic, x: code(ty), d, a, b, k: op as u32 | scope })?;
-        self.barrier = self.code.len();
-        let combines = matches!(
-            op,
-            AtomicOp::Add
-                | AtomicOp::Min
-                | AtomicOp::Max
-                | AtomicOp::And
-                | AtomicOp::Or
-                | AtomicOp::Xor
-        );
-        if let (true, [operand]) = (combines && !self.has_operator && self.work == 0, operands)
-            && (operand.taint.data || !operand.taint.variables.is_empty())
-        {
-            let at = self.emit(Ins { x: 0, ..Ins::new(Op::Work) })?;
-            let taint = operand.taint.clone();
-            self.taints.candidate(at, &taint, &Taint::data());
-        }
-        Ok(Val::register(Ty::Scalar(ty), d, Taint::default()))
-    }
-
     fn warp_function(&mut self, name: &str, arguments: &[Expr]) -> Result<Option<Val>> {
         let mode = match name {
             "__shfl_sync" => Some(shuffle::INDEX),
@@ -224,7 +168,13 @@ impl Lower<'_> {
             let [mask, value, lane] = &values[..] else {
                 return Ok(None);
             };
-            return self.shuffle(mode, mask, value, lane, &width).map(Some);
+            let Ty::Scalar(s) = value.ty else {
+                return Err(self.warp_operand(name, value).with_help(
+                    "shuffle member by member, or by the method of a cooperative group's tile",
+                ));
+            };
+            let value = self.cast(value.clone(), &Ty::Scalar(common(s, s)))?;
+            return self.shuffle(mode, mask, &value, lane, &width).map(Some);
         }
         let (mode, operands) = match name {
             "__ballot_sync" => (vote::BALLOT, 2),
@@ -250,8 +200,26 @@ impl Lower<'_> {
         let values = self.values(arguments, operands, name)?;
         let full = Val::constant(Ty::UNSIGNED, 0xffff_ffff);
         let mask = values.first().unwrap_or(&full).clone();
-        let value = values.get(1).unwrap_or(&full).clone();
+        let mut value = values.get(1).unwrap_or(&full).clone();
+        let Ty::Scalar(s) = value.ty else {
+            return Err(self.warp_operand(name, &value));
+        };
+        match mode {
+            vote::ADD | vote::MIN_U | vote::MAX_U if common(s, s).size() > 4 || is_float(s) => {
+                return Err(self
+                    .warp_operand(name, &value)
+                    .with_help("it takes an `int` or an `unsigned int`"));
+            }
+            vote::AND | vote::OR | vote::XOR => value = self.cast(value, &Ty::UNSIGNED)?,
+            _ => {}
+        }
         self.vote(mode, &mask, value).map(Some)
+    }
+
+    /// The refusal of a value that a function of the warp isn't declared for.
+    fn warp_operand(&self, name: &str, value: &Val) -> crate::Diagnostic {
+        let ty = self.describe(&value.ty);
+        self.pos.error(format!("CUDA has no `{name}` of a value of type `{ty}`"))
     }
 
     pub(super) fn shuffle(
@@ -360,7 +328,7 @@ impl Lower<'_> {
                 return Ok(Some(v));
             }
             "__mul24" | "__umul24" | "__fadd_rn" | "__fmul_rn" | "__fsub_rn" | "__fdividef"
-            | "fdividef" | "__fdiv_rn" | "__dadd_rn" | "__dmul_rn" => {
+            | "fdividef" | "__fdiv_rn" | "__dadd_rn" | "__dsub_rn" | "__dmul_rn" | "__ddiv_rn" => {
                 return self.exact(name, arguments).map(Some);
             }
             _ => return Ok(None),
@@ -388,6 +356,7 @@ impl Lower<'_> {
     fn exact(&mut self, name: &str, arguments: &[Expr]) -> Result<Val> {
         use crate::lang::ast::Binary;
         let values = self.values(arguments, 2, name)?;
+        let eight = Val::constant(Ty::INT, 8);
         let (op, ty) = match name {
             "__mul24" => (Binary::Mul, ScalarType::I32),
             "__umul24" => (Binary::Mul, ScalarType::U32),
@@ -395,26 +364,45 @@ impl Lower<'_> {
             "__fsub_rn" => (Binary::Sub, ScalarType::F32),
             "__fmul_rn" => (Binary::Mul, ScalarType::F32),
             "__dadd_rn" => (Binary::Add, ScalarType::F64),
+            "__dsub_rn" => (Binary::Sub, ScalarType::F64),
+            "__ddiv_rn" => (Binary::Div, ScalarType::F64),
             "__dmul_rn" => (Binary::Mul, ScalarType::F64),
             _ => (Binary::Div, ScalarType::F32),
         };
-        let a = self.cast(values[0].clone(), &Ty::Scalar(ty))?;
-        let b = self.cast(values[1].clone(), &Ty::Scalar(ty))?;
-        self.binary(op, &a, &b)
+        let mut operands = Vec::new();
+        for v in values {
+            let mut v = self.cast(v, &Ty::Scalar(ty))?;
+            if !is_float(ty) {
+                // Of an operand's bits, the lower 24.
+                v = self.binary(Binary::Shl, &v, &eight)?;
+                v = self.binary(Binary::Shr, &v, &eight)?;
+            }
+            operands.push(v);
+        }
+        self.binary(op, &operands[0], &operands[1])
     }
 
     fn make_vector(&mut self, ty: &Ty, arguments: &[Expr]) -> Result<Val> {
+        let lanes = self.leaf_count(ty);
+        if arguments.len() != lanes {
+            return Err(self.pos.error(format!(
+                "`make_{}` takes {lanes} arguments, here it is given {}",
+                self.describe(ty),
+                arguments.len()
+            )));
+        }
         let place = self.fresh_object(ty.clone())?;
         self.initialise(&place, arguments)?;
         self.load(&place)
     }
 
     fn mathematics(&mut self, name: &str, arguments: &[Expr]) -> Result<Option<Val>> {
-        let single = name.strip_suffix('f').and_then(Function::from_name);
+        let single = name.strip_suffix('f').filter(|n| has_single(n)).and_then(Function::from_name);
         let (found, single) = match (Function::from_name(name), single) {
-            (Some(f), _) => (f, false),
+            // `__exp` is there for `__expf`.
+            (Some(f), _) if !(name.starts_with("__") && has_single(name)) => (f, false),
             (None, Some(f)) => (f, true),
-            (None, None) => match name {
+            _ => match name {
                 "umin" => ((Function::Min, 2), false),
                 "umax" => ((Function::Max, 2), false),
                 _ => return Ok(None),
@@ -431,6 +419,9 @@ impl Lower<'_> {
             ty = Some(ty.map_or(common(s, s), |t| common(t, s)));
         }
         let mut ty = ty.unwrap_or(ScalarType::I32);
+        if matches!(name, "min" | "max" | "abs") {
+            self.check_overloads(name, &values)?;
+        }
         let floats = f.floats_only() || name.starts_with('f') && name != "f";
         if let Some(declared) = operand_type(name) {
             ty = declared;
@@ -440,6 +431,31 @@ impl Lower<'_> {
             ty = ScalarType::F64;
         }
         self.math_call(f, ty, &values).map(Some)
+    }
+
+    /// Refuses operands between whose types CUDA's overloads don't decide.
+    fn check_overloads(&self, name: &str, values: &[Val]) -> Result<()> {
+        let kind = |v: &Val| {
+            let s = v.ty.scalar().unwrap_or(ScalarType::I32);
+            let s = common(s, s);
+            (is_float(s), if is_float(s) { 0 } else { s.size() }, is_signed(s))
+        };
+        let decided = match values {
+            [a, b] => (kind(a).0, kind(a).1) == (kind(b).0, kind(b).1),
+            [a] => kind(a).0 || kind(a).2,
+            _ => true,
+        };
+        if decided {
+            return Ok(());
+        }
+        let types: Vec<String> = values.iter().map(|v| self.describe(&v.ty)).collect();
+        Err(self
+            .pos
+            .error(format!(
+                "`{name}` of ({}) is ambiguous: CUDA has no such overload",
+                types.join(", ")
+            ))
+            .with_help("cast the operands to one type"))
     }
 
     fn math_call(&mut self, f: Function, ty: ScalarType, values: &[Val]) -> Result<Val> {
@@ -515,6 +531,17 @@ impl Lower<'_> {
         }
         Err(self.unknown("the limit", path))
     }
+}
+
+/// Whether a function of the table has a version of this name and an `f`.
+fn has_single(name: &str) -> bool {
+    let fast = ["__exp", "__log", "__log2", "__log10", "__pow", "__sin", "__cos", "__tan"];
+    let plain = ["fmin", "fmax", "fabs"];
+    let floats = Function::from_name(name).is_some_and(|(f, _)| f.floats_only());
+    let classes = ["isnan", "isinf", "isfinite"];
+    fast.contains(&name)
+        || plain.contains(&name)
+        || floats && !name.starts_with("__") && !classes.contains(&name)
 }
 
 /// The type of the operands of functions that are declared for one type alone.

@@ -166,8 +166,7 @@ impl Lower<'_> {
         template: Option<&[TemplateArgument]>,
         arguments: Vec<Val>,
     ) -> Result<Val> {
-        let arguments =
-            arguments.into_iter().map(|value| Argument { value, place: None }).collect();
+        let arguments = arguments.into_iter().map(|value| Argument::operand(value, None)).collect();
         self.method_call(object, id, name, template, arguments)
     }
 
@@ -196,7 +195,7 @@ impl Lower<'_> {
 
     /// An overloaded operator: a method of the first operand or a function.
     pub(super) fn overloaded(&mut self, name: &str, operands: &[Val]) -> Result<Val> {
-        let argument = |v: &Val| Argument { value: v.clone(), place: None };
+        let argument = |v: &Val| Argument::operand(v.clone(), None);
         if let Some((first, rest)) = operands.split_first()
             && let Ty::Struct(id) = first.ty
         {

@@ -13,6 +13,43 @@ impl Lower<'_> {
         self.cast(v.clone(), &Ty::BOOL)
     }
 
+    /// A value converted where the source writes no cast: pointers and integers don't become each
+    /// other, nor pointers to different types.
+    pub(super) fn implicit(&mut self, v: Val, to: &Ty) -> Result<Val> {
+        if !self.converts(&v, to) {
+            let from = match (&v.ty, to) {
+                (Ty::Pointer(a), Ty::Pointer(b)) if a.ty == b.ty => {
+                    format!("volatile {}", self.describe(&v.ty))
+                }
+                _ => self.describe(&v.ty),
+            };
+            let to = self.describe(to);
+            return Err(self
+                .pos
+                .error(format!("a value of type `{from}` does not convert to `{to}` by itself"))
+                .with_help("if it is meant, write a cast"));
+        }
+        self.cast(v, to)
+    }
+
+    /// Whether a value converts without a cast, as far as pointers go.
+    pub(super) fn converts(&self, v: &Val, to: &Ty) -> bool {
+        let null = v.constant == Some(0);
+        match (&v.ty, to) {
+            (Ty::Pointer(a), Ty::Pointer(b)) => {
+                let base = match (&a.ty, &b.ty) {
+                    (Ty::Struct(a), Ty::Struct(b)) => self.structs[*a].bases.contains(b),
+                    _ => false,
+                };
+                let same = a.ty == b.ty || b.ty == Ty::Void || base;
+                same && (b.volatile || !a.volatile) || null && a.ty == Ty::Void
+            }
+            (Ty::Pointer(_), Ty::Scalar(s)) => *s == ScalarType::Bool,
+            (Ty::Scalar(s), Ty::Pointer(_)) => null && !is_float(*s),
+            _ => true,
+        }
+    }
+
     /// A value converted to another type.
     pub(super) fn cast(&mut self, v: Val, to: &Ty) -> Result<Val> {
         if v.ty == *to {

@@ -47,9 +47,9 @@ impl Lower<'_> {
 
     fn select(&mut self, condition: &Val, sides: (&Expr, &Expr), ty: &Ty) -> Result<Val> {
         let a = self.rvalue(sides.0)?;
-        let a = self.cast(a, ty)?;
+        let a = self.implicit(a, ty)?;
         let b = self.rvalue(sides.1)?;
-        let b = self.cast(b, ty)?;
+        let b = self.implicit(b, ty)?;
         let (rc, ra, rb) = (self.register(condition)?, self.register(&a)?, self.register(&b)?);
         let d = self.temp(1)?;
         self.emit(Ins { op: Op::Select, x: 0, d, a: rc, b: ra, k: u32::from(rb) })?;
@@ -62,13 +62,13 @@ impl Lower<'_> {
         let top = self.top;
         let to_no = self.jump(Op::JumpZero, rc)?;
         let a = self.rvalue(sides.0)?;
-        let a = self.cast(a, &ty)?;
+        let a = self.implicit(a, &ty)?;
         self.copy_value(d, &a)?;
         let to_end = self.jump(Op::Jump, 0)?;
         self.top = top;
         self.land(&[to_no]);
         let b = self.rvalue(sides.1)?;
-        let b = self.cast(b, &ty)?;
+        let b = self.implicit(b, &ty)?;
         self.copy_value(d, &b)?;
         self.top = top;
         self.land(&[to_end]);
@@ -78,6 +78,7 @@ impl Lower<'_> {
     fn conditional_type(&mut self, yes: &Expr, no: &Expr) -> Result<Ty> {
         let (a, b) = (self.type_of(yes)?, self.type_of(no)?);
         Ok(match (&a, &b) {
+            (Ty::Pointer(x), Ty::Pointer(_)) if x.ty == Ty::Void => b,
             (Ty::Scalar(x), Ty::Scalar(y)) if x != y => Ty::Scalar(common(*x, *y)),
             (Ty::Scalar(_), Ty::Pointer(_)) => b,
             (Ty::Scalar(_), Ty::Struct(_)) => b,

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::argument::Argument;
+use super::scope::Scope;
 use super::ty::Ty;
 use super::value::{Place, Val};
 use super::{Lower, Result};
@@ -43,6 +44,15 @@ impl Lower<'_> {
         {
             return self.rvalue(one);
         }
+        if let [one] = arguments
+            && self.structs[id].name == "dim3"
+            && !matches!(one.kind, ExprKind::List(_))
+        {
+            let v = self.rvalue(one)?;
+            if let Some(v) = self.convert_to_dim3(&v, id)? {
+                return Ok(v);
+            }
+        }
         let place = self.fresh_object(ty.clone())?;
         let decl = self.structs[id].decl.clone();
         if decl.methods.iter().any(|m| m.name == decl.name) {
@@ -64,15 +74,44 @@ impl Lower<'_> {
     /// A value that becomes a struct: by a constructor of one argument, or,
     /// for a one-member struct from zero, by its member.
     pub(super) fn convert_to_struct(&mut self, v: Val, id: usize, to: &Ty) -> Result<Val> {
+        if let Some(v) = self.convert_to_dim3(&v, id)? {
+            return Ok(v);
+        }
         let pos = self.pos;
         let from = self.describe(&v.ty);
         let place = self.fresh_object(to.clone())?;
-        let argument = Argument { value: v, place: None };
+        let argument = Argument::operand(v, None);
         if self.run_constructor(&place, id, vec![argument])? {
             return self.load(&place);
         }
         let to = self.describe(to);
         Err(pos.error(format!("a value of type `{from}` does not convert to `{to}`")))
+    }
+
+    /// A `dim3` of one number, the other axes being 1, or of a `uint3`; and back.
+    fn convert_to_dim3(&mut self, v: &Val, id: usize) -> Result<Option<Val>> {
+        let to = self.structs[id].name.clone();
+        let to_ty = Ty::Struct(id);
+        match &v.ty {
+            Ty::Struct(from)
+                if matches!(
+                    (&*self.structs[*from].name, &*to),
+                    ("uint3", "dim3") | ("dim3", "uint3")
+                ) =>
+            {
+                Ok(Some(Val { ty: to_ty, ..v.clone() }))
+            }
+            Ty::Scalar(_) if to == "dim3" => {
+                let v = self.cast(v.clone(), &Ty::UNSIGNED)?;
+                let d = self.temp(3)?;
+                self.copy_value(d, &v)?;
+                for axis in 1..3 {
+                    self.copy_value(d + axis, &Val::constant(Ty::UNSIGNED, 1))?;
+                }
+                Ok(Some(Val::register(to_ty, d, v.taint)))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Runs a constructor on an object; false if none takes the arguments.
@@ -127,6 +166,16 @@ impl Lower<'_> {
 
     /// Values that a struct's declaration gives its members.
     pub(super) fn default_members(&mut self, place: &Place, id: usize) -> Result<()> {
+        // Their names are those that the struct sees.
+        let mut scope = Scope::default();
+        self.bind_fields(place, &mut scope);
+        let outer = std::mem::replace(&mut self.scopes, vec![scope]);
+        let result = self.store_defaults(place, id);
+        self.scopes = outer;
+        result
+    }
+
+    fn store_defaults(&mut self, place: &Place, id: usize) -> Result<()> {
         let decl = self.structs[id].decl.clone();
         for field in &decl.fields {
             let (Some(init), Some(f)) = (&field.init, self.field(id, &field.name).cloned()) else {
@@ -136,7 +185,7 @@ impl Lower<'_> {
             let value = match init {
                 Init::Value(e) if !matches!(e.kind, ExprKind::List(_)) => {
                     let value = self.rvalue(e)?;
-                    self.cast(value, &part.ty)?
+                    self.implicit(value, &part.ty)?
                 }
                 Init::Value(_) => self.construct(&part.ty, &[])?,
                 Init::Call(arguments) => self.construct(&part.ty, arguments)?,
@@ -212,7 +261,7 @@ impl Lower<'_> {
             }
             Some(e) => {
                 let v = self.rvalue(e)?;
-                let v = self.cast(v, &part.ty)?;
+                let v = self.implicit(v, &part.ty)?;
                 self.store(part, &v)?;
             }
         }

@@ -4,7 +4,7 @@
 use super::ty::Ty;
 use super::value::Val;
 use super::{Lower, Result};
-use crate::lang::ast::Expr;
+use crate::lang::ast::{Expr, StaticAssert};
 use crate::value::ScalarType;
 
 /// A state of the code.
@@ -59,6 +59,18 @@ impl Lower<'_> {
             (Some(c), Ty::Scalar(s)) => Ok((c, *s)),
             _ => Err(e.pos.error("this must be a constant")),
         }
+    }
+
+    /// Refuses what asserts something false. What the language can't evaluate asserts nothing.
+    pub(super) fn static_assert(&mut self, assert: &StaticAssert) -> Result<()> {
+        let depth = self.depth;
+        let value = self.constant(&assert.condition);
+        self.depth = depth;
+        if value.is_ok_and(|c| c == 0) {
+            let text = assert.message.as_ref().map_or_else(String::new, |m| format!(": {m}"));
+            return Err(assert.pos.error(format!("a static assertion fails{text}")));
+        }
+        Ok(())
     }
 
     /// The type of an expression.

@@ -1,7 +1,9 @@
 //! Declarations within functions: what a variable's type and initialiser make
 //! of it.
 
-use super::scope::Symbol;
+use std::sync::Arc;
+
+use super::scope::{Scope, Symbol};
 use super::ty::Ty;
 use super::value::{Place, PlaceKind, Val};
 use super::{Lower, Result};
@@ -11,6 +13,9 @@ use crate::machine::ins::{Ins, Op};
 impl Lower<'_> {
     pub(super) fn declare(&mut self, v: &Variable) -> Result<()> {
         self.pos = v.pos;
+        if v.storage != Storage::DynamicShared {
+            self.check_new(&v.name)?;
+        }
         match v.storage {
             Storage::Shared | Storage::DynamicShared => return self.declare_shared(v),
             Storage::Device => return self.refuse("`__device__` variables within functions"),
@@ -55,15 +60,31 @@ impl Lower<'_> {
         }
     }
 
+    /// Refuses a second variable of a name in a block, a function's parameters among them.
+    fn check_new(&mut self, name: &Arc<str>) -> Result<()> {
+        let known = |scope: &Scope| matches!(scope.get(name), Some(Symbol::Variable(..)));
+        let twice = self.scopes.last().is_some_and(known);
+        let depth = self.scopes.len();
+        // Around a function's body lie its parameters, around a method's the members too.
+        let shadows = self.frame().function.as_ref().is_some_and(|f| {
+            let body = if f.kernel { 2 } else { 3 };
+            depth == body && f.parameters.iter().any(|p| p.name.as_ref() == Some(name))
+        });
+        if twice || shadows {
+            return Err(self.pos.error(format!("`{name}` is declared in this block already")));
+        }
+        Ok(())
+    }
+
     /// A `const` scalar: its value is known by name, if the compiler knows it.
     fn declare_constant(&mut self, v: &Variable, ty: Ty, volatile: bool, value: Val) -> Result<()> {
-        let value = self.cast(value, &ty)?;
+        let value = self.implicit(value, &ty)?;
         let Some(c) = value.constant else {
             return self.hold(v, ty, volatile, value);
         };
         let base = self.constant_register(c)?;
         let kind = PlaceKind::Register { base, flag: None };
-        let place = Place { ty, volatile: false, variable: None, kind };
+        let place = Place { ty, volatile: false, constant: true, variable: None, kind };
         self.define(v.name.clone(), Symbol::Variable(place, Some(c)));
         Ok(())
     }
@@ -75,12 +96,14 @@ impl Lower<'_> {
         let place = self.new_variable(&v.name, ty, volatile, in_memory)?;
         self.store(&place, &value)?;
         self.keep_variable(&place);
+        let place = Place { constant: is_constant(v.constant, &v.ty), ..place };
         self.define(v.name.clone(), Symbol::Variable(place, None));
         Ok(())
     }
 
     fn declare_and_initialise(&mut self, v: &Variable, ty: Ty, volatile: bool) -> Result<()> {
         let in_memory = self.frame().addressed.contains(&v.name);
+        let constant = is_constant(v.constant, &v.ty);
         let mut place = self.new_variable(&v.name, ty.clone(), volatile, in_memory)?;
         self.keep_variable(&place);
         match &v.init {
@@ -93,17 +116,34 @@ impl Lower<'_> {
             Some(Init::Value(e)) => {
                 let value = self.rvalue(e)?;
                 self.pos = v.pos;
-                let value = self.cast(value, &ty)?;
+                let value = self.implicit(value, &ty)?;
                 self.store(&place, &value)?;
             }
             Some(Init::Call(arguments)) => {
+                self.check_constructor(&ty, arguments.len())?;
                 let value = self.construct(&ty, arguments)?;
                 self.store(&place, &value)?;
             }
+            None if constant && matches!(ty, Ty::Scalar(_)) => {
+                return Err(v.pos.error(format!("`{}` is `const`: it needs a value", v.name)));
+            }
             None => self.leave_unwritten(v, &ty, &mut place)?,
         }
+        place.constant = constant;
         self.define(v.name.clone(), Symbol::Variable(place, None));
         Ok(())
+    }
+
+    /// A struct without constructors takes its members from a braced list alone.
+    fn check_constructor(&self, ty: &Ty, arguments: usize) -> Result<()> {
+        let Ty::Struct(id) = ty else { return Ok(()) };
+        let info = &self.structs[*id];
+        let declared = info.decl.methods.iter().any(|m| m.name == info.decl.name);
+        if arguments < 2 || declared || info.name == "dim3" {
+            return Ok(());
+        }
+        let error = format!("`{}` has no constructor of {arguments} arguments", info.name);
+        Err(self.pos.error(error).with_help("write the members in braces"))
     }
 
     /// A variable without an initialiser: a flag tells whether it was written.
@@ -135,9 +175,24 @@ impl Lower<'_> {
         let Some(Init::Value(e)) = &v.init else {
             return Err(v.pos.error("a reference needs an initialiser"));
         };
+        let mark = self.mark();
         let Some(place) = self.try_place(e)? else {
             return Ok(false);
         };
+        let constant = is_constant(v.constant, &v.ty);
+        if !contains_auto(&v.ty) {
+            // A `const` reference to another type is one to a copy.
+            let (ty, _) = self.resolve(&v.ty)?;
+            if let (Ty::Scalar(_), Ty::Scalar(_), true) = (&ty, &place.ty, ty != place.ty) {
+                if constant {
+                    self.rewind(&mark);
+                    return Ok(false);
+                }
+                let (from, to) = (self.describe(&place.ty), self.describe(&ty));
+                return Err(v.pos.error(format!("a `{to} &` cannot refer to a `{from}`")));
+            }
+        }
+        let place = Place { constant: constant || place.constant, ..place };
         // The address that the place was reached by must live as long.
         self.floor = self.floor.max(self.top);
         self.define(v.name.clone(), Symbol::Variable(place, None));
@@ -162,6 +217,17 @@ impl Lower<'_> {
             }
             _ => Err(v.pos.error("an array without a size")),
         }
+    }
+}
+
+/// Whether `const` before a type means what is declared, and not what a pointer points at.
+pub(super) fn is_constant(said: bool, ty: &TypeExpr) -> bool {
+    match ty {
+        TypeExpr::Pointer(_) => false,
+        TypeExpr::Reference(inner) | TypeExpr::Volatile(inner) | TypeExpr::Array(inner, _) => {
+            is_constant(said, inner)
+        }
+        _ => said,
     }
 }
 

@@ -258,7 +258,13 @@ impl Lower<'_> {
                 PlaceKind::Memory { base, offset: offset + at as i64 }
             }
         };
-        Place { ty, volatile: place.volatile || volatile, variable: place.variable, kind }
+        Place {
+            ty,
+            volatile: place.volatile || volatile,
+            constant: place.constant,
+            variable: place.variable,
+            kind,
+        }
     }
 
     /// A jump whose target is patched later.

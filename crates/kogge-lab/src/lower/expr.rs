@@ -125,10 +125,10 @@ impl Lower<'_> {
         match path.last() {
             "warpSize" => return Ok(Val::constant(Ty::INT, 32)),
             "__builtin_inff" => return self.refuse("this name"),
-            "threadIdx" => return self.triple(Special::Thread),
-            "blockIdx" => return self.triple(Special::Block),
-            "blockDim" => return self.triple(Special::BlockDim),
-            "gridDim" => return self.triple(Special::GridDim),
+            "threadIdx" => return self.triple("uint3", Special::Thread),
+            "blockIdx" => return self.triple("uint3", Special::Block),
+            "blockDim" => return self.triple("dim3", Special::BlockDim),
+            "gridDim" => return self.triple("dim3", Special::GridDim),
             _ => {}
         }
         if let Some(place) = self.file_variable(path)? {
@@ -149,19 +149,21 @@ impl Lower<'_> {
             return Ok(None);
         }
         let owner = Path { parts: owner.to_vec(), pos: path.pos };
-        if let (Ty::Struct(id), _) = self.resolve(&crate::lang::ast::TypeExpr::Named(owner))?
-            && let Some(Symbol::Constant(value, ty)) = self.structs[id].scope.get(&last.name)
-        {
-            return Ok(Some(Val::constant(Ty::Scalar(*ty), *value)));
-        }
-        Ok(None)
+        let symbol = match self.resolve(&crate::lang::ast::TypeExpr::Named(owner))?.0 {
+            Ty::Struct(id) => self.structs[id].scope.get(&last.name),
+            // Of an enumeration within the function.
+            _ => self.lookup(&last.name),
+        };
+        Ok(match symbol {
+            Some(Symbol::Constant(value, ty)) => Some(Val::constant(Ty::Scalar(*ty), *value)),
+            _ => None,
+        })
     }
 
     /// `threadIdx` as a whole.
-    fn triple(&mut self, make: fn(u8) -> Special) -> Result<Val> {
-        let ty = match self.vector_type("uint3") {
-            Some(ty) => ty,
-            None => return self.refuse("`uint3`"),
+    fn triple(&mut self, name: &str, make: fn(u8) -> Special) -> Result<Val> {
+        let Some(ty) = self.vector_type(name) else {
+            return self.refuse(format!("`{name}`"));
         };
         let d = self.temp(3)?;
         for i in 0..3 {

@@ -6,7 +6,7 @@ use super::scope::Symbol;
 use super::ty::Ty;
 use super::value::{Base, Place, PlaceKind, Val};
 use super::{Lower, Result};
-use crate::lang::ast::{Expr, Init, Path, Storage};
+use crate::lang::ast::{Expr, ExprKind, Init, Path, Storage};
 use crate::machine::address;
 use crate::value::ScalarType;
 
@@ -32,6 +32,7 @@ impl Lower<'_> {
                 Ok(Some(Place {
                     ty,
                     volatile,
+                    constant: false,
                     variable: None,
                     kind: PlaceKind::Memory {
                         base: Base::Constant(address::pack(index as u32 + 1, 0)),
@@ -64,6 +65,14 @@ impl Lower<'_> {
                     "`{name}` is a variable of the host: device code cannot use it"
                 )));
             };
+            if matches!(e.kind, ExprKind::List(_)) {
+                return Err(path
+                    .pos
+                    .error(format!(
+                        "`{name}` is a constant of several values: outside the language"
+                    ))
+                    .with_help("declare it `__constant__`"));
+            }
             return self
                 .at_file_scope(|me| {
                     let (ty, _) = me.resolve(&v.ty)?;

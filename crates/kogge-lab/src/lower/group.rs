@@ -261,6 +261,7 @@ impl Lower<'_> {
         Place {
             ty,
             volatile: false,
+            constant: false,
             variable: None,
             kind: PlaceKind::Register { base: 0, flag: None },
         }

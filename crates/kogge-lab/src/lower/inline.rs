@@ -40,8 +40,13 @@ impl Lower<'_> {
         let body = self.body(&f)?;
         let names = scan_names(&body);
         let signature = self.signature(&f, &scope)?;
-        let bound =
-            self.bind_parameters(&f, signature.parameters, &arguments, &names, this.is_some())?;
+        let bound = self.bind_parameters(
+            (&f, &scope),
+            signature.parameters,
+            &arguments,
+            &names,
+            this.is_some(),
+        )?;
         self.pos = call_pos;
         let is_operator = self.is_operator(&f, bound.len());
         let operands = if is_operator { self.begin_work(&bound)? } else { None };
@@ -176,9 +181,12 @@ impl Lower<'_> {
                 let v = self.rvalue(e)?;
                 let target = self.frame().result.clone();
                 return match target {
-                    Some((_, Ty::Void)) => Ok(None),
+                    Some((_, Ty::Void)) => {
+                        self.check_void(&v)?;
+                        Ok(None)
+                    }
                     Some((register, ty)) => {
-                        let v = self.cast(v, &ty)?;
+                        let v = self.implicit(v, &ty)?;
                         if v.constant.is_some() {
                             return Ok(Some(v));
                         }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::declare::is_constant;
 use super::emit::FIXED;
 use super::scope::{Scope, Symbol};
 use super::ty::Ty;
@@ -26,6 +27,7 @@ pub(crate) fn lower_kernel(
         return Err(no_kernel(&lower, file, path));
     };
     let arguments = path.parts.last().and_then(|p| p.arguments.as_deref());
+    file.asserts.iter().try_for_each(|a| lower.static_assert(a))?;
     lower.pos = function.pos;
     if let (Some(_), true) = (arguments, function.template.is_empty()) {
         return Err(function.pos.error("this kernel is no template"));
@@ -172,6 +174,9 @@ impl Lower<'_> {
         let body = self.body(f)?;
         let used = names::scan_names(&body);
         self.scopes.push(scope);
+        if !matches!(f.result, TypeExpr::Void) {
+            return Err(f.pos.error("a kernel returns nothing: its result must be `void`"));
+        }
         let mut params = Vec::new();
         let mut in_memory = Vec::new();
         for (i, p) in f.parameters.iter().enumerate() {
@@ -189,6 +194,7 @@ impl Lower<'_> {
             let place = Place {
                 ty: ty.clone(),
                 volatile: false,
+                constant: is_constant(p.constant, &p.ty),
                 variable: Some(self.taints.new_variable()),
                 kind: PlaceKind::Register { base: register, flag: None },
             };
@@ -209,6 +215,7 @@ impl Lower<'_> {
             let value = self.load(&from)?;
             let place = self.new_variable(&name, from.ty, volatile, true)?;
             self.store(&place, &value)?;
+            let place = Place { constant: from.constant, ..place };
             self.define(name, Symbol::Variable(place, None));
         }
         let launch_bound = match &f.launch_bound {

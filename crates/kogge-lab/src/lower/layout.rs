@@ -112,7 +112,7 @@ impl Lower<'_> {
             self.structs[id].align = self.structs[id].align.max(align);
         }
         self.finish_layout(id);
-        Ok(())
+        decl.asserts.iter().try_for_each(|a| self.static_assert(a))
     }
 
     fn inherit(&mut self, id: usize, base: usize) {

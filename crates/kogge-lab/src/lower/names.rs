@@ -63,7 +63,8 @@ impl Names {
             StmtKind::Empty
             | StmtKind::Alias(..)
             | StmtKind::Struct(_)
-            | StmtKind::Enum(_)
+            | StmtKind::Enum(..)
+            | StmtKind::StaticAssert(_)
             | StmtKind::Case(_)
             | StmtKind::Break
             | StmtKind::Continue

@@ -159,7 +159,10 @@ impl Lower<'_> {
         match (op, &a.ty, &b.ty) {
             (Binary::Add, _, _) => self.advance(a, b, false),
             (Binary::Sub, Ty::Pointer(_), Ty::Scalar(_)) => self.advance(a, b, true),
-            (Binary::Sub, Ty::Pointer(to), Ty::Pointer(_)) => {
+            (Binary::Sub, Ty::Pointer(to), Ty::Pointer(other)) => {
+                if to.ty != other.ty || to.ty == Ty::Void {
+                    return Err(self.unrelated(op, a, b));
+                }
                 let size = self.size_of(&to.ty);
                 let i64_type = Ty::Scalar(ScalarType::I64);
                 let bytes = self.op(Op::Sub64, 0, a, b, i64_type.clone())?;
@@ -168,11 +171,19 @@ impl Lower<'_> {
             }
             (op, _, _) if is_comparison(op) => {
                 let swapped = matches!(op, Binary::Gt | Binary::Ge);
+                if !(self.converts(a, &b.ty) || self.converts(b, &a.ty)) {
+                    return Err(self.unrelated(op, a, b));
+                }
                 let (a, b) = (self.cast(a.clone(), &Ty::U64)?, self.cast(b.clone(), &Ty::U64)?);
                 let (left, right) = if swapped { (&b, &a) } else { (&a, &b) };
                 self.op(arithmetic(op, ScalarType::U64), 0, left, right, Ty::BOOL)
             }
             _ => Err(self.pos.error(format!("`{}` of pointers", spelling(op)))),
         }
+    }
+
+    fn unrelated(&self, op: Binary, a: &Val, b: &Val) -> crate::Diagnostic {
+        let (a, b) = (self.describe(&a.ty), self.describe(&b.ty));
+        self.pos.error(format!("`{}` between values of type `{a}` and `{b}`", spelling(op)))
     }
 }

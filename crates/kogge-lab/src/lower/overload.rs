@@ -3,16 +3,88 @@
 use std::sync::Arc;
 
 use super::scope::{Scope, Symbol};
-use super::template::type_parameters;
 use super::ty::Ty;
 use super::value::Val;
 use super::{Lower, Result};
+use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{Function, TemplateArgument, TypeExpr};
+use crate::value::ScalarType;
 
 /// A function with its template parameters bound.
 pub(super) struct Chosen {
     pub function: Arc<Function>,
     pub scope: Scope,
+}
+
+/// Template parameters as they become known.
+struct Bound {
+    symbols: Vec<Option<Symbol>>,
+    /// How many the call names: from those, nothing is deduced.
+    explicit: usize,
+    /// Whether two arguments say different things of one parameter.
+    conflict: bool,
+}
+
+impl Bound {
+    fn bind(&mut self, i: usize, symbol: Symbol) {
+        match (&self.symbols[i], &symbol) {
+            (Some(Symbol::Type(a, _)), Symbol::Type(b, _)) if i >= self.explicit => {
+                self.conflict |= a != b;
+            }
+            (Some(Symbol::Constant(a, _)), Symbol::Constant(b, _)) if i >= self.explicit => {
+                self.conflict |= a != b;
+            }
+            (Some(_), _) => {}
+            (None, _) => self.symbols[i] = Some(symbol),
+        }
+    }
+}
+
+/// How an argument becomes a parameter, the better the higher.
+type Rank = u8;
+const USER: Rank = 0;
+const CONVERSION: Rank = 1;
+const PROMOTION: Rank = 2;
+const EXACT: Rank = 3;
+
+/// A function that a call could mean.
+struct Candidate {
+    chosen: Chosen,
+    /// The types of its parameters, and how the arguments become them.
+    types: Vec<Ty>,
+    ranks: Vec<Rank>,
+}
+
+impl Candidate {
+    /// Whether this one is better for the call than another: for no argument worse, and for one
+    /// better or a more special function.
+    fn beats(&self, other: &Self) -> bool {
+        let (mine, theirs) = (&self.ranks, &other.ranks);
+        if mine.iter().zip(theirs).any(|(a, b)| a < b) {
+            return false;
+        }
+        mine.iter().zip(theirs).any(|(a, b)| a > b)
+            || special(&self.chosen.function) > special(&other.chosen.function)
+    }
+}
+
+/// How special a function is: no template before a template, and of templates the one whose
+/// parameters say more.
+fn special(f: &Function) -> (bool, usize) {
+    fn words(ty: &TypeExpr) -> usize {
+        match ty {
+            TypeExpr::Pointer(inner) | TypeExpr::Array(inner, _) => 1 + words(inner),
+            TypeExpr::Reference(inner) | TypeExpr::Volatile(inner) => words(inner),
+            TypeExpr::Named(path) if path.simple().is_some() => 0,
+            _ => 1,
+        }
+    }
+    (f.template.is_empty(), f.parameters.iter().map(|p| words(&p.ty)).sum())
+}
+
+/// The template parameter of this name, if it is a type.
+fn type_index(f: &Function, name: &str) -> Option<usize> {
+    f.template.iter().position(|p| *p.name == *name && p.value.is_none())
 }
 
 impl Lower<'_> {
@@ -23,25 +95,59 @@ impl Lower<'_> {
         explicit: Option<&[TemplateArgument]>,
         arguments: &[Val],
     ) -> Result<Option<Chosen>> {
-        let mut best: Option<(u32, Chosen)> = None;
+        let mut fitting: Vec<Candidate> = Vec::new();
         let mut failure = None;
         for (owner, f) in candidates {
             match self.fit(*owner, f, explicit, arguments) {
-                Ok(Some((score, scope))) => {
-                    if best.as_ref().is_none_or(|(s, _)| score > *s) {
-                        let chosen = Chosen { function: f.clone(), scope };
-                        best = Some((score, chosen));
-                    }
-                }
-                Ok(None) => {}
+                Ok(found) => fitting.extend(found),
                 Err(e) => failure = Some(e),
             }
         }
-        match (best, failure) {
-            (Some((_, chosen)), _) => Ok(Some(chosen)),
-            (None, Some(e)) => Err(e),
-            (None, None) => Ok(None),
+        let beaten = |i: usize| {
+            let others = fitting.iter().enumerate().filter(|(j, _)| *j != i);
+            let unbeaten = others.filter(|(_, other)| !fitting[i].beats(other)).count();
+            unbeaten > 0
+        };
+        match (fitting.len(), failure) {
+            (0, Some(e)) => return Err(e),
+            (0, None) => return Ok(None),
+            _ => {}
         }
+        // Methods of the same types differ in their `const`, and little else.
+        let methods = candidates.iter().all(|(owner, _)| owner.is_some());
+        let alike = methods && fitting.windows(2).all(|w| w[0].types == w[1].types);
+        match (0..fitting.len()).find(|&i| alike || !beaten(i)) {
+            Some(best) => Ok(Some(fitting.swap_remove(best).chosen)),
+            None => Err(self.ambiguous(&fitting, arguments)),
+        }
+    }
+
+    fn ambiguous(&self, fitting: &[Candidate], arguments: &[Val]) -> Diagnostic {
+        let beaten = |c: &Candidate| fitting.iter().any(|other| other.beats(c));
+        let tied: Vec<&Candidate> = fitting.iter().filter(|c| !beaten(c)).collect();
+        let types: Vec<String> = arguments.iter().map(|v| self.describe(&v.ty)).collect();
+        let name = fitting.first().map_or("", |c| &c.chosen.function.name);
+        let lines: Vec<String> =
+            tied.iter().map(|c| c.chosen.function.pos.line.to_string()).collect();
+        if tied.windows(2).all(|w| w[0].types == w[1].types) {
+            return self
+                .pos
+                .error(format!(
+                    "the functions `{name}` of lines {} have parameters of the same types",
+                    lines.join(" and ")
+                ))
+                .with_help(
+                    "here `long` is `long long`, `char` is `signed char`, and namespaces are not \
+                     told apart",
+                );
+        }
+        self.pos
+            .error(format!(
+                "`{name}` of ({}) is ambiguous: the functions of lines {} take it equally well",
+                types.join(", "),
+                lines.join(" and ")
+            ))
+            .with_help("cast the arguments to the types of the one that is meant")
     }
 
     /// How well a function fits, with its template parameters bound.
@@ -51,42 +157,52 @@ impl Lower<'_> {
         f: &Arc<Function>,
         explicit: Option<&[TemplateArgument]>,
         arguments: &[Val],
-    ) -> Result<Option<(u32, Scope)>> {
+    ) -> Result<Option<Candidate>> {
         let required = f.parameters.iter().filter(|p| p.default.is_none()).count();
         if arguments.len() > f.parameters.len() || arguments.len() < required {
             return Ok(None);
+        }
+        if !f.template.is_empty() {
+            self.check_specialised(&f.name)?;
         }
         let outer_scope = owner.map(|id| self.structs[id].scope.clone()).unwrap_or_default();
         let scope = self.bindings(f, explicit, arguments, outer_scope)?;
         let Some(scope) = scope else { return Ok(None) };
         let outer = std::mem::take(&mut self.scopes);
         self.scopes.push(scope.clone());
-        let mut score = if f.template.is_empty() { 2 } else { 1 };
-        let mut fits = true;
+        let (mut types, mut ranks) = (Vec::new(), Vec::new());
         for (parameter, argument) in f.parameters.iter().zip(arguments) {
-            match self.resolve(&parameter.ty) {
-                Ok((ty, _)) => match self.closeness(&argument.ty, &ty) {
-                    Some(s) => score += s,
-                    None => fits = false,
-                },
-                Err(_) => fits = false,
-            }
+            let Ok((ty, _)) = self.resolve(&parameter.ty) else { break };
+            let Some(rank) = self.match_rank(argument, &ty) else { break };
+            types.push(ty);
+            ranks.push(rank);
         }
         self.scopes = outer;
-        Ok(fits.then_some((score, scope)))
+        let fits = ranks.len() == arguments.len();
+        let chosen = Chosen { function: f.clone(), scope };
+        Ok(fits.then_some(Candidate { chosen, types, ranks }))
     }
 
-    fn closeness(&self, from: &Ty, to: &Ty) -> Option<u32> {
+    /// How an argument becomes a parameter of this type; none if it does not.
+    fn match_rank(&self, argument: &Val, to: &Ty) -> Option<Rank> {
+        use ScalarType as S;
+        let from = &argument.ty;
         match (from, to) {
-            _ if from == to => Some(16),
-            (Ty::Scalar(a), Ty::Scalar(b)) if super::common(*a, *a) == *b => Some(8),
-            (Ty::Scalar(_), Ty::Scalar(_)) => Some(4),
-            (Ty::Array(element, _), Ty::Pointer(to)) if **element == to.ty => Some(16),
-            (Ty::Array(..), Ty::Pointer(_)) => Some(2),
-            (Ty::Pointer(_), Ty::Pointer(_) | Ty::Scalar(_)) => Some(2),
-            (Ty::Scalar(_), Ty::Pointer(_)) => Some(1),
-            (Ty::Struct(a), Ty::Struct(b)) if self.structs[*a].bases.contains(b) => Some(4),
-            (_, Ty::Struct(_)) => Some(1),
+            _ if from == to => Some(EXACT),
+            (Ty::Scalar(S::F32), Ty::Scalar(S::F64)) => Some(PROMOTION),
+            (Ty::Scalar(S::F32), Ty::Scalar(_)) => Some(CONVERSION),
+            (Ty::Scalar(a), Ty::Scalar(b)) if super::common(*a, *a) == *b => Some(PROMOTION),
+            (Ty::Scalar(_), Ty::Scalar(_)) => Some(CONVERSION),
+            (Ty::Array(element, _), Ty::Pointer(to)) if **element == to.ty => Some(EXACT),
+            (Ty::Array(..), Ty::Pointer(to)) => (to.ty == Ty::Void).then_some(CONVERSION),
+            (Ty::Pointer(a), Ty::Pointer(b)) if a.ty == b.ty && !a.volatile => Some(EXACT),
+            (Ty::Pointer(_), _) | (_, Ty::Pointer(_)) => {
+                self.converts(argument, to).then_some(CONVERSION)
+            }
+            (Ty::Struct(a), Ty::Struct(b)) if self.structs[*a].bases.contains(b) => {
+                Some(CONVERSION)
+            }
+            (_, Ty::Struct(_)) => Some(USER),
             _ => None,
         }
     }
@@ -106,15 +222,22 @@ impl Lower<'_> {
         if explicit.len() > f.template.len() {
             return Ok(None);
         }
-        let mut bound: Vec<Option<Symbol>> = vec![None; f.template.len()];
+        let mut bound = Bound {
+            symbols: vec![None; f.template.len()],
+            explicit: explicit.len(),
+            conflict: false,
+        };
         for (i, argument) in explicit.iter().enumerate() {
-            bound[i] = Some(self.template_symbol(&f.template[i], argument)?);
+            bound.symbols[i] = Some(self.template_symbol(&f.template[i], argument)?);
         }
         for (parameter, argument) in f.parameters.iter().zip(arguments) {
             self.deduce(f, &parameter.ty, &argument.ty, &mut bound);
         }
+        if bound.conflict {
+            return Ok(None);
+        }
         for (i, parameter) in f.template.iter().enumerate() {
-            let symbol = match (bound[i].take(), &parameter.default) {
+            let symbol = match (bound.symbols[i].take(), &parameter.default) {
                 (Some(symbol), _) => symbol,
                 (None, Some(default)) => {
                     self.scopes.push(scope.clone());
@@ -130,7 +253,7 @@ impl Lower<'_> {
     }
 
     /// Matches a parameter's type with an argument's.
-    fn deduce(&self, f: &Function, ty: &TypeExpr, from: &Ty, bound: &mut [Option<Symbol>]) {
+    fn deduce(&self, f: &Function, ty: &TypeExpr, from: &Ty, bound: &mut Bound) {
         match (ty, from) {
             (TypeExpr::Reference(inner), from) => match (&**inner, from) {
                 (TypeExpr::Array(element, size), Ty::Array(from, n)) => {
@@ -152,15 +275,19 @@ impl Lower<'_> {
                 let pointer = Ty::pointer((**element).clone(), false);
                 self.deduce(f, ty, &pointer, bound);
             }
-            (TypeExpr::Pointer(inner), Ty::Pointer(to)) => self.deduce(f, inner, &to.ty, bound),
+            (TypeExpr::Pointer(inner), Ty::Pointer(to)) => match &**inner {
+                // `T` is `volatile int` then.
+                TypeExpr::Named(path) if to.volatile => {
+                    if let Some(i) = path.simple().and_then(|n| type_index(f, n)) {
+                        bound.bind(i, Symbol::Type(to.ty.clone(), true));
+                    }
+                }
+                inner => self.deduce(f, inner, &to.ty, bound),
+            },
             (TypeExpr::Named(path), from) => {
                 if let Some(name) = path.simple() {
-                    let index = f.template.iter().position(|p| p.name == *name);
-                    let is_type = type_parameters(f).any(|n| n == name);
-                    if let (Some(i), true) = (index, is_type)
-                        && bound[i].is_none()
-                    {
-                        bound[i] = Some(Symbol::Type(from.clone(), false));
+                    if let Some(i) = type_index(f, name) {
+                        bound.bind(i, Symbol::Type(from.clone(), false));
                     }
                     return;
                 }
@@ -184,7 +311,7 @@ impl Lower<'_> {
         f: &Function,
         argument: &TemplateArgument,
         symbol: &Symbol,
-        bound: &mut [Option<Symbol>],
+        bound: &mut Bound,
     ) {
         let path = match argument {
             TemplateArgument::Type(TypeExpr::Named(path)) => path,
@@ -195,10 +322,8 @@ impl Lower<'_> {
             TemplateArgument::Type(_) => return,
         };
         let Some(name) = path.simple() else { return };
-        if let Some(i) = f.template.iter().position(|p| p.name == *name)
-            && bound[i].is_none()
-        {
-            bound[i] = Some(symbol.clone());
+        if let Some(i) = f.template.iter().position(|p| p.name == *name) {
+            bound.bind(i, symbol.clone());
         }
     }
 }

@@ -114,10 +114,14 @@ impl Lower<'_> {
     }
 
     pub(super) fn place(&mut self, e: &Expr) -> Result<Place> {
-        match self.try_place(e)? {
-            Some(place) => Ok(place),
-            None => Err(e.pos.error("this cannot be assigned to")),
+        if let Some(place) = self.try_place(e)? {
+            return Ok(place);
         }
+        // `half *x = …` of a type that is not known is a product.
+        if let ExprKind::Binary(_, a, _) = &e.kind {
+            self.rvalue(a)?;
+        }
+        Err(e.pos.error("this cannot be assigned to"))
     }
 
     /// What a pointer points at.
@@ -136,6 +140,7 @@ impl Lower<'_> {
         Ok(Place {
             ty: to.ty.clone(),
             volatile: to.volatile,
+            constant: false,
             variable: None,
             kind: PlaceKind::Memory { base, offset: 0 },
         })

@@ -1,10 +1,13 @@
 //! Statements.
 
+use std::collections::HashSet;
+
 use super::scope::{Scope, Symbol};
 use super::ty::Ty;
 use super::value::Val;
 use super::{Loop, Lower, Result};
 use crate::lang::ast::{Expr, ExprKind, Stmt, StmtKind};
+use crate::machine::alu::{convert, is_float};
 use crate::machine::ins::{Ins, Op};
 use crate::value::ScalarType;
 
@@ -52,7 +55,11 @@ impl Lower<'_> {
                 self.define(decl.name.clone(), Symbol::Struct(decl.clone(), scope));
                 Ok(())
             }
-            StmtKind::Enum(members) => {
+            StmtKind::Enum(alias, members) => {
+                if let Some((name, ty)) = alias {
+                    let (ty, volatile) = self.resolve(ty)?;
+                    self.define(name.clone(), Symbol::Type(ty, volatile));
+                }
                 let mut next = 0u64;
                 for (name, value) in members {
                     if let Some(e) = value {
@@ -63,6 +70,7 @@ impl Lower<'_> {
                 }
                 Ok(())
             }
+            StmtKind::StaticAssert(assert) => self.static_assert(assert),
             StmtKind::If { constant, condition, yes, no } => {
                 self.if_(*constant, condition, yes, no.as_deref())
             }
@@ -206,6 +214,12 @@ impl Lower<'_> {
 
     fn switch(&mut self, value: &Expr, body: &[Stmt]) -> Result<()> {
         let v = self.rvalue(value)?;
+        let Some(ty) = v.ty.scalar().filter(|&s| !is_float(s)) else {
+            let ty = self.describe(&v.ty);
+            return Err(value.pos.error(format!("`switch` of a value of type `{ty}`")));
+        };
+        let ty = super::common(ty, ty);
+        let mut labels = HashSet::new();
         let held = self.materialise(v)?;
         let floor = std::mem::replace(&mut self.floor, self.top);
         let mut cases = Vec::new();
@@ -213,12 +227,21 @@ impl Lower<'_> {
         for (i, s) in body.iter().enumerate() {
             match &s.kind {
                 StmtKind::Case(Some(label)) => {
-                    let label = self.rvalue(label)?;
+                    let pos = label.pos;
+                    let (label, from) = self.constant_value(label)?;
+                    let label = convert(from, ty, label);
+                    if !labels.insert(label) {
+                        return Err(pos.error("this switch has a `case` of this value already"));
+                    }
+                    let label = Val::constant(Ty::Scalar(ty), label);
                     let v = self.load(&held)?;
                     let equal = self.binary(crate::lang::ast::Binary::Eq, &v, &label)?;
                     let r = self.register(&equal)?;
                     cases.push((i, self.jump(Op::JumpNonZero, r)?));
                     self.top = self.floor;
+                }
+                StmtKind::Case(None) if default.is_some() => {
+                    return Err(s.pos.error("this switch has a `default` already"));
                 }
                 StmtKind::Case(None) => default = Some(i),
                 _ => {}
@@ -286,6 +309,14 @@ impl Lower<'_> {
         Ok(())
     }
 
+    /// A function of `void` returns nothing, or what is nothing.
+    pub(super) fn check_void(&self, v: &Val) -> Result<()> {
+        if v.ty == Ty::Void {
+            return Ok(());
+        }
+        Err(self.pos.error("a function whose result is `void` returns a value"))
+    }
+
     fn return_value(&mut self, e: &Expr) -> Result<()> {
         let target = self.frame().result.clone();
         let v = match (&e.kind, &target) {
@@ -306,9 +337,9 @@ impl Lower<'_> {
             None => return Ok(()),
         };
         if ty == Ty::Void {
-            return Ok(());
+            return self.check_void(&v);
         }
-        let v = self.cast(v, &ty)?;
+        let v = self.implicit(v, &ty)?;
         self.result_taint(&v.taint);
         self.copy_value(register, &v)
     }

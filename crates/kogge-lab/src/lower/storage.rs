@@ -42,7 +42,7 @@ impl Lower<'_> {
             let n = self.leaf_count(&ty);
             PlaceKind::Register { base: self.temp(n)?, flag: None }
         };
-        Ok(Place { ty, volatile, variable: Some(variable), kind })
+        Ok(Place { ty, volatile, constant: false, variable: Some(variable), kind })
     }
 
     /// An unnamed variable.
@@ -66,6 +66,7 @@ impl Lower<'_> {
         Ok(Place {
             ty: v.ty,
             volatile: false,
+            constant: false,
             variable: Some(variable),
             kind: PlaceKind::Register { base, flag: None },
         })
@@ -104,6 +105,7 @@ impl Lower<'_> {
         let place = Place {
             ty,
             volatile,
+            constant: false,
             variable: Some(self.taints.new_variable()),
             kind: PlaceKind::Memory {
                 base: Base::Constant(Self::shared_address(index)),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::scope::{Scope, Symbol};
 use super::ty::{StructInfo, Ty};
 use super::{Lower, Result};
-use crate::lang::ast::{Function, Struct, TemplateArgument, TemplateParameter};
+use crate::lang::ast::{Struct, TemplateArgument, TemplateParameter};
 use crate::machine::alu::canonical;
 use crate::value::ScalarType;
 
@@ -69,6 +69,14 @@ impl Lower<'_> {
         }
     }
 
+    /// Refuses a template that has specialisations: which of them is meant isn't looked up.
+    pub(super) fn check_specialised(&self, name: &str) -> Result<()> {
+        match self.file.specialised.iter().find(|(n, _)| **n == *name) {
+            Some((_, refusal)) => Err(refusal.clone()),
+            None => Ok(()),
+        }
+    }
+
     /// The struct of a declaration with these template arguments.
     pub(super) fn instantiate(
         &mut self,
@@ -83,6 +91,7 @@ impl Lower<'_> {
         {
             return Ok(ty.clone());
         }
+        self.check_specialised(&decl.name)?;
         let (scope, symbols) = self.bind(&decl.template, arguments.unwrap_or(&[]), scope)?;
         let words: Vec<String> = symbols.iter().map(|s| self.describe_symbol(s)).collect();
         let name = if words.is_empty() {
@@ -99,6 +108,10 @@ impl Lower<'_> {
         }
         let id = self.structs.len();
         self.struct_ids.insert(key, id);
+        let mut scope = scope;
+        if !decl.template.is_empty() {
+            scope.insert(decl.name.clone(), Symbol::Type(Ty::Struct(id), false));
+        }
         self.structs.push(StructInfo {
             name,
             fields: Vec::new(),
@@ -117,9 +130,4 @@ impl Lower<'_> {
         result?;
         Ok(Ty::Struct(id))
     }
-}
-
-/// The function's template parameters that are types.
-pub(super) fn type_parameters(f: &Function) -> impl Iterator<Item = &Arc<str>> {
-    f.template.iter().filter(|p| p.value.is_none()).map(|p| &p.name)
 }

@@ -32,6 +32,8 @@ impl Val {
 pub(super) struct Place {
     pub ty: Ty,
     pub volatile: bool,
+    /// A `const` variable's, or a part of one. What pointers to `const` point at isn't known to be.
+    pub constant: bool,
     /// The variable that it belongs to, for [`Taint`].
     pub variable: Option<u32>,
     pub kind: PlaceKind,

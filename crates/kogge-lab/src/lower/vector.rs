@@ -51,6 +51,7 @@ impl Lower<'_> {
                 aliases: Vec::new(),
                 constants: Vec::new(),
                 bases: Vec::new(),
+                asserts: Vec::new(),
                 union: false,
                 align: None,
                 pos: Pos::default(),

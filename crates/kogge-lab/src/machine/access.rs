@@ -47,9 +47,13 @@ impl Machine<'_> {
     fn target(&mut self, c: &Context<'_>, address: u64, lane: usize, what: What) -> Option<Target> {
         let (id, offset) = unpack(address);
         let size = what.ty.size() as i64;
+        // Local memory is the thread's own: how many other threads have theirs before it is no
+        // matter of alignment.
+        let mut others = 0;
         let (space, object, start, len) = if id >= LOCAL {
             let object = (id - LOCAL) as usize;
             let local = self.kernel.locals.get(object)?;
+            others = (lane * c.warp.local_bytes) as i64;
             let start = lane * c.warp.local_bytes + local.offset as usize;
             (Space::Local, object, start, i64::from(local.size))
         } else if id >= SHARED {
@@ -71,7 +75,7 @@ impl Machine<'_> {
             self.out_of_bounds(c, lane, what, (space, object, offset, len));
             return None;
         }
-        if (start as i64 + offset) % what.align != 0 {
+        if (start as i64 - others + offset) % what.align != 0 {
             let message = format!(
                 "{} {} bytes at an address that is no multiple of {}",
                 verb(what.kind),
@@ -335,6 +339,7 @@ impl Machine<'_> {
             block: ins.k & atomic::BLOCK != 0,
         };
         let addresses = self.addresses(c, Ins { k: 0, ..ins });
+        self.count(c, &addresses, mask, what.ty.size() as u64);
         let mut changed_any = false;
         for lane in self.lane_order(mask) {
             let Some(t) = self.target(c, addresses[lane], lane, what) else {

@@ -35,12 +35,12 @@ functions! {
     Expm1 1: "expm1";
     Log 1: "log" "__log";
     Log2 1: "log2" "__log2";
-    Log10 1: "log10";
+    Log10 1: "log10" "__log10";
     Log1p 1: "log1p";
     Pow 2: "pow" "__pow";
     Sin 1: "sin" "__sin";
     Cos 1: "cos" "__cos";
-    Tan 1: "tan";
+    Tan 1: "tan" "__tan";
     Tanh 1: "tanh";
     Atan 1: "atan";
     Floor 1: "floor";

@@ -78,3 +78,21 @@ fn an_operand_that_is_not_chosen_is_no_work() {
     let case = Case::new(source, "k", 1, 5).value("x", vec![1i32; 2]).value("y", vec![1i32]);
     assert_eq!(case.run().work(), 1);
 }
+
+#[test]
+fn atomics_are_requests_to_memory_too() {
+    let counts = |body: &str| {
+        let source = format!(
+            "__global__ void k(int *x) {{ __shared__ int s[1024]; s[threadIdx.x * 32] = 0; {body} }}"
+        );
+        Case::new(&source, "k", 1, 32).value("x", vec![0i32; 256]).run().counts
+    };
+    let plain = counts("");
+    for (index, touched) in [("threadIdx.x", 4), ("0", 1), ("threadIdx.x * 8", 32)] {
+        let c = counts(&format!("atomicAdd(x + {index}, 1);"));
+        assert_eq!((c.global_requests, c.global_transactions, c.atomics), (1, touched, 32));
+    }
+    let c = counts("atomicAdd(s + threadIdx.x * 32, 1);");
+    assert_eq!(c.shared_requests - plain.shared_requests, 1);
+    assert_eq!(c.bank_conflicts - plain.bank_conflicts, 31);
+}

@@ -123,3 +123,14 @@ fn an_index_however_large_stays_with_its_array() {
         Case::new(source, "k", 1, 1).value("x", vec![1i32]).value("i", 1i64 << 30).run().is_clean()
     );
 }
+
+#[test]
+fn local_memory_is_aligned_for_every_thread() {
+    let source = "__global__ void k(int *x) {
+        long long a[1]; short b[3]; int i = threadIdx.x & 1;
+        a[0] = i; b[i] = 2; b[2] = 3; x[threadIdx.x] = (int)a[i - i] + b[i] + b[2];
+    }";
+    let report = Case::new(source, "k", 1, 4).value("x", vec![0i32; 4]).run();
+    assert!(report.is_clean(), "{:#?}", report.findings);
+    assert_eq!(crate::support::ints(&report.arrays["x"]), [5, 6, 5, 6]);
+}

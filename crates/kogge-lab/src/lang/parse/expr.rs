@@ -388,6 +388,11 @@ impl Parser {
             TypeExpr::Named(path) => Ok(at(pos, ExprKind::Name(path))),
             _ => {
                 let found = self.peek();
+                if found.is(",") || found.is(">") {
+                    return Err(pos
+                        .error("a type where a value is needed")
+                        .with_help("a template that is not known is read as a comparison"));
+                }
                 Err(found.pos.error(format!(
                     "expected an expression, found {} behind a type",
                     found.describe()

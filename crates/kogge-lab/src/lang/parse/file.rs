@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Parser;
+use super::record::Enumeration;
 use super::specifiers::Specifiers;
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{File, Function, Parameter, TemplateParameter, TypeExpr};
@@ -73,8 +74,12 @@ impl Parser {
             self.skip_declaration();
             return Ok(());
         }
-        if (self.is("using") && !self.ahead(2).is("=")) || self.is("static_assert") {
+        if self.is("using") && !self.ahead(2).is("=") {
             self.skip_declaration();
+            return Ok(());
+        }
+        if self.is("static_assert") {
+            file.asserts.extend(self.static_assert()?);
             return Ok(());
         }
         let template = if self.eat("template") {
@@ -83,11 +88,15 @@ impl Parser {
                 self.skip_declaration();
                 return Ok(());
             }
-            self.template_parameters()?
+            let template = self.template_parameters()?;
+            self.specialises = template.is_empty();
+            template
         } else {
+            self.specialises = false;
             Vec::new()
         };
         let result = self.templated(file, template);
+        file.specialised.append(&mut self.specialised);
         for name in std::mem::take(&mut self.fresh) {
             self.types.remove(&name);
         }
@@ -122,10 +131,12 @@ impl Parser {
             return self.behind_record(file, typedef, named);
         }
         if &*keyword == "enum" && defines {
-            let members = self.enumeration()?;
+            let Enumeration { alias, members } = self.enumeration()?;
             file.enums.push(members);
             let int = TypeExpr::Scalar(crate::value::ScalarType::I32);
-            return self.behind_record(file, typedef, int);
+            let ty = alias.as_ref().map_or(int, |a| a.1.clone());
+            file.aliases.extend(alias.map(|(name, ty)| (name, Vec::new(), ty)));
+            return self.behind_record(file, typedef, ty);
         }
         if (&*keyword == "struct" || &*keyword == "class" || &*keyword == "enum")
             && self.ahead(2).is(";")
@@ -191,6 +202,9 @@ impl Parser {
         if self.is("::") {
             return self.refuse("methods defined outside their struct");
         }
+        if self.specialises || self.is("<") {
+            return self.specialisation(&name);
+        }
         let device = !matches!(
             specifiers.storage,
             crate::lang::ast::Storage::Auto | crate::lang::ast::Storage::Static
@@ -212,6 +226,15 @@ impl Parser {
             }
         }
         self.expect(";")
+    }
+
+    /// Refuses a specialisation, and with it the use of its template.
+    pub(super) fn specialisation<T>(&mut self, name: &Arc<str>) -> Result<T, Diagnostic> {
+        let error = self.refuse(&format!("specialisations of the template `{name}`"));
+        if let Err(error) = &error {
+            self.specialised.push((name.clone(), error.clone()));
+        }
+        error
     }
 
     /// A function from its parameters on; none if it is only declared.
@@ -287,6 +310,7 @@ impl Parser {
             }
             let specifiers = self.specifiers()?;
             let ty = self.pointers(specifiers.ty)?;
+            let takes_values = self.tokens[self.at.saturating_sub(1)].is("&&");
             let pos = self.pos();
             let (ty, name) = if self.is("(") {
                 self.bracketed_parameter(ty)?
@@ -299,7 +323,8 @@ impl Parser {
                 (ty, name)
             };
             let default = if self.eat("=") { Some(self.assignment()?) } else { None };
-            parameters.push(Parameter { name, ty, default, pos });
+            let constant = specifiers.constant;
+            parameters.push(Parameter { name, ty, constant, takes_values, default, pos });
             if !self.eat(",") {
                 break;
             }

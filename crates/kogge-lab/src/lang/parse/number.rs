@@ -17,7 +17,7 @@ pub(super) fn number(token: &Token) -> Result<ExprKind, Diagnostic> {
     }
     if floating {
         let single = lower.ends_with('f');
-        let digits = lower.trim_end_matches(['f', 'l']);
+        let digits = lower.strip_suffix(['f', 'l']).unwrap_or(&lower);
         let ty = if single { ScalarType::F32 } else { ScalarType::F64 };
         let value = if single {
             f64::from(digits.parse::<f32>().map_err(|_| wrong())?)
@@ -37,6 +37,11 @@ pub(super) fn number(token: &Token) -> Result<ExprKind, Diagnostic> {
     } else {
         (10, digits)
     };
+    // One `u`, one `l` or `ll` of one case, or one `z`.
+    let once = ["", "u", "l", "ll", "ul", "ull", "lu", "llu", "z", "uz", "zu"].contains(&suffix);
+    if !once || text.contains("lL") || text.contains("Ll") {
+        return Err(wrong());
+    }
     let value = u64::from_str_radix(digits, base).map_err(|_| wrong())?;
     let long = suffix.contains('l') || suffix.contains('z');
     let unsigned = suffix.contains('u');
@@ -51,17 +56,29 @@ pub(super) fn number(token: &Token) -> Result<ExprKind, Diagnostic> {
 
 /// The value of a character literal.
 pub(super) fn character(token: &Token) -> Result<ExprKind, Diagnostic> {
-    let inner: Vec<char> = token.text.trim_matches('\'').chars().collect();
-    let value = match inner[..] {
-        ['\\', 'n'] => Some('\n'),
-        ['\\', 't'] => Some('\t'),
-        ['\\', '0'] => Some('\0'),
-        ['\\', c] => Some(c),
-        [c] => Some(c),
-        _ => None,
-    };
-    match value {
-        Some(c) if c.is_ascii() => Ok(ExprKind::Integer(u64::from(u32::from(c)), ScalarType::I8)),
-        _ => Err(token.pos.error(format!("{} is no character", token.text))),
+    let text = token.text.strip_prefix('\'').and_then(|t| t.strip_suffix('\''));
+    match text.and_then(character_value) {
+        Some(c) => Ok(ExprKind::Integer(c as i8 as u64, ScalarType::I8)),
+        None => Err(token.pos.error(format!("{} is no character", token.text))),
     }
+}
+
+/// The value of what stands between the quotes.
+fn character_value(inner: &str) -> Option<u8> {
+    let Some(escape) = inner.strip_prefix('\\') else {
+        return inner.parse::<char>().ok().filter(char::is_ascii).map(|c| c as u8);
+    };
+    let octal = escape.len() <= 3 && escape.starts_with(|c: char| c.is_digit(8));
+    Some(match escape {
+        "n" => b'\n',
+        "t" => b'\t',
+        "r" => b'\r',
+        "a" => 7,
+        "b" => 8,
+        "v" => 11,
+        "f" => 12,
+        "\\" | "'" | "\"" | "?" => escape.as_bytes()[0],
+        _ if octal => u8::from_str_radix(escape, 8).ok()?,
+        _ => u8::from_str_radix(escape.strip_prefix('x')?, 16).ok()?,
+    })
 }

@@ -8,6 +8,12 @@ use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{Expr, Function, Init, Storage, Struct, TemplateParameter, TypeExpr};
 use crate::lang::token::{Kind, Token};
 
+/// An enumeration as it is declared.
+pub(super) struct Enumeration {
+    pub alias: Option<(Arc<str>, TypeExpr)>,
+    pub members: Vec<(Arc<str>, Option<Expr>)>,
+}
+
 impl Parser {
     /// Whether `struct …` here is a definition: a brace comes before any `;`,
     /// `=`, `*`, `&` or bracket but those of its alignment.
@@ -19,6 +25,12 @@ impl Parser {
                 "{" => return true,
                 "__align__" | "alignas" => {
                     while n < 64 && !self.ahead(n).is(")") {
+                        n += 1;
+                    }
+                }
+                // Of a specialisation.
+                "<" => {
+                    while n < 64 && !self.ahead(n).is(">") && !self.ahead(n).is(">>") {
                         n += 1;
                     }
                 }
@@ -79,17 +91,15 @@ impl Parser {
         Ok(parameters)
     }
 
-    /// `enum [class] [name] [: type] { members }`.
-    pub(super) fn enumeration(&mut self) -> Result<Vec<(Arc<str>, Option<Expr>)>, Diagnostic> {
+    /// `enum [class] [name] [: type] { members }`: the members, and the name as one of
+    /// the type that holds them.
+    pub(super) fn enumeration(&mut self) -> Result<Enumeration, Diagnostic> {
         self.expect("enum")?;
         let _ = self.eat("class") || self.eat("struct");
-        if self.peek().is_name() {
-            let name = self.next().text;
-            self.types.insert(name);
-        }
-        if self.eat(":") {
-            self.specifiers()?;
-        }
+        let name = if self.peek().is_name() { Some(self.next().text) } else { None };
+        self.types.extend(name.clone());
+        let int = TypeExpr::Scalar(crate::value::ScalarType::I32);
+        let ty = if self.eat(":") { self.specifiers()?.ty } else { int };
         self.expect("{")?;
         let mut members = Vec::new();
         while !self.is("}") {
@@ -101,7 +111,7 @@ impl Parser {
             }
         }
         self.expect("}")?;
-        Ok(members)
+        Ok(Enumeration { alias: name.map(|name| (name, ty)), members })
     }
 
     /// `struct [align] [name] [: bases] { members }`.
@@ -125,7 +135,7 @@ impl Parser {
             Arc::from(format!("(unnamed at {}:{})", pos.line, pos.column))
         };
         if self.is("<") {
-            return self.refuse("template specialisations");
+            return self.specialisation(&name);
         }
         self.types.insert(name.clone());
         if !template.is_empty() {
@@ -139,6 +149,7 @@ impl Parser {
             aliases: Vec::new(),
             constants: Vec::new(),
             bases: Vec::new(),
+            asserts: Vec::new(),
             union,
             align,
             pos,
@@ -176,11 +187,16 @@ impl Parser {
             return Ok(());
         }
         if self.is("enum") && self.defines_record() {
-            let members = self.enumeration()?;
+            let Enumeration { alias, members } = self.enumeration()?;
+            record.aliases.extend(alias);
             record.constants.extend(members);
             return self.expect(";");
         }
-        if self.is("static_assert") || self.is("friend") {
+        if self.is("static_assert") {
+            record.asserts.extend(self.static_assert()?);
+            return Ok(());
+        }
+        if self.is("friend") {
             self.skip_declaration();
             return Ok(());
         }

@@ -133,6 +133,10 @@ impl Parser {
             None if r.words.any() => TypeExpr::Scalar(r.words.scalar()),
             None => {
                 let found = self.peek();
+                if found.pos == start && found.is_name() {
+                    let name = &found.text;
+                    return Err(found.pos.error(format!("the type `{name}` is not known")));
+                }
                 return Err(found.pos.error(format!(
                     "expected a type, found {}",
                     if found.pos == start {

@@ -1,8 +1,9 @@
 //! Statements.
 
 use super::Parser;
+use super::record::Enumeration;
 use crate::diagnostic::Diagnostic;
-use crate::lang::ast::{Init, Stmt, StmtKind, Storage, Variable};
+use crate::lang::ast::{ExprKind, Init, StaticAssert, Stmt, StmtKind, Storage, Variable};
 use crate::lang::token::{Kind, Pos};
 
 impl Parser {
@@ -24,6 +25,9 @@ impl Parser {
     }
 
     fn statement_kind(&mut self, pos: Pos) -> Result<StmtKind, Diagnostic> {
+        while self.is("[") && self.ahead(1).is("[") {
+            self.balanced()?;
+        }
         let word = self.peek().text.clone();
         if matches!(self.peek().kind, Kind::Name | Kind::Punct) {
             match &*word {
@@ -66,10 +70,8 @@ impl Parser {
                 }
                 "goto" | "asm" | "__asm__" | "try" => return self.refuse(&format!("`{word}`")),
                 "static_assert" => {
-                    self.at += 1;
-                    self.balanced()?;
-                    self.expect(";")?;
-                    return Ok(StmtKind::Empty);
+                    let assert = self.static_assert()?;
+                    return Ok(assert.map_or(StmtKind::Empty, StmtKind::StaticAssert));
                 }
                 "using" | "typedef" => return self.alias_statement(),
                 "struct" | "class" | "union" if self.defines_record() => {
@@ -78,9 +80,9 @@ impl Parser {
                     return Ok(StmtKind::Struct(record));
                 }
                 "enum" if self.defines_record() => {
-                    let members = self.enumeration()?;
+                    let Enumeration { alias, members } = self.enumeration()?;
                     self.expect(";")?;
-                    return Ok(StmtKind::Enum(members));
+                    return Ok(StmtKind::Enum(alias, members));
                 }
                 _ => {}
             }
@@ -94,6 +96,9 @@ impl Parser {
             return Ok(StmtKind::Declare(variables));
         }
         let value = self.expression()?;
+        if let (ExprKind::Name(path), true) = (&value.kind, self.peek().is_name()) {
+            return Err(path.pos.error(format!("the type `{}` is not known", path.last())));
+        }
         self.expect(";")?;
         Ok(StmtKind::Expr(value))
     }
@@ -106,6 +111,9 @@ impl Parser {
 
     fn condition(&mut self) -> Result<crate::lang::ast::Expr, Diagnostic> {
         self.expect("(")?;
+        if self.at_type() && self.ahead(1).is_name() {
+            return self.refuse("declarations in conditions");
+        }
         let condition = self.expression()?;
         self.expect(")")?;
         Ok(condition)
@@ -132,11 +140,12 @@ impl Parser {
     fn for_(&mut self) -> Result<StmtKind, Diagnostic> {
         self.at += 1;
         self.expect("(")?;
-        let init = Box::new(self.statement()?);
-        let condition = if self.is(";") { None } else { Some(self.expression()?) };
-        if self.is(":") || self.is(")") {
+        let head = (0..64).map(|n| self.ahead(n)).find(|t| t.is(":") || t.is("?") || t.is(";"));
+        if head.is_some_and(|t| t.is(":")) {
             return self.refuse("range-based `for`");
         }
+        let init = Box::new(self.statement()?);
+        let condition = if self.is(";") { None } else { Some(self.expression()?) };
         self.expect(";")?;
         let step = if self.is(")") { None } else { Some(self.expression()?) };
         self.expect(")")?;
@@ -151,6 +160,32 @@ impl Parser {
         let body = self.statements()?;
         self.expect("}")?;
         Ok(StmtKind::Switch(value, body))
+    }
+
+    /// None if the condition is outside the language: then it says nothing.
+    pub(super) fn static_assert(&mut self) -> Result<Option<StaticAssert>, Diagnostic> {
+        let pos = self.pos();
+        self.expect("static_assert")?;
+        let start = (self.at, self.depth);
+        let assert = self.assertion(pos).ok();
+        if assert.is_none() {
+            (self.at, self.depth) = start;
+            self.in_arguments = false;
+            self.balanced()?;
+        }
+        self.expect(";")?;
+        Ok(assert)
+    }
+
+    fn assertion(&mut self, pos: Pos) -> Result<StaticAssert, Diagnostic> {
+        self.expect("(")?;
+        let condition = self.conditional()?;
+        let text = self.eat(",").then(|| self.peek().text.clone());
+        while self.peek().kind == Kind::String {
+            self.at += 1;
+        }
+        self.expect(")")?;
+        Ok(StaticAssert { condition, message: text, pos })
     }
 
     fn alias_statement(&mut self) -> Result<StmtKind, Diagnostic> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::lang::ast::{Function, Parameter, TypeExpr};
 use crate::lower::argument::Argument;
+use crate::lower::declare::is_constant;
 use crate::lower::emit::FIXED;
 use crate::lower::scope::{Scope, Symbol};
 use crate::lower::ty::Ty;
@@ -15,7 +16,7 @@ impl Lower<'_> {
     /// All parameters of a call, from its arguments or their defaults.
     pub(super) fn bind_parameters(
         &mut self,
-        f: &Function,
+        (f, scope): (&Function, &Scope),
         types: Vec<(Ty, bool)>,
         arguments: &[Argument],
         names: &Names,
@@ -29,7 +30,13 @@ impl Lower<'_> {
         for (i, (parameter, ty)) in f.parameters.iter().zip(types).enumerate() {
             let argument = match (arguments.get(i), &parameter.default) {
                 (Some(a), _) => a.clone(),
-                (None, Some(default)) => Argument { value: self.rvalue(default)?, place: None },
+                (None, Some(default)) => {
+                    // Its names are those that the function sees, not its caller.
+                    let caller = std::mem::replace(&mut self.scopes, vec![scope.clone()]);
+                    let value = self.rvalue(default);
+                    self.scopes = caller;
+                    Argument::operand(value?, None)
+                }
                 (None, None) => return Err(self.pos.error("an argument is missing")),
             };
             bound.push(self.bind_parameter(parameter, ty, argument, names, isolated)?);
@@ -47,21 +54,37 @@ impl Lower<'_> {
         names: &Names,
         isolated: bool,
     ) -> Result<Symbol> {
-        let Argument { value, place } = argument;
+        let Argument { value, place, written } = argument;
+        let constant = is_constant(parameter.constant, &parameter.ty);
         if let (TypeExpr::Reference(_), Some(place)) = (&parameter.ty, &place)
             && place.ty == ty
         {
-            return Ok(Symbol::Variable(place.clone(), None));
+            // A template's `T` takes a `const` one as such.
+            let named = matches!(&parameter.ty, TypeExpr::Reference(to)
+                if matches!(**to, TypeExpr::Named(_)));
+            if place.constant && !(parameter.takes_values || constant || named) {
+                return Err(self.reference(parameter, &ty, "a `const` one"));
+            }
+            let place = Place { constant: place.constant || constant, ..place.clone() };
+            return Ok(Symbol::Variable(place, None));
         }
         if let Ty::Group(_) = ty {
             return Ok(Symbol::Variable(Self::group_place(value.ty), None));
+        }
+        // A base's reference to a derived object is one to a copy here.
+        if let (TypeExpr::Reference(_), true) = (&parameter.ty, written)
+            && !(parameter.takes_values || constant || matches!(ty, Ty::Struct(_)))
+        {
+            let from = place.as_ref().map_or(&value.ty, |p| &p.ty);
+            let found = format!("a value of type `{}`", self.describe(from));
+            return Err(self.reference(parameter, &ty, &found));
         }
         let name = parameter.name.clone().unwrap_or_else(|| Arc::from(""));
         let value = match (&place, value.register, value.constant) {
             (Some(place), None, None) => self.read(place)?,
             _ => value,
         };
-        let value = self.cast(value, &ty)?;
+        let value = self.implicit(value, &ty)?;
         let kept = !names.assigned.contains(&name) && !names.addressed.contains(&name);
         let variable = self.taints.new_variable();
         self.taints.assign(variable, &value.taint);
@@ -71,13 +94,21 @@ impl Lower<'_> {
                 None => self.lasting_register(&value, isolated)?,
             };
             let kind = PlaceKind::Register { base, flag: None };
-            let place = Place { ty, volatile, variable: Some(variable), kind };
+            let place = Place { ty, volatile, constant, variable: Some(variable), kind };
             return Ok(Symbol::Variable(place, value.constant));
         }
         let in_memory = names.addressed.contains(&name);
         let place = self.new_variable(&name, ty, volatile, in_memory)?;
         self.store(&place, &value)?;
-        Ok(Symbol::Variable(place, None))
+        Ok(Symbol::Variable(Place { constant, ..place }, None))
+    }
+
+    fn reference(&self, parameter: &Parameter, ty: &Ty, found: &str) -> crate::Diagnostic {
+        let name = parameter.name.as_deref().unwrap_or("the parameter");
+        let ty = self.describe(ty);
+        self.pos.error(format!(
+            "`{name}` refers to a variable of type `{ty}`, here it is given {found}"
+        ))
     }
 
     /// Registers that hold a value as long as the callee runs: its own if nothing can change them.
@@ -95,7 +126,7 @@ impl Lower<'_> {
     }
 
     /// The fields of a method's object are names of their own.
-    pub(super) fn bind_fields(&self, this: &Place, scope: &mut Scope) {
+    pub(in crate::lower) fn bind_fields(&self, this: &Place, scope: &mut Scope) {
         let Ty::Struct(id) = this.ty else { return };
         for (name, symbol) in self.structs[id].scope.iter() {
             scope.insert(name.clone(), symbol.clone());

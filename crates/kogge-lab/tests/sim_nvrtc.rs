@@ -1,0 +1,253 @@
+//! The language against CUDA's own compiler: what the laboratory takes NVRTC takes too, and what it
+//! refuses as wrong NVRTC refuses.
+//!
+//! Without NVRTC the laboratory's side is tested alone, against the verdicts written here.
+
+#[path = "common/nvrtc.rs"]
+mod nvrtc;
+
+use kogge_lab::Program;
+use nvrtc::{compile, library};
+
+fn source(prelude: &str, body: &str) -> String {
+    let parameters = "int *out, float *f, double *d, long long *l, unsigned *u, \
+                      unsigned long long *ul, int n";
+    format!("{prelude}\n__global__ void k({parameters}) {{\n{body}\n}}\n")
+}
+
+/// Compares the verdicts of the laboratory and of NVRTC; a refusal must say `what`.
+fn verdicts(cases: &[(&str, &str, Result<(), &str>)]) {
+    let nvrtc = library();
+    for (prelude, body, expected) in cases {
+        let source = source(prelude, body);
+        let verdict = Program::parse(&source, "k.cu", &[]).and_then(|p| p.check());
+        match (verdict, expected) {
+            (Ok(()), Ok(())) => {}
+            (Err(error), Err(what)) => assert!(error.message.contains(what), "{body}: {error}"),
+            (verdict, _) => panic!("{prelude}\n{body}: {verdict:?}, not {expected:?}"),
+        }
+        if let Some(nvrtc) = &nvrtc {
+            let compiled = compile(nvrtc, &source, "sm_90");
+            let refused = compiled.err().filter(|log| log.contains("error"));
+            assert_eq!(refused.is_none(), expected.is_ok(), "{prelude}\n{body}: {refused:?}");
+        }
+    }
+}
+
+/// Bodies without a prelude that both refuse, the laboratory with these words.
+fn refused(cases: &[(&str, &str)]) {
+    verdicts(&cases.iter().map(|&(body, what)| ("", body, Err(what))).collect::<Vec<_>>());
+}
+
+fn taken(cases: &[&str]) {
+    verdicts(&cases.iter().map(|&body| ("", body, Ok(()))).collect::<Vec<_>>());
+}
+
+#[test]
+fn atomics_have_the_types_of_cuda() {
+    taken(&[
+        "atomicAdd(out, 1); atomicAdd(u, 1u); atomicAdd(ul, 1ull); atomicAdd(f, 1.f); atomicAdd(d, 1.0);",
+        "atomicSub(out, 1); atomicSub(u, 1u); atomicExch(out, 1); atomicExch(ul, 1ull); atomicExch(f, 1.f);",
+        "atomicMin(out, 1); atomicMax(u, 1u); atomicMin(l, 1ll); atomicMax(ul, 1ull);",
+        "atomicInc(u, 1u); atomicDec(u, 1u); atomicCAS(out, 1, 2); atomicCAS(ul, 1ull, 2ull);",
+        "unsigned short *s = (unsigned short *)u; atomicCAS(s, (unsigned short)1, (unsigned short)2);",
+        "atomicAnd(out, 1); atomicOr(l, 1ll); atomicXor(ul, 1ull); atomicAdd_block(out, 1); atomicMin_system(l, 1ll);",
+        "atomicAdd((unsigned long long *)l, 1ull); atomicAdd(f, n);",
+    ]);
+    for call in [
+        "atomicAdd(l, 1ll)",
+        "atomicAdd((unsigned short *)u, (unsigned short)1)",
+        "atomicAdd_block(l, 1ll)",
+        "atomicSub(ul, 1ull)",
+        "atomicSub(f, 1.f)",
+        "atomicExch(l, 1ll)",
+        "atomicExch(d, 1.0)",
+        "atomicMin(f, 1.f)",
+        "atomicMax(d, 1.0)",
+        "atomicInc(out, 1)",
+        "atomicDec(ul, 1ull)",
+        "atomicCAS(l, 1ll, 2ll)",
+        "atomicCAS(f, 1.f, 2.f)",
+        "atomicAnd(f, 1.f)",
+        "atomicAdd((volatile int *)out, 1)",
+    ] {
+        refused(&[(&format!("{call};"), "CUDA has no `atomic")]);
+    }
+    refused(&[("atomicAdd(out[0], 1);", "needs a pointer"), ("atomicAdd(out, f);", "convert")]);
+}
+
+#[test]
+fn functions_of_warps_have_the_types_of_cuda() {
+    taken(&[
+        "float v = __shfl_sync(~0u, f[0], 0); double w = __shfl_up_sync(~0u, d[0], 1); f[0] = v + w;",
+        "long long v = __shfl_down_sync(~0u, l[0], 1); short s = 3; s = __shfl_xor_sync(~0u, s, 1); l[0] = v + s;",
+        "u[0] = __match_any_sync(~0u, d[0]); out[0] = __reduce_add_sync(~0u, n); u[0] = __reduce_or_sync(~0u, u[0]);",
+    ]);
+    let pair = "struct P { int a, b; };";
+    verdicts(&[(pair, "P p{1, 2}; P q = __shfl_sync(~0u, p, 0);", Err("no `__shfl_sync`"))]);
+    refused(&[
+        ("float2 p = make_float2(1, 2); p = __shfl_up_sync(~0u, p, 1);", "no `__shfl_up_sync`"),
+        ("int *p = __shfl_sync(~0u, out, 0);", "no `__shfl_sync`"),
+        ("f[0] = __reduce_add_sync(~0u, f[0]);", "no `__reduce_add_sync`"),
+        ("l[0] = __reduce_max_sync(~0u, l[0]);", "no `__reduce_max_sync`"),
+        ("__syncthreads(1);", "takes no arguments"),
+        ("__threadfence(1);", "takes no arguments"),
+    ]);
+}
+
+#[test]
+fn pointers_do_not_convert_by_themselves() {
+    let functions = "__device__ int of_int(int x) { return x; }
+        __device__ int of_pointer(int *x) { return *x; }";
+    verdicts(&[
+        (functions, "out[0] = of_int(n) + of_pointer(out) + of_pointer(0) + of_int(f[0]);", Ok(())),
+        (functions, "out[0] = of_int(out);", Err("takes (int *)")),
+        (functions, "out[0] = of_pointer(f);", Err("takes (float *)")),
+        (functions, "out[0] = of_pointer(3);", Err("takes (int)")),
+    ]);
+    taken(&[
+        "int *p = 0; p = nullptr; void *q = out; p = (int *)q; bool b = p; out[0] = b + (p == 0) + (p == q);",
+        "volatile int *p = out; int *q = n ? out : nullptr; out[0] = *p + *q + (p > q) + (p - q);",
+    ]);
+    refused(&[
+        ("int *p = 5;", "convert"),
+        ("int *p = f;", "convert"),
+        ("int i = out;", "convert"),
+        ("out[0] = &n;", "convert"),
+        ("void *p = out; int *q = p;", "convert"),
+        ("volatile int *p = out; int *q = p;", "convert"),
+        ("int *p = n ? out : f;", "convert"),
+        ("out[0] = out - f;", "between"),
+        ("out[0] = out == f;", "between"),
+        ("out[0] = out == 5;", "between"),
+    ]);
+}
+
+#[test]
+fn overloads_that_nothing_decides_are_ambiguous() {
+    let functions = "__device__ int a(float x) { return 1; }
+        __device__ int a(double x) { return 2; }
+        __device__ int b(int x) { return 1; }
+        __device__ int b(unsigned x) { return 2; }
+        template <typename T> __device__ T sum(T x, T y) { return x + y; }";
+    verdicts(&[
+        (
+            functions,
+            "out[0] = a(f[0]) + a(d[0]) + b(n) + b(u[0]) + b('c') + sum(1, 2) + sum<float>(1, 2.f);",
+            Ok(()),
+        ),
+        (functions, "out[0] = a(n);", Err("ambiguous")),
+        (functions, "out[0] = b(l[0]);", Err("ambiguous")),
+        (functions, "out[0] = b(f[0]);", Err("ambiguous")),
+        (functions, "out[0] = sum(1, 2.f);", Err("no `sum` takes (int, float)")),
+    ]);
+    taken(&[
+        "out[0] = max(n, 3) + min('a', n); u[0] = max(n, u[0]); ul[0] = min(l[0], ul[0]);",
+        "f[0] = max(f[0], 2.0) + fmaxf(f[0], 1) + abs(-1) + abs(f[0]) + __expf(1) + powf(2, 3);",
+    ]);
+    refused(&[
+        ("l[0] = max(n, l[0]);", "ambiguous"),
+        ("f[0] = max(1.0f, 2);", "ambiguous"),
+        ("d[0] = min(n, d[0]);", "ambiguous"),
+        ("out[0] = abs(u[0]);", "ambiguous"),
+        ("f[0] = maxf(f[0], 1.f);", "not known"),
+        ("f[0] = absf(f[0]);", "not known"),
+        ("f[0] = __exp(f[0]);", "not known"),
+        ("out[0] = __popcf(n);", "not known"),
+        ("float4 v = make_float4(1, 2, 3);", "takes 4 arguments"),
+    ]);
+}
+
+#[test]
+fn what_is_const_stays_as_it_is() {
+    let functions = "__device__ void grow(int &x) { x++; }
+        __device__ int same(const int &x) { return x; }
+        template <typename T> __device__ T first(T &x) { return x; }
+        struct P { int a; __device__ int get() const { return a; } __device__ void set(int x) { a = x; } };";
+    verdicts(&[
+        (
+            functions,
+            "const int x = n; out[0] = same(x) + same(3) + same(f[0]) + first(x); grow(out[1]); grow(n);",
+            Ok(()),
+        ),
+        (functions, "const P p{3}; out[0] = p.get(); P q = p; q.set(4); q.a++;", Ok(())),
+        (functions, "const P p{3}; p.a = 4;", Err("`const`")),
+        (functions, "const P p{3}; p.set(4);", Err("`const`")),
+        (functions, "const int x = n; grow(x);", Err("`const`")),
+        (functions, "grow(3);", Err("refers to a variable")),
+        (functions, "grow(f[0]);", Err("refers to a variable")),
+        (functions, "out[0] = first(3);", Err("refers to a variable")),
+        ("__device__ int f1(const int x) { return x++; }", "out[0] = f1(3);", Err("`const`")),
+        ("__device__ int f1(const int &x) { return x = 2; }", "out[0] = f1(3);", Err("`const`")),
+    ]);
+    taken(&["const int *p = out; p++; const float &r = f[0]; int &s = out[1]; s = *p + r;"]);
+    refused(&[
+        ("const int x = 3; x = 4;", "`const`"),
+        ("const int x = n; x += 4;", "`const`"),
+        ("const int x = 3; x++;", "`const`"),
+        ("const int x;", "`const`"),
+        ("const int &r = out[0]; r = 1;", "`const`"),
+        ("int &r = f[0];", "cannot refer"),
+        ("bool b = true; b++;", "`bool`"),
+    ]);
+}
+
+#[test]
+fn declarations_and_statements_are_those_of_cuda() {
+    taken(&[
+        "int x = 1; { int x = 2; out[0] = x; } for (int i = 0; i < 2; i++) { int x = i; out[i] = x; }",
+        "switch (n) { case 1: out[0] = 1; break; case 'a': out[0] = 2; default: out[0] = 3; }",
+        "static_assert(sizeof(int) == 4, \"four\"); static_assert(sizeof(long long) == 8);",
+        "dim3 b = blockDim; dim3 c(4); dim3 g = 5; dim3 e(threadIdx); uint3 t = threadIdx; out[0] = b.x + c.y + g.z + e.x + t.y; dim3 h(1, 2); float4 v{1, 2, 3, 4};",
+        "[[maybe_unused]] int x = 3;",
+        "out[0] = '\\r' + '\\'' + '\\x41' + '\\101' + '\\a' + '\\\\' + '\"' + 1ull + 2lu + 1.0l + 3LL;",
+    ]);
+    refused(&[
+        ("int x = 1; int x = 2;", "already"),
+        ("int n = 2;", "already"),
+        ("switch (n) { case 1: out[0] = 1; break; case 1: out[0] = 2; }", "already"),
+        ("switch (n) { default: out[0] = 1; break; default: out[0] = 2; }", "already"),
+        ("switch (n) { case n: out[0] = 1; }", "constant"),
+        ("switch (f[0]) { case 1: out[0] = 1; }", "`float`"),
+        ("static_assert(sizeof(int) == 8, \"eight\");", "\"eight\""),
+        ("float4 v(1, 2, 3, 4);", "no constructor"),
+        ("out[0] = 1uu;", "no number"),
+        ("out[0] = 1lul;", "no number"),
+        ("f[0] = 1.0ff;", "no number"),
+    ]);
+    let assert = "template <typename T> __device__ T g(T x) { static_assert(sizeof(T) == 4, \"four\"); return x; }";
+    let member =
+        "template <typename T> struct S { static_assert(sizeof(T) == 4, \"four\"); T x; };";
+    verdicts(&[
+        (assert, "f[0] = g(f[0]);", Ok(())),
+        (assert, "d[0] = g(d[0]);", Err("\"four\"")),
+        (member, "S<int> s{3}; out[0] = s.x;", Ok(())),
+        (member, "S<double> s{3}; d[0] = s.x;", Err("\"four\"")),
+        ("static_assert(sizeof(int) == 8, \"eight\");", "out[0] = 1;", Err("\"eight\"")),
+        ("__device__ void g() { return 3; }", "g();", Err("`void`")),
+        (
+            "__device__ int g() { return 1; }\n__device__ int g() { return 2; }",
+            "out[0] = g();",
+            Err("of the same types"),
+        ),
+    ]);
+    let kernel = "__global__ int k(int *x) { return 1; }";
+    let error = Program::parse(kernel, "k.cu", &[]).unwrap().check().unwrap_err();
+    assert!(error.message.contains("`void`"), "{error}");
+}
+
+#[test]
+fn operators_are_those_that_are_declared() {
+    let plus = "struct P { int a; };
+        __device__ P operator+(P x, P y) { return P{x.a + y.a}; }";
+    let both = format!("{plus} __device__ P &operator+=(P &x, P y) {{ x.a += y.a; return x; }}");
+    let vector = "template <class T> struct V { T x;
+        __device__ V operator*(const V &o) const { return {x * o.x}; }
+        __device__ V &operator+=(const V &o) { x += o.x; return *this; } };";
+    verdicts(&[
+        (plus, "P p{1}; p = p + p;", Ok(())),
+        (plus, "P p{1}; p += p;", Err("no `operator+=`")),
+        (&both, "P p{1}; p += p;", Ok(())),
+        (vector, "V<int> a{3}, b{4}; out[0] = (a * b).x; a += b;", Ok(())),
+    ]);
+}
