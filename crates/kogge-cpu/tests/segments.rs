@@ -4,7 +4,7 @@
 #[allow(dead_code, reason = "the other tests use the rest")]
 mod common;
 
-use common::{Random, Wide, bracket, bracket_each, bracket_u32, by_reference, bytes, same_bits};
+use common::{Random, Wide, bracket, bracket_each, by_reference, bytes, odd_u32, same_bits};
 use kogge_core::ops::{Max, Sum};
 use kogge_core::{
     Accumulate, Compact, Direction, Element, Error, Kind, Operator, Order, bytemuck, f16, from_fn,
@@ -187,16 +187,23 @@ fn check<T, U, A, O>(
     }
 }
 
+/// As `odd_u32`.
+fn odd(x: u64, y: u64) -> u64 {
+    assert!(x & y & 1 == 1, "an operand is no element, nor made of any");
+    bracket(x, y).wrapping_add(1)
+}
+
 #[test]
 fn brackets() {
-    let operator = from_fn(0u64, bracket);
-    check::<u64, u64, u64, _>(&operator, 5, Random::next, Random::next);
+    let operator = from_fn(1, odd);
+    let next = |random: &mut Random| random.next() | 1;
+    check::<u64, u64, u64, _>(&operator, 5, next, next);
 }
 
 #[test]
 fn brackets_of_four_bytes() {
-    let operator = from_fn(0, bracket_u32);
-    let next = |random: &mut Random| random.next() as u32;
+    let operator = from_fn(1, odd_u32);
+    let next = |random: &mut Random| random.next() as u32 | 1;
     check::<u32, u32, u32, _>(&operator, 5, next, next);
     check::<u32, u32, u32, _>(&Compact(operator), 5, next, next);
 }

@@ -280,8 +280,12 @@ unsafe fn beginning<H: Words, A: Element, O: Operator<A>, const W: usize>(
         let from = if readable >= order.row() {
             from
         } else {
-            row.cast::<u8>().write_bytes(0, rows::ROW_BYTES);
-            row.cast::<u8>().copy_from_nonoverlapping(from.cast(), len * size_of::<A>());
+            // An operator sees no values but such as there are.
+            let some = from.read();
+            for i in 0..order.row() {
+                row.add(i).write(some);
+            }
+            row.copy_from_nonoverlapping(from, len);
             row.cast_const()
         };
         if groups == 1 {
