@@ -260,6 +260,35 @@ fn segments_across_pieces() {
     check_segments::<Wide, Wide, _, _, _>("near", &request, &by, &lens, &inits, input);
 }
 
+/// 4096 bytes, short segments and longer ones, by threads of a pool with the stack that they have by default: without
+/// optimisation too, where what is inlined has each of its accumulators in a place of its own.
+#[test]
+#[cfg_attr(miri, ignore = "the same unsafe code as for smaller ones")]
+fn the_widest_elements_fit_the_stack() {
+    type Widest = [u64; 512];
+    let operator = from_fn([0; 512], |x: Widest, y: Widest| {
+        std::array::from_fn(|i| bracket(x[i], y[511 - i]))
+    });
+    let lens = [[20, 1, 0, 50, 2].as_slice(), &[40; 60]].concat();
+    let mut random = Random(3);
+    let mut widest = || -> Widest { std::array::from_fn(|_| random.next()) };
+    let inits: Vec<Widest> = lens.iter().map(|_| widest()).collect();
+    let input: Vec<Widest> = (0..lens.iter().sum()).map(|_: usize| widest()).collect();
+    let request = Request { plan: Some(PIECE), ..Request::new(&operator) };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).stack_size(2 << 20).build().unwrap();
+    pool.install(|| {
+        let ends = offsets(&lens);
+        check_segments::<Widest, Widest, _, _, _>(
+            "widest",
+            &request,
+            &by_offsets(&ends),
+            &lens,
+            &inits,
+            &input,
+        );
+    });
+}
+
 /// NaN is no run with itself; -0.0 equals 0.0.
 #[test]
 fn keys_are_compared_as_their_type_does() {
