@@ -214,17 +214,18 @@ impl<T: Element, U: Element> Lines<T, U> {
     }
 }
 
-/// Brings fewer than sixteen lanes to where there is room for all.
+/// Brings fewer than sixteen lanes to where there is room for all. What is left over is the first one again: an operator
+/// sees no values but such as there are.
 ///
 /// # Safety
 ///
-/// So many elements must be readable at `from`, and sixteen writable at `to`.
+/// So many elements, one at least, must be readable at `from`, and sixteen writable at `to`.
 #[inline(always)]
 unsafe fn bring<T: Element>(from: *const T, count: usize, to: *mut T) {
     const QUAD: usize = 4;
     // SAFETY: by contract.
     unsafe {
-        to.cast::<[T; LANES]>().write([T::zeroed(); LANES]);
+        to.cast::<[T; LANES]>().write([from.read(); LANES]);
         let quads = count / QUAD * QUAD;
         for n in (0..quads).step_by(QUAD) {
             let quad = from.add(n).cast::<[T; QUAD]>().read_unaligned();

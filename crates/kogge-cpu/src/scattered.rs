@@ -73,7 +73,8 @@ impl<T: Element, U: Element> Scattered<T, U> {
         }
     }
 
-    /// Brings some places of all lines together.
+    /// Brings some places of all lines together; lines that are missing are the first one again, as an operator sees no
+    /// values but such as there are.
     ///
     /// # Safety
     ///
@@ -86,8 +87,8 @@ impl<T: Element, U: Element> Scattered<T, U> {
                 unsafe { to.add(i * LANES + n).write(from.read()) };
             }
             for n in self.count..LANES {
-                // SAFETY: by contract.
-                unsafe { to.add(i * LANES + n).write(T::zeroed()) };
+                // SAFETY: by contract; there is a first line.
+                unsafe { to.add(i * LANES + n).write(to.add(i * LANES).read()) };
             }
         }
     }

@@ -4,7 +4,7 @@
 #[allow(dead_code, reason = "the other tests use the rest")]
 mod common;
 
-use common::{Random, Wide, bracket, bracket_each, bracket_u32, by_reference, bytes, same_bits};
+use common::{Random, Wide, bracket, bracket_each, by_reference, bytes, odd_u32, same_bits};
 use kogge_core::ops::{Max, Sum};
 use kogge_core::{
     Accumulate, Compact, Direction, Element, Error, Kind, Operator, Order, bytemuck, f16, from_fn,
@@ -187,16 +187,23 @@ fn check<T, U, A, O>(
     }
 }
 
+/// As `odd_u32`.
+fn odd(x: u64, y: u64) -> u64 {
+    assert!(x & y & 1 == 1, "an operand is no element, nor made of any");
+    bracket(x, y).wrapping_add(1)
+}
+
 #[test]
 fn brackets() {
-    let operator = from_fn(0u64, bracket);
-    check::<u64, u64, u64, _>(&operator, 5, Random::next, Random::next);
+    let operator = from_fn(1, odd);
+    let next = |random: &mut Random| random.next() | 1;
+    check::<u64, u64, u64, _>(&operator, 5, next, next);
 }
 
 #[test]
 fn brackets_of_four_bytes() {
-    let operator = from_fn(0, bracket_u32);
-    let next = |random: &mut Random| random.next() as u32;
+    let operator = from_fn(1, odd_u32);
+    let next = |random: &mut Random| random.next() as u32 | 1;
     check::<u32, u32, u32, _>(&operator, 5, next, next);
     check::<u32, u32, u32, _>(&Compact(operator), 5, next, next);
 }
@@ -251,6 +258,35 @@ fn segments_across_pieces() {
     let heads: Vec<bool> = (0..input.len()).map(|i| i == piece - 3 || i == piece + 6).collect();
     let by = by_heads(&heads);
     check_segments::<Wide, Wide, _, _, _>("near", &request, &by, &lens, &inits, input);
+}
+
+/// 4096 bytes, short segments and longer ones, by threads of a pool with the stack that they have by default: without
+/// optimisation too, where what is inlined has each of its accumulators in a place of its own.
+#[test]
+#[cfg_attr(miri, ignore = "the same unsafe code as for smaller ones")]
+fn the_widest_elements_fit_the_stack() {
+    type Widest = [u64; 512];
+    let operator = from_fn([0; 512], |x: Widest, y: Widest| {
+        std::array::from_fn(|i| bracket(x[i], y[511 - i]))
+    });
+    let lens = [[20, 1, 0, 50, 2].as_slice(), &[40; 60]].concat();
+    let mut random = Random(3);
+    let mut widest = || -> Widest { std::array::from_fn(|_| random.next()) };
+    let inits: Vec<Widest> = lens.iter().map(|_| widest()).collect();
+    let input: Vec<Widest> = (0..lens.iter().sum()).map(|_: usize| widest()).collect();
+    let request = Request { plan: Some(PIECE), ..Request::new(&operator) };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).stack_size(2 << 20).build().unwrap();
+    pool.install(|| {
+        let ends = offsets(&lens);
+        check_segments::<Widest, Widest, _, _, _>(
+            "widest",
+            &request,
+            &by_offsets(&ends),
+            &lens,
+            &inits,
+            &input,
+        );
+    });
 }
 
 /// NaN is no run with itself; -0.0 equals 0.0.

@@ -41,7 +41,8 @@
 //! # Threads
 //!
 //! Scans run in the current rayon pool: `pool.install(|| …)` chooses another. A thread outside of any
-//! scans itself, and threads of the global pool join it. Small inputs stay on the calling thread.
+//! scans a slice itself, and threads of the global pool join it; to these it leaves lines and segments that
+//! are shared out. Small inputs stay on the calling thread.
 //!
 //! # GPUs
 //!
@@ -74,10 +75,12 @@ pub use gpu::{
 };
 pub use kogge_core::{
     Accumulate, Compact, Direction, Element, Error, FnOperator, Kind, Ladder, Number, Operator,
-    Order, OrderedNumber, Prefix, Stepper, bf16, bytemuck, device, element, f16, from_fn, operator,
-    ops, reference,
+    Order, OrderedNumber, Prefix, Same, Stepper, bf16, bytemuck, device, element, f16, from_fn,
+    operator, ops, reference,
 };
-pub use kogge_cpu::{Key, Offset, Segments, by_heads, by_key, by_offsets};
+pub use kogge_cpu::{
+    Heads, Key, Keys, Offset, Offsets, Segments, Starts, by_heads, by_key, by_offsets,
+};
 
 /// How the CPU engine goes about a scan: pure functions from a problem and a machine to a plan, which says so in words.
 /// Scans make their plans themselves.

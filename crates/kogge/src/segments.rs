@@ -46,6 +46,22 @@ where
 /// assert_eq!(totals, [106, 200, 308]);
 /// # Ok::<_, kogge::Error>(())
 /// ```
+///
+/// One may be kept: what tells the segments has a name, [`Offsets`](crate::Offsets), [`Heads`](crate::Heads) or
+/// [`Keys`](crate::Keys).
+///
+/// ```
+/// use kogge::{Keys, Scan, SegmentScan, by_key, ops::Sum};
+///
+/// struct Report<'a> {
+///     running: SegmentScan<'a, i32, Sum, i32, Keys<'a, u32>>,
+/// }
+///
+/// let (scan, shops) = (Scan::new(Sum), [7, 7, 9]);
+/// let report = Report { running: scan.segments(by_key(&shops)) };
+/// assert_eq!(report.running.scan(&[5, 1, 2])?, [5, 6, 2]);
+/// # Ok::<_, kogge::Error>(())
+/// ```
 #[derive(Debug)]
 #[must_use = "nothing is scanned until it is applied to data"]
 pub struct SegmentScan<'a, T: Element, O, A, S> {

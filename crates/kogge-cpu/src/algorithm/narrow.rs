@@ -162,7 +162,8 @@ impl<A: Element, O: Operator<A>, const STORE: bool> Narrow<'_, A, O, STORE> {
         }
     }
 
-    /// The vector at this address of the row, and zeros for what would lie behind it.
+    /// The vector at this address of the row, and the first elements for what would lie behind it: an operator sees no values
+    /// but such as there are.
     ///
     /// # Safety
     ///
@@ -177,6 +178,8 @@ impl<A: Element, O: Operator<A>, const STORE: bool> Narrow<'_, A, O, STORE> {
             }
             let mut room = [0u8; LONGEST];
             room.as_mut_ptr().copy_from_nonoverlapping(from, there);
+            let behind = room.as_mut_ptr().add(there);
+            behind.copy_from_nonoverlapping(self.from.cast(), P::BYTES - there);
             P::load(room.as_ptr())
         }
     }

@@ -58,6 +58,8 @@ impl<A> Part<A> {
 /// Elements of the longest part.
 pub(crate) const fn longest<T, A: Element, O: Operator<A>>() -> usize {
     match shape::<Whole, T, A, O>() {
+        // By themselves, as slices: what is inlined here has many of them on the stack, where the compiler doesn't optimise.
+        _ if size_of::<A>() > arrays::LARGE => 0,
         Shape::Exact | Shape::Array => Order::of::<T>().row(),
         Shape::Narrow(_) | Shape::Wide(_) => Order::of::<T>().segment(),
     }
@@ -280,8 +282,12 @@ unsafe fn beginning<H: Words, A: Element, O: Operator<A>, const W: usize>(
         let from = if readable >= order.row() {
             from
         } else {
-            row.cast::<u8>().write_bytes(0, rows::ROW_BYTES);
-            row.cast::<u8>().copy_from_nonoverlapping(from.cast(), len * size_of::<A>());
+            // An operator sees no values but such as there are.
+            let some = from.read();
+            for i in 0..order.row() {
+                row.add(i).write(some);
+            }
+            row.copy_from_nonoverlapping(from, len);
             row.cast_const()
         };
         if groups == 1 {

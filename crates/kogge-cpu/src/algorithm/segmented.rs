@@ -147,9 +147,13 @@ impl<T: Element, A: Element, O: Operator<A>> Segmented<'_, T, A, O> {
                 let behind = (place as isize) < self.readable.start as isize;
                 if behind || place.wrapping_add(SPAN) > self.readable.end {
                     let copied = room.as_mut_ptr().cast::<A>();
-                    copied.cast::<u8>().write_bytes(0, SPAN * size);
                     let skip = if span == 0 { lead } else { 0 };
                     let count = SPAN.min(len - done) - skip;
+                    // An operator sees no values but such as there are.
+                    let some = from.wrapping_add(skip).read();
+                    for i in 0..SPAN {
+                        copied.add(i).write(some);
+                    }
                     copied.add(skip).copy_from_nonoverlapping(from.wrapping_add(skip), count);
                     from = copied;
                 }

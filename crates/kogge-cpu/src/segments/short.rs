@@ -196,7 +196,7 @@ where
             unsafe {
                 if len > const { part::longest::<T, A, O>() } {
                     self.job.one(start..start + len, number, 1);
-                } else if len > 0 {
+                } else if const { part::longest::<T, A, O>() > 0 } && len > 0 {
                     self.short::<W32, W64>(start, len, number);
                 } else {
                     let (parts, operator) = (&self.job.parts, self.job.request.operator);

@@ -38,6 +38,13 @@ pub fn bracket_u32(x: u32, y: u32) -> u32 {
     x.wrapping_mul(3).wrapping_add(y)
 }
 
+/// 3x + y + 1, which isn't associative either; of odd numbers an odd one. So it sees values that aren't there: whatever
+/// fills lanes up, an operator may panic at others.
+pub fn odd_u32(x: u32, y: u32) -> u32 {
+    assert!(x & y & 1 == 1, "an operand is no element, nor made of any");
+    bracket_u32(x, y).wrapping_add(1)
+}
+
 pub fn bracket_u8(x: u8, y: u8) -> u8 {
     x.wrapping_mul(3).wrapping_add(y)
 }

@@ -201,4 +201,15 @@ fn elements_may_have_no_size() {
     let keys: Vec<u32> = (0..data.len() as u32).map(|i| i / 7).collect();
     Scan::<[u8; 0], _>::new(nothing).segments(by_key(&keys)).scan_into(&data, &mut output).unwrap();
     Scan::<[u8; 0], _>::new(nothing).scan_into(&data, &mut output).unwrap();
+    // So many find room, and lie farther apart than an offset in memory goes.
+    let (data, mut output) = (vec![[]; usize::MAX], vec![[]; usize::MAX]);
+    for (shape, strides) in [(vec![3], vec![isize::MAX]), (vec![3, 2], vec![1, isize::MAX])] {
+        let layout = Layout { shape, strides, offset: 0 };
+        for axis in 0..layout.shape.len() {
+            for scan in [Scan::<[u8; 0], _>::new(nothing), Scan::new(nothing).reverse()] {
+                scan.axis_into(&data, &layout, &mut output, &layout, axis).unwrap();
+                scan.axis_in_place(&mut output, &layout, axis).unwrap();
+            }
+        }
+    }
 }

@@ -116,17 +116,23 @@ fn before_tile<A: Element, O: Operator<A>>(
     prefix.before(operator)
 }
 
-/// Fills a room with what there is from some address on, and zeros behind.
+/// Fills a room with what there is from some address on, and behind with the same again: an operator sees no values but such
+/// as there are.
 ///
 /// # Safety
 ///
-/// The room must have so many bytes, of which `left` be readable.
+/// The room must have so many bytes, of which `left`, an element at least, be readable.
 #[cold]
 unsafe fn fill(room: *mut u8, bytes: usize, from: *const u8, left: usize) {
     // SAFETY: by contract.
     unsafe {
-        room.write_bytes(0, bytes);
         room.copy_from_nonoverlapping(from, left);
+        let mut there = left;
+        while there < bytes {
+            let more = there.min(bytes - there);
+            room.add(there).copy_from_nonoverlapping(room, more);
+            there += more;
+        }
     }
 }
 

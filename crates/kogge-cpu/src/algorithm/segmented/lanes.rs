@@ -67,7 +67,15 @@ where
     pub(super) unsafe fn new(operator: &'a O, first: A, places: &Places) -> Self {
         // SAFETY: by contract; vectors are plain words.
         let [first] = unsafe { splat::<H, A, 1>(first) };
-        let totals = [const { MaybeUninit::zeroed() }; STEPS];
+        // Before the first vectors there is nothing, but lanes are combined all the same.
+        let mut totals = [const { MaybeUninit::<[H::Column; 2]>::uninit() }; STEPS];
+        for kept in &mut totals {
+            let kept = kept.as_mut_ptr().cast::<H::Vector>();
+            for i in 0..Self::REACH {
+                // SAFETY: so many vectors are kept, for which there is room.
+                unsafe { kept.add(i).write(first) };
+            }
+        }
         let (element, value, accumulator) = (first, first, PhantomData);
         let later = INIT || places.later.any();
         let steps = places.far.iter().take_while(|far| far.any()).count();
