@@ -182,7 +182,7 @@ impl<A: Element<Accumulator = A>> Descent<A> {
             ahead: (AHEAD.max(ahead.0 * lines * size_of::<A>()), ahead.1),
         });
         if done {
-            self.levels[0].advance(&Across(operator), rows, running.get());
+            self.levels[0].advance(&Across(operator), rows, running.get(lines));
         }
         done
     }
@@ -214,7 +214,7 @@ impl<A: Element<Accumulator = A>> Descent<A> {
             ahead: (AHEAD, Some(Cache::L1)),
         });
         if done {
-            span.advance(&Across(operator), rows, running.get().segment);
+            span.advance(&Across(operator), rows, running.get(lines).segment);
         }
         done
     }

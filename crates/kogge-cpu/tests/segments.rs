@@ -4,7 +4,9 @@
 #[allow(dead_code, reason = "the other tests use the rest")]
 mod common;
 
-use common::{Random, Wide, bracket, bracket_each, by_reference, bytes, odd_u32, same_bits};
+use common::{
+    Random, Wide, bracket, bracket_each, by_reference, bytes, odd_u32, odd_u64, same_bits,
+};
 use kogge_core::ops::{Max, Sum};
 use kogge_core::{
     Accumulate, Compact, Direction, Element, Error, Kind, Operator, Order, bytemuck, f16, from_fn,
@@ -187,15 +189,9 @@ fn check<T, U, A, O>(
     }
 }
 
-/// As `odd_u32`.
-fn odd(x: u64, y: u64) -> u64 {
-    assert!(x & y & 1 == 1, "an operand is no element, nor made of any");
-    bracket(x, y).wrapping_add(1)
-}
-
 #[test]
 fn brackets() {
-    let operator = from_fn(1, odd);
+    let operator = from_fn(1, odd_u64);
     let next = |random: &mut Random| random.next() | 1;
     check::<u64, u64, u64, _>(&operator, 5, next, next);
 }

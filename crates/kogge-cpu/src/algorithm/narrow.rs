@@ -348,9 +348,16 @@ impl<A: Element> State<A> {
         Self { before: lanes(before), preceded, segment: lanes(segment), begun }
     }
 
-    pub(crate) fn get(&self) -> Running<[A; LANES]> {
-        let before = self.preceded.then_some(self.before.0);
-        Running { before, segment: self.begun.then_some(self.segment.0) }
+    /// That of so many lines. Lanes to spare, which no vector may have had, are the first one again: an
+    /// operator sees no values but such as there are.
+    pub(crate) fn get(&self, lines: usize) -> Running<[A; LANES]> {
+        let filled = |mut lanes: [A; LANES]| {
+            let first = lanes[0];
+            lanes[lines..].fill(first);
+            lanes
+        };
+        let before = self.preceded.then(|| filled(self.before.0));
+        Running { before, segment: self.begun.then(|| filled(self.segment.0)) }
     }
 
     /// What precedes the lanes of vector `v`.

@@ -45,6 +45,12 @@ pub fn odd_u32(x: u32, y: u32) -> u32 {
     bracket_u32(x, y).wrapping_add(1)
 }
 
+/// As [`odd_u32`].
+pub fn odd_u64(x: u64, y: u64) -> u64 {
+    assert!(x & y & 1 == 1, "an operand is no element, nor made of any");
+    bracket(x, y).wrapping_add(1)
+}
+
 pub fn bracket_u8(x: u8, y: u8) -> u8 {
     x.wrapping_mul(3).wrapping_add(y)
 }

@@ -1,6 +1,6 @@
 //! Scans along an axis: each line against the reference, bit for bit, whatever lies beside it.
 
-use crate::common::{Random, bracket, bracket_u32, by_reference, odd_u32, same_bits};
+use crate::common::{Random, bracket, by_reference, odd_u32, odd_u64, same_bits};
 use kogge_core::ops::Sum;
 use kogge_core::{Accumulate, Compact, Direction, Element, Kind, Operator, Order, from_fn};
 use kogge_cpu::{Axis, Level, PerPart, Request, scan_lines};
@@ -195,16 +195,16 @@ fn wider_accumulators_along_every_axis() {
 #[test]
 #[cfg_attr(miri, ignore = "the same unsafe code as for other operators")]
 fn narrow_tables() {
-    let (four, eight) = (from_fn(0, bracket_u32), from_fn(0, bracket));
+    let (four, eight) = (from_fn(1, odd_u32), from_fn(1, odd_u64));
     for columns in 1..=17 {
         let shape = Shape::row_major(&[if columns % 5 == 3 { 90_000 } else { 1_500 }, columns]);
         for level in Level::available() {
             let kind = [Kind::Inclusive, Kind::Exclusive][columns % 2];
             let init = (columns % 3 > 0).then_some(25);
             let request = Request { kind, init, level, ..Request::new(&eight) };
-            let make = |i| Random(i as u64).next();
+            let make = |i| Random(i as u64).next() | 1;
             check::<u64, u64, u64, _>(&shape, &request, make, None);
-            check::<u64, u64, u64, _>(&shape, &request, make, Some(|line| line as u64));
+            check::<u64, u64, u64, _>(&shape, &request, make, Some(|line| line as u64 | 1));
             let request = Request { kind, level, init: None, ..Request::new(&four) };
             check::<u32, u32, u32, _>(&shape, &request, |i| make(i) as u32, None);
             let request = Request { kind, level, ..Request::new(&Sum) };

@@ -122,7 +122,7 @@ impl<A: Element + Accumulate<A> + Debug, O: Operator<A>> Case<'_, A, O> {
             stream,
             ahead: (64, stream.then_some(Cache::L2)),
         }));
-        state.get()
+        state.get(lines)
     }
 }
 
