@@ -1,9 +1,9 @@
 //! The numbers that are scanned, made so that every result can be checked exactly.
 //!
 //! The inclusive sum at `i` is a hash of `i`, and the element is the difference of two neighbouring
-//! sums. Integers wrap, so theirs are random bits. The sums of floats are whole numbers, small enough
-//! for every partial sum to be exact, even of every eighth element: all orders of combination give
-//! the same bits, and each contender is held to them, whatever its order.
+//! sums. Integers wrap, so theirs are random bits. The sums of floats are whole numbers, small
+//! enough for every partial sum to be exact, even of every eighth element: all orders of
+//! combination give the same bits, and each contender is held to them, whatever its order.
 
 use half::f16;
 use kogge::{Accumulate, Element, Number};

@@ -1,9 +1,10 @@
 //! What kogge's speed is measured with.
 //!
 //! A *contender* is a way to scan, or a copy; a *cell* is one type, mode and length, in which
-//! contenders are checked and then timed in turn; a *record* is cells with the machine, the compiler and the
-//! commit they belong to. Tables and plots are made from records alone. [`versus`] is what `kogge bench`
-//! does: the product beside whatever library is on the machine, on the CPU or a GPU.
+//! contenders are checked and then timed in turn; a *record* is cells with the machine, the
+//! compiler and the commit they belong to. Tables and plots are made from records alone. [`versus`]
+//! is what `kogge bench` does: the product beside whatever library is on the machine, on the CPU or
+//! a GPU.
 //!
 //! Nothing here is part of the library, and nothing that is timed is a test.
 

@@ -19,11 +19,12 @@ pub struct Budget {
 
 /// A timed stretch is at least this long, so that the clock doesn't count.
 const STRETCH: Duration = Duration::from_micros(40);
-/// Who is done sooner may find all in cache, and is called before it is timed: what fits in the caches is
-/// measured there, not where the one before left it.
+/// Who is done sooner may find all in cache, and is called before it is timed: what fits in the
+/// caches is measured there, not where the one before left it.
 pub(crate) const CACHED: Duration = Duration::from_millis(1);
-/// So many calls. (Behind copies past the caches, a loop over 16 MiB has 15, 23 and 27 GB/s after 1, 2 and 4 calls
-/// on an Intel Xeon, whose L3 takes what L2 drops only once it has been used again, and no more after 8.)
+/// So many calls. (Behind copies past the caches, a loop over 16 MiB has 15, 23 and 27 GB/s after
+/// 1, 2 and 4 calls on an Intel Xeon, whose L3 takes what L2 drops only once it has been used
+/// again, and no more after 8.)
 pub(crate) const CALLS_BEFORE: u32 = 4;
 /// And for so long at least: threads that rested take a while to wake.
 const AWAKE: Duration = Duration::from_micros(500);

@@ -1,6 +1,6 @@
-//! Every contender has the CPUs to itself. Threads of the one before go on for a while when they are done: they ask
-//! for more work all the time before they sleep (those of OpenMP for milliseconds), and a second thread of the next one
-//! wouldn't have a CPU.
+//! Every contender has the CPUs to itself. Threads of the one before go on for a while when they
+//! are done: they ask for more work all the time before they sleep (those of OpenMP for
+//! milliseconds), and a second thread of the next one wouldn't have a CPU.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -13,7 +13,8 @@ const BLIND: Duration = Duration::from_millis(5);
 /// So many looks in succession have to find nobody; each takes some microseconds a thread.
 const LOOKS: u32 = 3;
 
-/// Waits until no other thread of this process runs or would like to; `false` if that took too long.
+/// Waits until no other thread of this process runs or would like to; `false` if that took too
+/// long.
 pub fn rest() -> bool {
     rest_within(LIMIT)
 }
@@ -35,7 +36,8 @@ fn rest_within(limit: Duration) -> bool {
     true
 }
 
-/// Whether the system has another thread of this process on a CPU or waiting for one. Only Linux says so.
+/// Whether the system has another thread of this process on a CPU or waiting for one. Only Linux
+/// says so.
 fn others_run() -> io::Result<bool> {
     let own = fs::read_link("/proc/thread-self")?;
     for task in fs::read_dir("/proc/self/task")? {

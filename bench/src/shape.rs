@@ -1,8 +1,8 @@
 //! What is scanned: a flat sequence, an axis of a table, runs of equal keys, segments by offsets.
 //!
 //! Whatever the shape, the inclusive value at place `i` of memory is a hash of `i` (see
-//! [`Dtype`](crate::Dtype)), so the elements are differences to the place before in their own line or
-//! segment, and every result is checked as that of a flat scan is.
+//! [`Dtype`](crate::Dtype)), so the elements are differences to the place before in their own line
+//! or segment, and every result is checked as that of a flat scan is.
 
 use crate::dtype::{Dtype, hash};
 use rayon::prelude::*;

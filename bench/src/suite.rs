@@ -146,7 +146,8 @@ mod tests {
         }
     }
 
-    /// Long enough for several threads and several pieces. Their checks take one thread, so each has its test.
+    /// Long enough for several threads and several pieces. Their checks take one thread, so each
+    /// has its test.
     const LONG: usize = 700_001;
 
     #[test]

@@ -22,8 +22,8 @@ pub fn table(record: &Record, all: bool) -> String {
     out
 }
 
-/// The table of a record as `kogge bench` prints it: for each type, a line a length with kogge's share
-/// of a copy's speed and, for each peer, how many times kogge is as fast.
+/// The table of a record as `kogge bench` prints it: for each type, a line a length with kogge's
+/// share of a copy's speed and, for each peer, how many times kogge is as fast.
 pub fn versus(record: &Record) -> String {
     let mut out = String::new();
     let cells = record.cells();

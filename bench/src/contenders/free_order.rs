@@ -1,9 +1,9 @@
 //! What the fixed order costs: a sum of floats that the engine may combine in any order.
 //!
 //! An operator that claims what is true of integers alone, that any order gives the same bits, gets
-//! the engine's kernels for those: vectors are scanned where they lie, and folded lane by lane. So it
-//! differs from kogge's sum in the order of combination, and in what that allows the kernel to be, and
-//! in nothing else.
+//! the engine's kernels for those: vectors are scanned where they lie, and folded lane by lane. So
+//! it differs from kogge's sum in the order of combination, and in what that allows the kernel to
+//! be, and in nothing else.
 
 use super::kogge::plan_of;
 use crate::contender::{Contender, Mode, Role};

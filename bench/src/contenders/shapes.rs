@@ -1,5 +1,5 @@
-//! The inclusive sum of every line or segment of a shape: kogge, its flat scan of as many bytes, and the
-//! loops that everyone writes first.
+//! The inclusive sum of every line or segment of a shape: kogge, its flat scan of as many bytes,
+//! and the loops that everyone writes first.
 
 use crate::contender::{Contender, Role};
 use crate::contenders::{copies, sequential};

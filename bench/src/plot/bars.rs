@@ -1,4 +1,5 @@
-//! Shapes beside each other: a group of bars a shape, a bar a contender, as a share of a copy's speed.
+//! Shapes beside each other: a group of bars a shape, a bar a contender, as a share of a copy's
+//! speed.
 
 use super::{COLOURS, FONT, KOGGE, machine};
 use crate::contender::Role;

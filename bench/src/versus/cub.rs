@@ -13,8 +13,8 @@ const SOURCE: &str = include_str!("../../../crates/kogge-cuda/examples/cub.cu");
 /// Types in the order of the source; empty where it has another.
 const TYPES: [&str; 8] = ["i8", "i16", "f16", "", "i32", "f32", "i64", "f64"];
 
-/// What is scanned, which type, scratch memory, its bytes, input, output, elements, keys or offsets,
-/// segments, stream.
+/// What is scanned, which type, scratch memory, its bytes, input, output, elements, keys or
+/// offsets, segments, stream.
 type Call = unsafe extern "C" fn(i32, i32, u64, *mut u64, u64, u64, u64, u64, u64, u64) -> i32;
 
 /// A scan that CUB has.
@@ -115,8 +115,8 @@ impl Cub {
     ///
     /// # Safety
     ///
-    /// `bytes` bytes at `memory`, the shape's elements at `from` and `to`, and its keys or offsets must
-    /// be the stream's alone until it has done them.
+    /// `bytes` bytes at `memory`, the shape's elements at `from` and `to`, and its keys or offsets
+    /// must be the stream's alone until it has done them.
     pub(super) unsafe fn scan(
         &self,
         job: &Job,

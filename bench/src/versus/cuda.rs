@@ -1,5 +1,5 @@
-//! A cell on a CUDA device: the driver's copy, kogge and CUB in this process, Python's in the child,
-//! each timed by events with nothing of the buffers left in L2.
+//! A cell on a CUDA device: the driver's copy, kogge and CUB in this process, Python's in the
+//! child, each timed by events with nothing of the buffers left in L2.
 
 use super::cpu::Shared;
 use super::cub::Cub;
@@ -175,7 +175,8 @@ where
         Shape::Flat(_) => {
             let scan: Scan<T, T, A> = device.prepare(&Sum, kind, direction, len).map_err(failed)?;
             return Ok(Box::new(move |_, from, to| {
-                // SAFETY: both buffers of the cell hold `len` elements, and outlive the stream's work.
+                // SAFETY: both buffers of the cell hold `len` elements, and outlive the stream's
+                // work.
                 unsafe { scan.run(&mut workspace, from, to, Init::None, None) }.map_err(failed)
             }));
         }

@@ -1,13 +1,13 @@
 //! kogge beside every library that is on this machine: what `kogge bench` measures.
 //!
 //! A copy, kogge, CUB and the loops in Rust run in this process. Python's libraries run in a child,
-//! because an interpreter can't be had otherwise; it does one call at a time, when it is its turn, on
-//! the same buffers (CPU) or on its own copy of them (GPU), and says how long the call took. What is
-//! absent is named, with the reason, never left out in silence.
+//! because an interpreter can't be had otherwise; it does one call at a time, when it is its turn,
+//! on the same buffers (CPU) or on its own copy of them (GPU), and says how long the call took.
+//! What is absent is named, with the reason, never left out in silence.
 //!
-//! Every result is compared with the closed form of the sums before anything is timed. On a GPU, 256
-//! MiB are written before each timed call, so that nothing lies in L2. Contenders take turns, round
-//! after round, so that a slow spell falls on all of them.
+//! Every result is compared with the closed form of the sums before anything is timed. On a GPU,
+//! 256 MiB are written before each timed call, so that nothing lies in L2. Contenders take turns,
+//! round after round, so that a slow spell falls on all of them.
 
 mod cpu;
 #[cfg(feature = "cuda")]
@@ -64,7 +64,8 @@ pub struct Options {
     pub cub: Option<PathBuf>,
     /// What the record names as the commit; none to ask the sources.
     pub commit: Option<String>,
-    /// The file of the record that the measurements are for; one that is for others is refused first.
+    /// The file of the record that the measurements are for; one that is for others is refused
+    /// first.
     pub record: Option<PathBuf>,
 }
 
@@ -95,7 +96,8 @@ pub struct Inexact {
 ///
 /// # Errors
 ///
-/// An unknown type, no such device, no memory, a record of something else, a wrong result of kogge's.
+/// An unknown type, no such device, no memory, a record of something else, a wrong result of
+/// kogge's.
 pub fn measure(options: &Options, mut progress: impl FnMut(&Cell)) -> io::Result<Outcome> {
     if let Some(unknown) = options.dtypes.iter().find(|name| !DTYPES.contains(&name.as_str())) {
         let known = DTYPES.join(", ");

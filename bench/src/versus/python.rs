@@ -81,7 +81,8 @@ impl Python {
         }
     }
 
-    /// Opens a cell on an input and an output in files, and gives the contenders that take its type.
+    /// Opens a cell on an input and an output in files, and gives the contenders that take its
+    /// type.
     pub(super) fn open(
         &mut self,
         dtype: &str,

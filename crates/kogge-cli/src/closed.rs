@@ -1,7 +1,8 @@
 //! Whether standard input or output was closed before the start, as `<&-` and `>&-` do.
 //!
-//! Rust puts /dev/null in their place before `main` begins: what is read would seem empty, and whatever
-//! is written would be lost without a word. So it is asked earlier: the loader calls what `.init_array` lists before Rust's own start.
+//! Rust puts /dev/null in their place before `main` begins: what is read would seem empty, and
+//! whatever is written would be lost without a word. So it is asked earlier: the loader calls what
+//! `.init_array` lists before Rust's own start.
 
 /// Whether there is nothing behind standard input.
 #[cfg(target_os = "linux")]
@@ -32,8 +33,8 @@ mod linux {
     pub static STDIN: AtomicBool = AtomicBool::new(false);
     pub static STDOUT: AtomicBool = AtomicBool::new(false);
 
-    // SAFETY: the section lists functions that take what the loader gives, which C lets them ignore,
-    // and this one needs nothing of Rust's start.
+    // SAFETY: the section lists functions that take what the loader gives, which C lets them
+    // ignore, and this one needs nothing of Rust's start.
     #[used]
     #[unsafe(link_section = ".init_array")]
     static LOOK: extern "C" fn() = look;

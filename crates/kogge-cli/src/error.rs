@@ -120,8 +120,8 @@ impl Error {
         self
     }
 
-    /// The same error about a raw input whose `--dtype` also says what it holds: who follows the advice
-    /// to give another one has to say that by itself.
+    /// The same error about a raw input whose `--dtype` also says what it holds: who follows the
+    /// advice to give another one has to say that by itself.
     pub fn of_raw(mut self, held: Dtype) -> Self {
         self.hint = self.hint.map(|hint| {
             if hint.contains("--input-dtype") {

@@ -177,8 +177,8 @@ impl Job<'_> {
         Progress::new(bytes, output.is_terminal())
     }
 
-    /// Everything combined, as the summary has it; `any` says whether there was anything. The total of
-    /// nothing is what the operator starts from, but a sum's -0.0 is not shown.
+    /// Everything combined, as the summary has it; `any` says whether there was anything. The total
+    /// of nothing is what the operator starts from, but a sum's -0.0 is not shown.
     pub fn total(&self, spec: &Spec, total: Vec<u8>, any: bool) -> Value {
         let nothing = !any && spec.op() == Op::Sum && self.args.init.is_none();
         let total = if nothing { vec![0; total.len()] } else { total };

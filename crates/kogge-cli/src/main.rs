@@ -2,9 +2,9 @@
 //!
 //! `kogge scan` goes this way: [`args`] says what is asked for, [`job`] opens the input and decides
 //! on the formats; then either [`array`] (npy, raw: windows of one array) or [`table`] (CSV,
-//! Parquet, Arrow: batches of columns) runs the [`pipeline`] of reading, scanning by the [`engine`],
-//! and writing. An [`output`] appears whole or not at all, and whatever fails ends as one
-//! [`error`] with an exit code of its own; if [`memory`] runs out, too.
+//! Parquet, Arrow: batches of columns) runs the [`pipeline`] of reading, scanning by the
+//! [`engine`], and writing. An [`output`] appears whole or not at all, and whatever fails ends as
+//! one [`error`] with an exit code of its own; if [`memory`] runs out, too.
 //!
 //! `kogge lab` goes its own way, in [`lab`], and `kogge bench` in [`bench`].
 //!
@@ -68,7 +68,8 @@ fn misused(error: &clap::Error) -> ExitCode {
     let open = if asked { streams::check_stdout() } else { Ok(()) };
     let printed =
         open.and_then(|()| error.print().map_err(|error| Error::write("standard output", &error)));
-    // A closed pipe is no reason to fail; and whoever asked for no help is told what was wrong by the code.
+    // A closed pipe is no reason to fail; and whoever asked for no help is told what was wrong by
+    // the code.
     if let (Err(unwritten), true) = (printed, asked)
         && unwritten.fault != Fault::BrokenPipe
     {

@@ -1,7 +1,7 @@
 //! When memory runs out: the partial output goes, one message says so, and the process ends.
 //!
-//! Rust would abort, and leave the partial output. Most requests are those of libraries, whatever is
-//! checked before, so the allocator is where a failure can be seen.
+//! Rust would abort, and leave the partial output. Most requests are those of libraries, whatever
+//! is checked before, so the allocator is where a failure can be seen.
 
 use crate::error::{Error, Fault};
 use crate::output;

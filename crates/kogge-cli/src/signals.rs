@@ -1,6 +1,7 @@
 //! Signals that end the process: the partial output goes first.
 //!
-//! Whoever starts the process may have had a signal ignored, as `nohup` and `trap ''` do; it stays so.
+//! Whoever starts the process may have had a signal ignored, as `nohup` and `trap ''` do; it stays
+//! so.
 
 #[cfg(unix)]
 pub use unix::clean_up;
@@ -57,7 +58,8 @@ mod unix {
 
     fn is_ignored(signal: c_int) -> bool {
         let mut action = MaybeUninit::<libc::sigaction>::uninit();
-        // SAFETY: without a new action, the call only writes the present one, and only if it gives 0.
+        // SAFETY: without a new action, the call only writes the present one, and only if it
+        // gives 0.
         unsafe {
             libc::sigaction(signal, ptr::null(), action.as_mut_ptr()) == 0
                 && action.assume_init_ref().sa_sigaction == libc::SIG_IGN

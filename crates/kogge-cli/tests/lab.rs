@@ -19,7 +19,8 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// What `README.md` shows: a command, then lines of its output in order, and `...` for those left out.
+/// What `README.md` shows: a command, then lines of its output in order, and `...` for those left
+/// out.
 #[test]
 fn the_readme_shows_what_is_printed() {
     let readme = include_str!("../../../README.md");

@@ -14,9 +14,9 @@ use std::marker::PhantomData;
 /// Implemented for `i8`…`i64`, `u8`…`u64`, `f16`, `bf16`, `f32`, `f64`, arrays, and by
 /// [`element!`](macro@crate::element) (or `#[derive(kogge::Element)]`) for `repr(C)` structs.
 ///
-/// The size of the element fixes the [`Order`](crate::Order) of combination, and so the bits of a result: `usize` and `isize`,
-/// whose size is the machine's, are none. Where they have 64 bits, `bytemuck::cast_slice::<usize, u64>` makes elements of them
-/// without a copy.
+/// The size of the element fixes the [`Order`](crate::Order) of combination, and so the bits of a
+/// result: `usize` and `isize`, whose size is the machine's, are none. Where they have 64 bits,
+/// `bytemuck::cast_slice::<usize, u64>` makes elements of them without a copy.
 ///
 /// ```
 /// use kogge_core::{Element, Order, f16};
@@ -71,8 +71,8 @@ pub trait Accumulate<A: Element>: Element {
     fn narrow(accumulator: A) -> Self;
 }
 
-/// What is known of two types: that they are one, or nothing. Engines take a `T` for an `A` on the strength of it, so
-/// that they are one can't be said of any others.
+/// What is known of two types: that they are one, or nothing. Engines take a `T` for an `A` on the
+/// strength of it, so that they are one can't be said of any others.
 ///
 /// ```
 /// use kogge_core::{Accumulate, Same};

@@ -67,8 +67,9 @@ pub enum Error {
         /// Elements in the slice.
         len: usize,
     },
-    /// Two places of an output view are the same element; or they interleave, so that it would take long to tell: by
-    /// strides, smallest first, each axis must step over all that the axes before it span.
+    /// Two places of an output view are the same element; or they interleave, so that it would take
+    /// long to tell: by strides, smallest first, each axis must step over all that the axes before
+    /// it span.
     #[error(
         "the output's strides {strides:?} put two elements in one place, or interleave axes; each axis must step over all \
          that those of smaller strides span"

@@ -1,7 +1,7 @@
 //! A Kogge–Stone scan whose inputs come one by one.
 //!
-//! The value of level k + 1 at place i needs only level k at the places i and i − 2ᵏ, so of level k the last 2ᵏ
-//! values are enough: for 32 places 31 in all, and the last result.
+//! The value of level k + 1 at place i needs only level k at the places i and i − 2ᵏ, so of level k
+//! the last 2ᵏ values are enough: for 32 places 31 in all, and the last result.
 
 use crate::{Element, Operator};
 use std::mem;
@@ -21,8 +21,8 @@ const LEVELS: usize = WIDTH.ilog2() as usize;
 #[derive(Clone, Debug)]
 pub struct Ladder<A> {
     len: usize,
-    /// A ring of 2ᵏ values for each level k, from 2ᵏ − 1 on: before the stride 2ᵏ, that of place `i` is the
-    /// `i % 2ᵏ`-th. Behind them the last result.
+    /// A ring of 2ᵏ values for each level k, from 2ᵏ − 1 on: before the stride 2ᵏ, that of place
+    /// `i` is the `i % 2ᵏ`-th. Behind them the last result.
     kept: [A; WIDTH],
 }
 

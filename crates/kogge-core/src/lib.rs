@@ -3,13 +3,15 @@
 //! * [`Element`]: what a scan reads and writes, and what it accumulates in.
 //! * [`Operator`]: an identity and an associative `combine`; the built-in ones live in [`ops`].
 //! * [`Order`]: the one tree in which elements are combined, so that every engine gives the same
-//!   bits; [`reference`](mod@reference) is its scalar meaning, against which every engine is tested.
+//!   bits; [`reference`](mod@reference) is its scalar meaning, against which every engine is
+//!   tested.
 //! * [`Stepper`]: the same order, one element at a time, for data that arrive in pieces.
 //! * [`Ladder`]: a Kogge–Stone scan whose inputs come one by one.
 //! * [`Problem`]: a scan to be done, before any engine is chosen.
 //!
 //! This crate is a vocabulary only. It never starts a thread, touches a file or a device, or
-//! contains `unsafe` code, but for what `#[derive(Element)]` declares: that its structs are plain data.
+//! contains `unsafe` code, but for what `#[derive(Element)]` declares: that its structs are plain
+//! data.
 #![deny(unsafe_code)]
 
 // The macros name this crate by its full path, here too.

@@ -1,11 +1,13 @@
-//! The loops of [compact](crate::Compact) code: all that is done with more than two elements at a time.
+//! The loops of [compact](crate::Compact) code: all that is done with more than two elements at a
+//! time.
 //!
 //! An operator behind a pointer is called for each of them, not for each element, so that an engine
 //! compiled once for a type serves all operators on it.
 
 use crate::Kind;
 
-/// Puts the left fold of each chunk of the elements, of which the last may be shorter, into `folds`.
+/// Puts the left fold of each chunk of the elements, of which the last may be shorter, into
+/// `folds`.
 #[inline(always)]
 pub(crate) fn fold_chunks<A: Copy>(
     combine: impl Fn(A, A) -> A,
@@ -19,9 +21,9 @@ pub(crate) fn fold_chunks<A: Copy>(
     }
 }
 
-/// Scans each chunk of the elements from left to right. The first is preceded by `before`, chunk `c`
-/// by `before`, if there is anything, and `folds[c - 1]`. Gives what the last chunk's fold comes to
-/// with what precedes it.
+/// Scans each chunk of the elements from left to right. The first is preceded by `before`, chunk
+/// `c` by `before`, if there is anything, and `folds[c - 1]`. Gives what the last chunk's fold
+/// comes to with what precedes it.
 #[inline(always)]
 pub(crate) fn scan_chunks<A: Copy>(
     (identity, combine): (impl Fn() -> A, impl Fn(A, A) -> A),
@@ -72,7 +74,8 @@ fn scan_left<A: Copy>(
     Some(through)
 }
 
-/// Combines each element on the left with the one in its place on the right, where the result stays.
+/// Combines each element on the left with the one in its place on the right, where the result
+/// stays.
 #[inline(always)]
 pub(crate) fn combine_each<A: Copy>(combine: impl Fn(A, A) -> A, left: &[A], right: &mut [A]) {
     for (&left, right) in left.iter().zip(right) {

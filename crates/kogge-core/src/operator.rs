@@ -39,8 +39,9 @@ pub trait Operator<A: Element>: Sync {
     /// order and begin with the identity. `false` is always right.
     const COMMUTATIVE: bool = false;
 
-    /// Whether `combine` and `identity` wait for no other thread: take no lock and run nothing on a thread pool.
-    /// Engines may then have threads wait for one that is combining. `false` is always right.
+    /// Whether `combine` and `identity` wait for no other thread: take no lock and run nothing on a
+    /// thread pool. Engines may then have threads wait for one that is combining. `false` is always
+    /// right.
     const NONBLOCKING: bool = false;
 
     /// Whether little code is worth more than speed; see [`Compact`].
@@ -119,9 +120,9 @@ impl<A: Element, O: Operator<A>> Operator<A> for &O {
     }
 }
 
-/// An operator whose scans take little code: one copy of plain loops instead of one with vectors for
-/// each SIMD level and kind of memory. For programs that compile dozens of operators, of which few
-/// are worth the megabyte. The bits are the same, and so are the threads.
+/// An operator whose scans take little code: one copy of plain loops instead of one with vectors
+/// for each SIMD level and kind of memory. For programs that compile dozens of operators, of which
+/// few are worth the megabyte. The bits are the same, and so are the threads.
 ///
 /// ```
 /// use kogge_core::{Compact, Operator, ops::Max};

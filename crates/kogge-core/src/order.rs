@@ -26,10 +26,10 @@
 //!
 //! # What it costs
 //!
-//! Operators that are [exact](crate::Operator::EXACT) have the same bits in any order, and are combined in
-//! whichever is fastest. Float sums pay: on two cores of an AMD Zen 3 the same engine with a free
-//! order had 1.07 to 1.5 times the speed for `f32`, for `f64` 1.3 to 2.2 times in cache and 0.8 to 1.3
-//! times out of it (`bench/records/amd-epyc-zen3-2`).
+//! Operators that are [exact](crate::Operator::EXACT) have the same bits in any order, and are
+//! combined in whichever is fastest. Float sums pay: on two cores of an AMD Zen 3 the same engine
+//! with a free order had 1.07 to 1.5 times the speed for `f32`, for `f64` 1.3 to 2.2 times in cache
+//! and 0.8 to 1.3 times out of it (`bench/records/amd-epyc-zen3-2`).
 //!
 //! # A worked example
 //!

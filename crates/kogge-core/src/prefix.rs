@@ -99,8 +99,8 @@ impl<A: Element> Prefix<A> {
         }
     }
 
-    /// Takes in the next tile under an [exact](Operator::EXACT) operator, given the fold of all up to
-    /// its end: where any order has the same bits, levels need not be told apart.
+    /// Takes in the next tile under an [exact](Operator::EXACT) operator, given the fold of all up
+    /// to its end: where any order has the same bits, levels need not be told apart.
     ///
     /// ```
     /// use kogge_core::{Prefix, ops::Sum};

@@ -20,17 +20,18 @@ use std::ops::Range;
 /// Groups of a strip at most: their state must stay near.
 const GROUPS: usize = 80;
 
-/// Bytes of a strip's width at most: a page. (Two threads of a Zen 5, tables of 16 to 32,768 rows: 4 KiB
-/// were up to a fifth faster than 5 for elements of 4 bytes, and a quarter than 10 for those of 8.)
+/// Bytes of a strip's width at most: a page. (Two threads of a Zen 5, tables of 16 to 32,768 rows:
+/// 4 KiB were up to a fifth faster than 5 for elements of 4 bytes, and a quarter than 10 for those
+/// of 8.)
 const WIDEST: usize = 4096;
 
-/// Bytes of a strip's width at least, where there are so many: memory is slow at shorter pieces. (Two
-/// threads of a Zen 3 that only copy, row by row, reach 34 to 84 % of a plain copy with pieces of 512
-/// bytes, 69 to 87 % with 2 KiB.)
+/// Bytes of a strip's width at least, where there are so many: memory is slow at shorter pieces.
+/// (Two threads of a Zen 3 that only copy, row by row, reach 34 to 84 % of a plain copy with pieces
+/// of 512 bytes, 69 to 87 % with 2 KiB.)
 const WIDTH: usize = 2048;
 
-/// The same where the table lies in a cache. (Two threads of a Zen 4, tables of 1 to 4 MiB: 1.1 to 1.8 times as fast, as more
-/// strips than one can be shared out; 512 bytes are slower for some.)
+/// The same where the table lies in a cache. (Two threads of a Zen 4, tables of 1 to 4 MiB: 1.1 to
+/// 1.8 times as fast, as more strips than one can be shared out; 512 bytes are slower for some.)
 const WIDTH_IN_CACHE: usize = 1024;
 
 /// Strips that a thread should find, before they are made wider than that.
@@ -94,8 +95,8 @@ impl<T: Element, U: Element> Lines<T, U> {
         chunk * chunks.clamp(1, most)
     }
 
-    /// What is asked for while a row is scanned by the thread that has these lines alone, and next those
-    /// beside them.
+    /// What is asked for while a row is scanned by the thread that has these lines alone, and next
+    /// those beside them.
     fn asking(&self, row: usize) -> Ahead {
         let chunk = const { Order::of::<T>().chunk() };
         let places = self.ahead().min(self.len.next_multiple_of(chunk));
@@ -108,8 +109,9 @@ impl<T: Element, U: Element> Lines<T, U> {
         Ahead { places, end, beyond, cache: Cache::for_strips(table) }
     }
 
-    /// How many of these rows go together, and where their first place is and its value goes, if the table is a
-    /// narrow one, and elements are their own accumulators: full rows of one segment.
+    /// How many of these rows go together, and where their first place is and its value goes, if
+    /// the table is a narrow one, and elements are their own accumulators: full rows of one
+    /// segment.
     fn narrow<A: Element>(&self, rows: &Range<usize>) -> Option<(usize, *const A, *mut A)>
     where
         T: Accumulate<A>,
@@ -132,7 +134,8 @@ impl<T: Element, U: Element> Lines<T, U> {
         (self.number + line as isize * self.beside) as usize
     }
 
-    /// The line that a group begins with: the last one has the last sixteen, where there are so many.
+    /// The line that a group begins with: the last one has the last sixteen, where there are so
+    /// many.
     fn line(&self, group: usize) -> usize {
         (group * LANES).min(self.count.saturating_sub(LANES))
     }
@@ -193,8 +196,9 @@ impl<T: Element, U: Element> Lines<T, U> {
         Sink { stage, pitch: lines as isize, stream: false, lines, room, target }
     }
 
-    /// Whether values are stored by lines of the cache, which are the lanes of groups: past the caches if they lie so in
-    /// the output. Lanes that two groups have are written twice, so not over the input.
+    /// Whether values are stored by lines of the cache, which are the lanes of groups: past the
+    /// caches if they lie so in the output. Lanes that two groups have are written twice, so not
+    /// over the input.
     fn by_lines<A: Element<Accumulator = A>, O: Operator<A>>(
         &self,
         level: Level,
@@ -214,8 +218,8 @@ impl<T: Element, U: Element> Lines<T, U> {
     }
 }
 
-/// Brings fewer than sixteen lanes to where there is room for all. What is left over is the first one again: an operator
-/// sees no values but such as there are.
+/// Brings fewer than sixteen lanes to where there is room for all. What is left over is the first
+/// one again: an operator sees no values but such as there are.
 ///
 /// # Safety
 ///
@@ -249,8 +253,9 @@ pub(crate) struct Cut {
 }
 
 impl Cut {
-    /// The cut of `lines` lines side by side, `outer` times, of elements and values of so many bytes; values of the
-    /// first are at the address `to`. `near` says that all of them lie in a cache.
+    /// The cut of `lines` lines side by side, `outer` times, of elements and values of so many
+    /// bytes; values of the first are at the address `to`. `near` says that all of them lie in a
+    /// cache.
     pub(crate) fn new(
         lines: usize,
         outer: usize,
@@ -276,7 +281,8 @@ impl Cut {
         let one_each =
             !near && whole && groups / groups_of(tuning::one_strip_bytes(cpu)) >= threads;
         let strips = if threads == 1 {
-            // A thread alone has nothing to share out: it visits the fewest pages by the widest strips.
+            // A thread alone has nothing to share out: it visits the fewest pages by the widest
+            // strips.
             least
         } else if most < threads {
             if one_each { threads } else { least }
@@ -344,7 +350,8 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
         descent.begin(lines.groups(), |g| self.init(lines, g));
     }
 
-    /// Scans the next rows of the lines, asks for what is `ahead` of each meanwhile, and takes them in.
+    /// Scans the next rows of the lines, asks for what is `ahead` of each meanwhile, and takes them
+    /// in.
     ///
     /// # Safety
     ///

@@ -68,7 +68,8 @@ impl<A: Element<Accumulator = A>> Descent<A> {
         }
     }
 
-    /// Before the only row of so many groups, which nothing precedes, and whose totals nobody wants.
+    /// Before the only row of so many groups, which nothing precedes, and whose totals nobody
+    /// wants.
     pub(crate) fn begin_only(&mut self, groups: usize) {
         self.levels.clear();
         Group::resize(&mut self.groups, groups);
@@ -101,7 +102,8 @@ impl<A: Element<Accumulator = A>> Descent<A> {
         unsafe { self.row::<T, U, O, true>(request, from, to, len, preceded, ahead) };
     }
 
-    /// Folds a row, of `len` places, for [a span](Self::add_to_span): those before it needn't be known.
+    /// Folds a row, of `len` places, for [a span](Self::add_to_span): those before it needn't be
+    /// known.
     ///
     /// # Safety
     ///
@@ -153,12 +155,14 @@ impl<A: Element<Accumulator = A>> Descent<A> {
         });
     }
 
-    /// Scans the next rows of a table of sixteen lines at most, whose places follow one another, if the level has
-    /// vectors for them, and takes them in; asks for places so far `ahead` meanwhile, to be brought into a cache.
+    /// Scans the next rows of a table of sixteen lines at most, whose places follow one another, if
+    /// the level has vectors for them, and takes them in; asks for places so far `ahead` meanwhile,
+    /// to be brought into a cache.
     ///
     /// # Safety
     ///
-    /// `from` and `to` must have so many rows of so many lines, and be this call's alone; the rows be of one segment.
+    /// `from` and `to` must have so many rows of so many lines, and be this call's alone; the rows
+    /// be of one segment.
     pub(crate) unsafe fn narrow<O: Operator<A>>(
         &mut self,
         request: &Request<'_, O, A>,
@@ -187,11 +191,13 @@ impl<A: Element<Accumulator = A>> Descent<A> {
         done
     }
 
-    /// Folds the next rows of such a table, for [a span](Self::add_to_span), and takes them into it.
+    /// Folds the next rows of such a table, for [a span](Self::add_to_span), and takes them into
+    /// it.
     ///
     /// # Safety
     ///
-    /// `from` must have so many rows of so many lines, and nobody write them; the rows be of one segment.
+    /// `from` must have so many rows of so many lines, and nobody write them; the rows be of one
+    /// segment.
     pub(crate) unsafe fn fold_narrow<O: Operator<A>>(
         &mut self,
         request: &Request<'_, O, A>,
@@ -226,7 +232,8 @@ impl<A: Element<Accumulator = A>> Descent<A> {
         }
     }
 
-    /// Takes in the next `rows` rows, a row, a segment or a tile, given the fold of each group in them.
+    /// Takes in the next `rows` rows, a row, a segment or a tile, given the fold of each group in
+    /// them.
     pub(crate) fn push_span<O: Operator<A>>(
         &mut self,
         operator: &O,

@@ -5,9 +5,9 @@
 //! thread. [`plan`](fn@plan) decides how, [`scan_into`] and [`scan_in_place`] do it.
 //!
 //! A scan of a slice allocates one slot per tile (32 KiB of input) and one segment per thread at
-//! most; lines and segments, some state per thread besides; few lines side by side, a slot per row of
-//! the order of each line. The engine never leaves the order of `kogge-core`, and knows nothing of files
-//! or devices.
+//! most; lines and segments, some state per thread besides; few lines side by side, a slot per row
+//! of the order of each line. The engine never leaves the order of `kogge-core`, and knows nothing
+//! of files or devices.
 
 #![allow(private_bounds)]
 

@@ -2,9 +2,10 @@
 //!
 //! Lines that are contiguous in memory and follow one another are segments of equal length.
 //! Contiguous ones that don't are scanned as slices. Lines side by side go together, across memory
-//! order ([`columns`](crate::columns)), and so do short ones that are neither contiguous nor sixteen side
-//! by side ([`scattered`](crate::scattered)). What is left has a stride of its own and goes alone.
-//! Threads share out lines; when there are too few of them, each line is scanned by many threads.
+//! order ([`columns`](crate::columns)), and so do short ones that are neither contiguous nor
+//! sixteen side by side ([`scattered`](crate::scattered)). What is left has a stride of its own and
+//! goes alone. Threads share out lines; when there are too few of them, each line is scanned by
+//! many threads.
 
 mod plan;
 
@@ -30,8 +31,8 @@ pub use plan::{LinePlan, LineShape, plan_lines};
 /// hundreds of them, and wider elements fill cache lines alone.
 const WIDEST: usize = 32;
 
-/// Lines below which compact code scans each by itself, if it is long on all threads: strips are cut
-/// along the lines in the other code only.
+/// Lines below which compact code scans each by itself, if it is long on all threads: strips are
+/// cut along the lines in the other code only.
 const FEW: usize = 1 << 10;
 
 /// Elements a rayon task is given at least; fewer under Miri, so that short lines are shared out.
@@ -69,8 +70,8 @@ pub struct Axis {
 /// # Safety
 ///
 /// Every element the axes reach must be readable at `from` and writable at `to`, by this call
-/// alone; outputs of distinct indices are distinct places. `to` may be `from` if their strides and the sizes of their
-/// elements are equal too (`in_place`), else the two arrays don't overlap.
+/// alone; outputs of distinct indices are distinct places. `to` may be `from` if their strides and
+/// the sizes of their elements are equal too (`in_place`), else the two arrays don't overlap.
 ///
 /// ```
 /// use kogge_core::ops::Sum;

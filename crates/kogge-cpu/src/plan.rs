@@ -52,8 +52,8 @@ impl Machine {
 pub struct Plan {
     /// Threads that take part; 1 is the calling thread alone.
     pub threads: usize,
-    /// Tiles that a thread takes at a time. If that is all, into another slice, two threads begin from both ends, or have
-    /// half each where the operator may wait for others.
+    /// Tiles that a thread takes at a time. If that is all, into another slice, two threads begin
+    /// from both ends, or have half each where the operator may wait for others.
     pub tiles_per_piece: usize,
     /// Whether values are stored past the caches.
     pub stream: bool,

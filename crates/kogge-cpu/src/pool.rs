@@ -26,8 +26,8 @@ pub(crate) fn together(threads: usize, task: &(dyn Fn() + Sync)) {
     });
 }
 
-/// The same for Miri, which takes it for a fault that a scope of rayon-core 1.13 is freed while the last of its
-/// jobs returns. Each thread wakes the next one only.
+/// The same for Miri, which takes it for a fault that a scope of rayon-core 1.13 is freed while the
+/// last of its jobs returns. Each thread wakes the next one only.
 fn joined(threads: usize, task: &(dyn Fn() + Sync)) {
     if threads > 1 {
         rayon::join(task, || joined(threads - 1, task));
@@ -36,8 +36,8 @@ fn joined(threads: usize, task: &(dyn Fn() + Sync)) {
     }
 }
 
-/// Calls `task` with ranges that are the numbers below `count` together, of at least `least` numbers
-/// each where there are so many.
+/// Calls `task` with ranges that are the numbers below `count` together, of at least `least`
+/// numbers each where there are so many.
 pub(crate) fn ranges(count: usize, least: usize, task: &(dyn Fn(Range<usize>) + Sync)) {
     let numbers = (0..count).into_par_iter().with_min_len(least);
     let leaves =

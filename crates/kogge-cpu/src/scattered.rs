@@ -1,8 +1,8 @@
 //! Short lines wherever they lie, sixteen at a time: a register lane for each.
 //!
-//! A short line with a stride has too few chunks to fill registers alone, and may have too few neighbours
-//! at its side to go as a strip. But any sixteen lines of one length can go down their axis together;
-//! what it costs is a load and a store per element instead of vectors.
+//! A short line with a stride has too few chunks to fill registers alone, and may have too few
+//! neighbours at its side to go as a strip. But any sixteen lines of one length can go down their
+//! axis together; what it costs is a load and a store per element instead of vectors.
 
 use crate::algorithm::abreast::{Abreast, Sink, Source};
 use crate::algorithm::group::LANES;
@@ -73,8 +73,8 @@ impl<T: Element, U: Element> Scattered<T, U> {
         }
     }
 
-    /// Brings some places of all lines together; lines that are missing are the first one again, as an operator sees no
-    /// values but such as there are.
+    /// Brings some places of all lines together; lines that are missing are the first one again, as
+    /// an operator sees no values but such as there are.
     ///
     /// # Safety
     ///

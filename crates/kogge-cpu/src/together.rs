@@ -1,12 +1,14 @@
 //! Lines side by side that threads scan together, cut along the lines.
 //!
-//! As for a slice ([`parallel`](crate::algorithm::parallel)), threads take pieces from a counter, some
-//! rows of the order of all lines. Each folds its rows, publishes their totals, takes in *all* totals
-//! before its own by itself, and scans the piece, which is in its L2 by then. The next piece is taken
-//! before the scan and asked for meanwhile. A total that is late is computed by whoever needs it.
+//! As for a slice ([`parallel`](crate::algorithm::parallel)), threads take pieces from a counter,
+//! some rows of the order of all lines. Each folds its rows, publishes their totals, takes in *all*
+//! totals before its own by itself, and scans the piece, which is in its L2 by then. The next piece
+//! is taken before the scan and asked for meanwhile. A total that is late is computed by whoever
+//! needs it.
 //!
-//! Totals are those of the order's tiles or segments where a piece has such, and of rows where it hasn't: narrow
-//! tables have many rows, and what every thread hears of each takes longer than to scan it.
+//! Totals are those of the order's tiles or segments where a piece has such, and of rows where it
+//! hasn't: narrow tables have many rows, and what every thread hears of each takes longer than to
+//! scan it.
 
 use crate::algorithm::group::LANES;
 use crate::algorithm::handover::{Gate, Slot, late, many};
@@ -22,8 +24,9 @@ use kogge_core::{Accumulate, Element, Operator, Order};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Bytes of a piece that is asked for into L2 alone at most, where that is worth it: it is asked for a piece ahead. (On a
-/// mesh, rows of 500 KiB are a tenth slower so, those of 256 KiB 3 % faster.)
+/// Bytes of a piece that is asked for into L2 alone at most, where that is worth it: it is asked
+/// for a piece ahead. (On a mesh, rows of 500 KiB are a tenth slower so, those of 256 KiB 3 %
+/// faster.)
 const FAR: usize = 256 << 10;
 
 /// Rows whose total is handed over, if a piece has so many.
@@ -183,8 +186,8 @@ where
         }
     }
 
-    /// Takes in the totals of the next span, which another thread has taken: as published, or computed
-    /// if they are late.
+    /// Takes in the totals of the next span, which another thread has taken: as published, or
+    /// computed if they are late.
     ///
     /// # Safety
     ///
@@ -194,7 +197,8 @@ where
         let slots = self.slots(first);
         for (g, slot) in slots.iter().enumerate() {
             if slot.soon().is_none() {
-                // SAFETY: out of place nobody writes the input; in place `late` keeps the gate open.
+                // SAFETY: out of place nobody writes the input; in place `late` keeps the gate
+                // open.
                 late(slot, self.gate(first), || unsafe {
                     let folds = self.folds(first, descent);
                     let (mut own, folds) = (None, slots.iter().zip(folds).enumerate());
@@ -208,8 +212,8 @@ where
         descent.push_span(self.columns.request.operator, self.span, slots.iter().map(settled));
     }
 
-    /// Keeps others out of the span that begins with row `first`, which its owner will overwrite: its totals are
-    /// known.
+    /// Keeps others out of the span that begins with row `first`, which its owner will overwrite:
+    /// its totals are known.
     fn close(&self, first: usize) {
         if let Some(gate) = self.gate(first) {
             let (last, others) = self.slots(first).split_last().expect("a group");
@@ -219,8 +223,8 @@ where
     }
 }
 
-/// A total that is there, or about to be: another thread may have claimed the slot and not filled it
-/// yet.
+/// A total that is there, or about to be: another thread may have claimed the slot and not filled
+/// it yet.
 fn settled<A: Copy>(slot: &Slot<A>) -> A {
     loop {
         if let Some(total) = slot.get() {

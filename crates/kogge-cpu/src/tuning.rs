@@ -9,11 +9,12 @@ pub(crate) const BYTES_PER_THREAD: u64 = 8 << 20;
 /// The same on any CPU, whose L3 may be far away.
 pub(crate) const LEAST_PER_THREAD: u64 = 2 << 20;
 
-/// The same for a flat scan, and for exact operators, whose threads all fold before they scan: that costs a third if
-/// the second one doesn't come.
+/// The same for a flat scan, and for exact operators, whose threads all fold before they scan: that
+/// costs a third if the second one doesn't come.
 ///
-/// (On a mesh two threads have 1.5 to 1.7 times the speed of one from 4 MiB into another buffer, and 0.86 to 1.02
-/// times where calls are 2 ms apart; in place 1.2 to 1.4 and 0.7 to 1.0 times, so there it takes as much as elsewhere.)
+/// (On a mesh two threads have 1.5 to 1.7 times the speed of one from 4 MiB into another buffer,
+/// and 0.86 to 1.02 times where calls are 2 ms apart; in place 1.2 to 1.4 and 0.7 to 1.0 times, so
+/// there it takes as much as elsewhere.)
 pub(crate) const fn bytes_per_thread(cpu: Cpu, in_place: bool, exact: bool) -> u64 {
     match (cpu, in_place, exact) {
         (Cpu::Mesh, false, false) => LEAST_PER_THREAD,
@@ -22,15 +23,17 @@ pub(crate) const fn bytes_per_thread(cpu: Cpu, in_place: bool, exact: bool) -> u
     }
 }
 
-/// Input bytes of strips of lines side by side that a thread is given at least; fewer under Miri, so that they are shared
-/// out. (Two threads of a Zen 4 beside one, calls one after another: tables of 256 KiB 17 and 40 GB/s, of 1 MiB 19 to 41 and 34
-/// to 41, of 2 MiB and more 1.2 to 1.8 times as fast.)
+/// Input bytes of strips of lines side by side that a thread is given at least; fewer under Miri,
+/// so that they are shared out. (Two threads of a Zen 4 beside one, calls one after another: tables
+/// of 256 KiB 17 and 40 GB/s, of 1 MiB 19 to 41 and 34 to 41, of 2 MiB and more 1.2 to 1.8 times as
+/// fast.)
 pub(crate) const STRIP_BYTES_PER_THREAD: usize = if cfg!(miri) { 1 << 10 } else { 1 << 20 };
 
-/// Bytes of a strip's width at least where each thread has but one and they begin with lines of the cache; else threads
-/// scan a table together, each part of it twice. (Two threads of a mesh from memory, with L2 asked, `f32`: 256 columns 29 and
-/// 33 GB/s, 320 27 and 33, 512 31 and 34; of 128, whose halves are 256 bytes, 26 to 28 for 29. Where lines of the cache are
-/// shared, of 700 and 1,000 columns, 26 and 21, 28 and 26, of 256 behind a line 25 and 17. On others it wasn't tried.)
+/// Bytes of a strip's width at least where each thread has but one and they begin with lines of the
+/// cache; else threads scan a table together, each part of it twice. (Two threads of a mesh from
+/// memory, with L2 asked, `f32`: 256 columns 29 and 33 GB/s, 320 27 and 33, 512 31 and 34; of 128,
+/// whose halves are 256 bytes, 26 to 28 for 29. Where lines of the cache are shared, of 700 and
+/// 1,000 columns, 26 and 21, 28 and 26, of 256 behind a line 25 and 17. On others it wasn't tried.)
 pub(crate) const fn one_strip_bytes(cpu: Cpu) -> usize {
     match cpu {
         Cpu::Common | Cpu::Zen4 => 2 << 10,
@@ -38,13 +41,14 @@ pub(crate) const fn one_strip_bytes(cpu: Cpu) -> usize {
     }
 }
 
-/// Input bytes from which a second thread is worth it that is awake, in place or not, for exact operators or others, where
-/// guests [`linger`].
+/// Input bytes from which a second thread is worth it that is awake, in place or not, for exact
+/// operators or others, where guests [`linger`].
 ///
-/// (Two cores have twice the L2, and a mesh's L3 is slow: into another buffer 1.05 to 1.4 times the speed of one thread with 256 and
-/// 512 KiB, 1.4 to 1.9 from 1 MiB, 2.2 to 3 from 2 MiB on; in place 0.9 to 1 with 256 KiB, with 512 KiB 1.05 to 1.2 for integers and
-/// 0.9 to 1.05 for floats, 1.1 to 1.5 from 1 MiB on. If the other CPU is taken both share one, which costs up to a half. On a
-/// Zen 4 from 1 MiB 1.1 to 1.6 times, of 512 KiB, when each thread folded a half, 0.7 to 1.3.)
+/// (Two cores have twice the L2, and a mesh's L3 is slow: into another buffer 1.05 to 1.4 times the
+/// speed of one thread with 256 and 512 KiB, 1.4 to 1.9 from 1 MiB, 2.2 to 3 from 2 MiB on; in
+/// place 0.9 to 1 with 256 KiB, with 512 KiB 1.05 to 1.2 for integers and 0.9 to 1.05 for floats,
+/// 1.1 to 1.5 from 1 MiB on. If the other CPU is taken both share one, which costs up to a half. On
+/// a Zen 4 from 1 MiB 1.1 to 1.6 times, of 512 KiB, when each thread folded a half, 0.7 to 1.3.)
 pub(crate) const fn awake_bytes(cpu: Cpu, in_place: bool, exact: bool) -> u64 {
     match cpu {
         Cpu::Mesh if !in_place => AWAKE_BYTES,
@@ -56,13 +60,14 @@ pub(crate) const fn awake_bytes(cpu: Cpu, in_place: bool, exact: bool) -> u64 {
 /// The least of these.
 pub(crate) const AWAKE_BYTES: u64 = 256 << 10;
 
-/// Of so many tiles those that the first of two threads scans, while the other one folds them from behind.
+/// Of so many tiles those that the first of two threads scans, while the other one folds them from
+/// behind.
 pub(crate) const fn leaders_share(tiles: u32) -> u32 {
     (tiles as u64 * 5).div_ceil(8) as u32
 }
 
-/// How long a thread of the pool stays awake for the next call when it has helped with one. (A library of OpenMP does
-/// so for milliseconds. It wasn't tried on others, so there nobody stays.)
+/// How long a thread of the pool stays awake for the next call when it has helped with one. (A
+/// library of OpenMP does so for milliseconds. It wasn't tried on others, so there nobody stays.)
 pub(crate) const fn linger(cpu: Cpu) -> Duration {
     match cpu {
         Cpu::Common => Duration::ZERO,
@@ -72,24 +77,27 @@ pub(crate) const fn linger(cpu: Cpu) -> Duration {
     }
 }
 
-/// How long it stays at most, however often it is invited: it may have come from a `join` of its own, which it goes on with only
-/// then. (The next call asks the pool again, where the thread still looks around for work. With 2 ms
-/// calls of 256 KiB to 1 MiB were 3 to 6 % slower by two threads of a mesh, with 10 as fast as without an end.)
+/// How long it stays at most, however often it is invited: it may have come from a `join` of its
+/// own, which it goes on with only then. (The next call asks the pool again, where the thread still
+/// looks around for work. With 2 ms calls of 256 KiB to 1 MiB were 3 to 6 % slower by two threads
+/// of a mesh, with 10 as fast as without an end.)
 pub(crate) const STAY: Duration = Duration::from_millis(10);
 
 /// So many calls that guests were no help with, one after another
 pub(crate) const FAILURES: u32 = 8;
 
-/// and in the time that one may take to wake from the depths, or more, and a caller does short ones alone
+/// and in the time that one may take to wake from the depths, or more, and a caller does short ones
+/// alone
 pub(crate) const WAKING: Duration = Duration::from_micros(400);
 
 /// for so long.
 pub(crate) const ALONE: Duration = Duration::from_millis(100);
 
-/// Bytes read and written, into another buffer, up to which the second of two threads folds what the first one scans: each
-/// has the elements of both in its L2 then. (On a mesh with 2 MiB 1.05 to 1.15 times as fast as with a part each, with 4 MiB 0.8 times. In
-/// place the first one's values lie in its own L2 where the other one wants to fold: 0.4 to 0.9 times. On others it
-/// wasn't tried.)
+/// Bytes read and written, into another buffer, up to which the second of two threads folds what
+/// the first one scans: each has the elements of both in its L2 then. (On a mesh with 2 MiB 1.05 to
+/// 1.15 times as fast as with a part each, with 4 MiB 0.8 times. In place the first one's values
+/// lie in its own L2 where the other one wants to fold: 0.4 to 0.9 times. On others it wasn't
+/// tried.)
 pub(crate) const fn meeting_bytes(cpu: Cpu) -> u64 {
     match cpu {
         Cpu::Common | Cpu::Zen4 => 0,
@@ -97,9 +105,10 @@ pub(crate) const fn meeting_bytes(cpu: Cpu) -> u64 {
     }
 }
 
-/// Bytes that each of two threads has, read or written, up to which it has one part in place of pieces: an L2, which
-/// finds the part again in the next call. (On a mesh 2 MiB into another buffer 75 to 97 GB/s so, 53 to 90 in pieces;
-/// with twice as much f32 of 4 MiB 47 instead of 51, i64 48 instead of 61.)
+/// Bytes that each of two threads has, read or written, up to which it has one part in place of
+/// pieces: an L2, which finds the part again in the next call. (On a mesh 2 MiB into another buffer
+/// 75 to 97 GB/s so, 53 to 90 in pieces; with twice as much f32 of 4 MiB 47 instead of 51, i64 48
+/// instead of 61.)
 pub(crate) const fn part_bytes(cpu: Cpu) -> u64 {
     match cpu {
         Cpu::Common | Cpu::Zen4 => 1 << 20,
@@ -110,8 +119,8 @@ pub(crate) const fn part_bytes(cpu: Cpu) -> u64 {
 /// Bytes of a piece: its second touch must be in L2, beside the next piece being prefetched.
 pub(crate) const PIECE_BYTES: u64 = 128 << 10;
 
-/// The same on any CPU: an eighth of L2. (256 KiB give a mesh 2 to 10 % in place, segments there 1 to 5 %, lines side
-/// by side that threads scan together 6 %, and nothing is lost.)
+/// The same on any CPU: an eighth of L2. (256 KiB give a mesh 2 to 10 % in place, segments there 1
+/// to 5 %, lines side by side that threads scan together 6 %, and nothing is lost.)
 pub(crate) const fn piece_bytes(cpu: Cpu) -> u64 {
     match cpu {
         Cpu::Common | Cpu::Zen4 => PIECE_BYTES,
@@ -120,11 +129,13 @@ pub(crate) const fn piece_bytes(cpu: Cpu) -> u64 {
 }
 
 /// Output bytes from which stores go past the caches: a quarter of a common L3, which other cores
-/// share. (Not a share of what the CPU says: of the hundreds of MiB of a mesh's L3 others have theirs, and copies past
-/// it are as fast as others from 4 MiB on there, 1.5 times as fast from 64 MiB on.)
+/// share. (Not a share of what the CPU says: of the hundreds of MiB of a mesh's L3 others have
+/// theirs, and copies past it are as fast as others from 4 MiB on there, 1.5 times as fast from 64
+/// MiB on.)
 pub(crate) const STREAM_BYTES: u64 = 8 << 20;
 
-/// The same for a flat scan. (On a mesh, 8 MiB of `f32` by two threads: 53 GB/s through the caches, 46 past them.)
+/// The same for a flat scan. (On a mesh, 8 MiB of `f32` by two threads: 53 GB/s through the caches,
+/// 46 past them.)
 pub(crate) const fn stream_bytes(cpu: Cpu) -> u64 {
     match cpu {
         Cpu::Common | Cpu::Zen4 => STREAM_BYTES,
@@ -132,12 +143,13 @@ pub(crate) const fn stream_bytes(cpu: Cpu) -> u64 {
     }
 }
 
-/// Input bytes from which what comes from memory is asked for in four pages in turn, given whether several threads have
-/// their values go past the caches.
+/// Input bytes from which what comes from memory is asked for in four pages in turn, given whether
+/// several threads have their values go past the caches.
 ///
-/// (On a mesh, by two threads: into another buffer of 16 to 64 MiB 5 to 8 % faster (of 64 MiB in another run 5 %
-/// slower), of 128 MiB and more 9 to 21 %; in place of 128 MiB and more 3 to 17 %, of 8 to 64 MiB 1 to 15 % slower. By one from 128 MiB on 2 to 20 % faster, of 16 to 64
-/// MiB into another buffer 4 to 8 % slower. On others it wasn't tried.)
+/// (On a mesh, by two threads: into another buffer of 16 to 64 MiB 5 to 8 % faster (of 64 MiB in
+/// another run 5 % slower), of 128 MiB and more 9 to 21 %; in place of 128 MiB and more 3 to 17 %,
+/// of 8 to 64 MiB 1 to 15 % slower. By one from 128 MiB on 2 to 20 % faster, of 16 to 64 MiB into
+/// another buffer 4 to 8 % slower. On others it wasn't tried.)
 pub(crate) const fn paged_bytes(cpu: Cpu, several_stream: bool) -> u64 {
     match cpu {
         Cpu::Common | Cpu::Zen4 => u64::MAX,
@@ -148,8 +160,9 @@ pub(crate) const fn paged_bytes(cpu: Cpu, several_stream: bool) -> u64 {
 
 /// Bytes of values of short segments that go past the caches at once.
 ///
-/// More at a time are fewer branches that a CPU foresees wrongly; memory is slower by bursts of more than 1 KiB. (On a mesh
-/// runs of 64 equal keys, `f32`, by two threads: 30 to 31 GB/s with 64 bytes, 128 and 1 KiB, 34 with 256.)
+/// More at a time are fewer branches that a CPU foresees wrongly; memory is slower by bursts of
+/// more than 1 KiB. (On a mesh runs of 64 equal keys, `f32`, by two threads: 30 to 31 GB/s with 64
+/// bytes, 128 and 1 KiB, 34 with 256.)
 pub(crate) const fn burst_bytes(cpu: Cpu) -> usize {
     match cpu {
         Cpu::Common | Cpu::Zen4 => 1 << 10,
@@ -157,9 +170,10 @@ pub(crate) const fn burst_bytes(cpu: Cpu) -> usize {
     }
 }
 
-/// Bytes of a stage for narrow rows of memory that don't begin with lines of the cache: those it begins and ends in
-/// are stored in part. (On a mesh that costs most: 64 columns of `f32` have 65 % of a flat scan's speed with 2 KiB,
-/// 71, 74 and 72 % with 4, 8 and 16. On others those weren't tried.)
+/// Bytes of a stage for narrow rows of memory that don't begin with lines of the cache: those it
+/// begins and ends in are stored in part. (On a mesh that costs most: 64 columns of `f32` have 65 %
+/// of a flat scan's speed with 2 KiB, 71, 74 and 72 % with 4, 8 and 16. On others those weren't
+/// tried.)
 pub(crate) const fn column_stage_bytes(cpu: Cpu) -> usize {
     match cpu {
         Cpu::Common | Cpu::Zen4 => 2 << 10,
@@ -167,12 +181,12 @@ pub(crate) const fn column_stage_bytes(cpu: Cpu) -> usize {
     }
 }
 
-/// Input bytes from which a thread by itself asks ahead for elements that it scans in any order: those of a
-/// common L2.
+/// Input bytes from which a thread by itself asks ahead for elements that it scans in any order:
+/// those of a common L2.
 pub(crate) const L2_BYTES: usize = 1 << 20;
 
-/// The same for elements that it scans in the fixed order, which takes longer. (On a Zen 5, `f64` in place: with
-/// 8 MiB 51 to 76 GB/s, with 2 MiB 112 to 103.)
+/// The same for elements that it scans in the fixed order, which takes longer. (On a Zen 5, `f64`
+/// in place: with 8 MiB 51 to 76 GB/s, with 2 MiB 112 to 103.)
 pub(crate) const L3_BYTES: usize = 8 << 20;
 
 /// Input bytes from which a thread by itself asks the memory and not a cache, on a mesh.

@@ -230,8 +230,8 @@ fn wide_elements() {
     check::<[u64; 4], [u64; 4], _, _>(&operator, [5, 7, 9, 1], next, next);
 }
 
-/// The last segment that starts in a piece ends in the next one, or so far behind that all threads scan it
-/// later.
+/// The last segment that starts in a piece ends in the next one, or so far behind that all threads
+/// scan it later.
 #[test]
 fn segments_across_pieces() {
     let operator = from_fn([0; 3], bracket_each);
@@ -256,8 +256,9 @@ fn segments_across_pieces() {
     check_segments::<Wide, Wide, _, _, _>("near", &request, &by, &lens, &inits, input);
 }
 
-/// 4096 bytes, short segments and longer ones, by threads of a pool with the stack that they have by default: without
-/// optimisation too, where what is inlined has each of its accumulators in a place of its own.
+/// 4096 bytes, short segments and longer ones, by threads of a pool with the stack that they have
+/// by default: without optimisation too, where what is inlined has each of its accumulators in a
+/// place of its own.
 #[test]
 #[cfg_attr(miri, ignore = "the same unsafe code as for smaller ones")]
 fn the_widest_elements_fit_the_stack() {
@@ -366,8 +367,8 @@ fn large_inputs_on_a_pool() {
     }
 }
 
-/// In place a piece ends where another thread's begins, and a row begun before it reaches beyond: whose values nobody wants, but
-/// which mustn't be read. Miri tells.
+/// In place a piece ends where another thread's begins, and a row begun before it reaches beyond:
+/// whose values nobody wants, but which mustn't be read. Miri tells.
 #[test]
 fn in_place_no_piece_reads_what_belongs_to_another() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();

@@ -1,5 +1,6 @@
-//! How long NVRTC takes for each kernel, in a warm process: the first time, and once more. NVRTC 13 keeps what it has
-//! compiled, from process to process, so that the first time is one only where it has yet to see the kernel.
+//! How long NVRTC takes for each kernel, in a warm process: the first time, and once more. NVRTC 13
+//! keeps what it has compiled, from process to process, so that the first time is one only where it
+//! has yet to see the kernel.
 //!
 //! `cargo run --release -p kogge-cuda --example compile`; needs NVRTC (`KOGGE_NVRTC`), and no GPU.
 

@@ -1,9 +1,10 @@
 //! Compiles the kernels that the library carries, and packs them into `cubins.bin`.
 //!
-//! `cargo run --release -p kogge-cuda --example embed [--all] [FILE]`; needs NVRTC 12.8 or newer (`KOGGE_NVRTC`)
-//! and some minutes. Kernels whose text is that of the archive that is there are taken from it, unless all are
-//! wanted anew, as for another NVRTC. To be repeated when a kernel, the operator language or the tuning
-//! changes: a test says so. Drivers of that NVRTC's major version and newer can load what it makes.
+//! `cargo run --release -p kogge-cuda --example embed [--all] [FILE]`; needs NVRTC 12.8 or newer
+//! (`KOGGE_NVRTC`) and some minutes. Kernels whose text is that of the archive that is there are
+//! taken from it, unless all are wanted anew, as for another NVRTC. To be repeated when a kernel,
+//! the operator language or the tuning changes: a test says so. Drivers of that NVRTC's major
+//! version and newer can load what it makes.
 
 use kogge_cuda::archive::{Archive, Kernel, pack, selection};
 use kogge_cuda::{compile, compiler_version};

@@ -1,8 +1,9 @@
 //! Measures scans of device memory beside a device-to-device copy and, if there is one, CUB, all in
 //! one process, and prints one JSON record.
 //!
-//! `measure [libcub.so] [name=value…] [MiB…]`, where names are fields of `Tuning`; the library is made of `examples/cub.cu`. Every result is compared with
-//! the fixed order's before it is timed. Between two runs 256 MiB are written, so that nothing lies in L2. Medians.
+//! `measure [libcub.so] [name=value…] [MiB…]`, where names are fields of `Tuning`; the library is
+//! made of `examples/cub.cu`. Every result is compared with the fixed order's before it is timed.
+//! Between two runs 256 MiB are written, so that nothing lies in L2. Medians.
 
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, result, sys};
 use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};

@@ -1,10 +1,11 @@
-//! Kernels compiled ahead, in the library itself, so that built-in operators need a driver and nothing
-//! else.
+//! Kernels compiled ahead, in the library itself, so that built-in operators need a driver and
+//! nothing else.
 //!
-//! A cubin is found by a hash of the very text that it was compiled from, its target and the compiler's
-//! options: an archive that is older than the kernels finds nothing, and NVRTC is asked. What there is,
-//! [`selection`] says; `cargo run --release -p kogge-cuda --example embed` makes it anew. Cubins that
-//! are alike lie in one group, compressed together (Zstandard, RFC 8878); a lookup unpacks one group.
+//! A cubin is found by a hash of the very text that it was compiled from, its target and the
+//! compiler's options: an archive that is older than the kernels finds nothing, and NVRTC is asked.
+//! What there is, [`selection`] says; `cargo run --release -p kogge-cuda --example embed` makes it
+//! anew. Cubins that are alike lie in one group, compressed together (Zstandard, RFC 8878); a
+//! lookup unpacks one group.
 
 use crate::cache::key;
 use crate::catalogue::{self, Entry};
@@ -143,8 +144,8 @@ const fn device(major: u32, minor: u32, shared_bytes: u32) -> Capability {
     Capability { compute: (major, minor), multiprocessors: 128, shared_bytes }
 }
 
-/// One device of each kind that kernels differ for: by target, and by the ring that its shared memory
-/// holds. (A100; A40, RTX 30 and 40; H100; B200; RTX 50.)
+/// One device of each kind that kernels differ for: by target, and by the ring that its shared
+/// memory holds. (A100; A40, RTX 30 and 40; H100; B200; RTX 50.)
 const DEVICES: [Capability; 5] = [
     device(8, 0, 166_912),
     device(8, 6, 101_376),
@@ -187,8 +188,8 @@ const INCLUSIVE: [&str; 10] = [
     "LastValid f64",
 ];
 
-/// What is compiled ahead, in groups of kernels that are alike. The rest is left to NVRTC, so that the
-/// library stays small.
+/// What is compiled ahead, in groups of kernels that are alike. The rest is left to NVRTC, so that
+/// the library stays small.
 ///
 /// # Errors
 ///
@@ -222,8 +223,8 @@ pub fn selection() -> Result<Vec<Vec<Kernel>>, Error> {
     Ok(groups)
 }
 
-/// Adds an entry's kernels for every length, unless they are there: by a cluster, by segments where there is none,
-/// by tiles, and in rounds, in turn and drawn.
+/// Adds an entry's kernels for every length, unless they are there: by a cluster, by segments where
+/// there is none, by tiles, and in rounds, in turn and drawn.
 fn kernels(
     entry: &Entry,
     specification: Specification,

@@ -1,5 +1,5 @@
-//! Elements on the device, safely: a buffer knows the stream on which its contents are in order, and a
-//! scan on another one waits for it and makes it wait.
+//! Elements on the device, safely: a buffer knows the stream on which its contents are in order,
+//! and a scan on another one waits for it and makes it wait.
 
 use crate::memory::DeviceMemory;
 use crate::{Error, Init, Scan, Workspace};
@@ -116,13 +116,13 @@ where
     U: Accumulate<A>,
     A: Element,
 {
-    /// Scans from one buffer into another, on the workspace's stream; returns at once. The total, if
-    /// wanted, goes to the first place of a third.
+    /// Scans from one buffer into another, on the workspace's stream; returns at once. The total,
+    /// if wanted, goes to the first place of a third.
     ///
     /// # Errors
     ///
-    /// [`Error::Length`] unless both have [`len`](Self::len) elements; [`Error::Unsupported`] if the third
-    /// has none, or they are another context's; else as [`run`](Self::run).
+    /// [`Error::Length`] unless both have [`len`](Self::len) elements; [`Error::Unsupported`] if
+    /// the third has none, or they are another context's; else as [`run`](Self::run).
     pub fn run_buffers(
         &self,
         workspace: &mut Workspace,
@@ -174,8 +174,9 @@ where
         total: Option<u64>,
     ) -> Result<(), Error> {
         workspace.between(streams, |workspace| {
-            // SAFETY: the buffers have the scan's lengths and live until they are freed, which waits for
-            // the device; the output is borrowed exclusively; the streams wait for each other.
+            // SAFETY: the buffers have the scan's lengths and live until they are freed, which
+            // waits for the device; the output is borrowed exclusively; the streams wait for each
+            // other.
             unsafe { self.run(workspace, from, to, init.map_or(Init::None, Init::Value), total) }
         })
     }

@@ -1,9 +1,9 @@
-//! Compiled kernels on disk, one file each: the target, options and text that they came from, then the
-//! cubin's length and hash, and the cubin.
+//! Compiled kernels on disk, one file each: the target, options and text that they came from, then
+//! the cubin's length and hash, and the cubin.
 //!
-//! A file counts only if its text is the one asked for and its cubin is whole, so a collision of names, an older version or a
-//! torn file is a miss. Files are written beside and renamed; a cache that can't be written is done
-//! without.
+//! A file counts only if its text is the one asked for and its cubin is whole, so a collision of
+//! names, an older version or a torn file is a miss. Files are written beside and renamed; a cache
+//! that can't be written is done without.
 
 use crate::Arch;
 use crate::compile::OPTIONS;
@@ -79,7 +79,8 @@ pub(crate) fn put(folder: &Path, source: &str, arch: Arch, cubin: &[u8]) {
     let _: std::io::Result<()> = write();
 }
 
-/// An extension that no other thread or process uses, nor one of another machine that shares the folder.
+/// An extension that no other thread or process uses, nor one of another machine that shares the
+/// folder.
 fn part() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);

@@ -1,5 +1,5 @@
-//! The built-in operators on every element that they take, with their types gone: what can be compiled
-//! ahead, and what the tests compile.
+//! The built-in operators on every element that they take, with their types gone: what can be
+//! compiled ahead, and what the tests compile.
 
 use crate::{Capability, Error, Plan, Specification, Tuning, plan, source};
 use kogge_core::device::{DeviceElement, DeviceOperator, DeviceType};

@@ -25,8 +25,8 @@ pub struct Compiled {
     pub log: String,
 }
 
-/// What NVRTC is told beside the target. Multiplications and additions are never fused behind the text's
-/// back.
+/// What NVRTC is told beside the target. Multiplications and additions are never fused behind the
+/// text's back.
 pub(crate) const OPTIONS: [&str; 4] =
     ["-std=c++17", "-fmad=false", "-default-device", "--ptxas-options=-v"];
 
@@ -34,8 +34,8 @@ pub(crate) const OPTIONS: [&str; 4] =
 ///
 /// # Errors
 ///
-/// [`Error::NoCompiler`] without NVRTC, [`Error::Compile`] with its messages, [`Error::Nvrtc`] if it doesn't know the target or
-/// isn't whole.
+/// [`Error::NoCompiler`] without NVRTC, [`Error::Compile`] with its messages, [`Error::Nvrtc`] if
+/// it doesn't know the target or isn't whole.
 pub fn compile(source: &str, arch: Arch) -> Result<Compiled, Error> {
     let nvrtc = Nvrtc::get()?;
     let string = |text: &str| {

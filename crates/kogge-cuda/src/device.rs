@@ -31,8 +31,8 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::NoDriver`], [`Error::DriverTooOld`], [`Error::NoDevice`], [`Error::DeviceTooOld`], or
-    /// what the driver says.
+    /// [`Error::NoDriver`], [`Error::DriverTooOld`], [`Error::NoDevice`], [`Error::DeviceTooOld`],
+    /// or what the driver says.
     pub fn open(ordinal: usize) -> Result<Self, Error> {
         // SAFETY: loading the library runs its initialisers, which have no requirements.
         if !unsafe { sys::is_culib_present() } {
@@ -95,8 +95,8 @@ impl Device {
         Self { archive, ..self }
     }
 
-    /// The same as if the device could do less: an older compute capability, fewer multiprocessors, less
-    /// shared memory. For measurements and tests.
+    /// The same as if the device could do less: an older compute capability, fewer multiprocessors,
+    /// less shared memory. For measurements and tests.
     pub fn with_capability(self, capability: Capability) -> Self {
         Self { capability, ..self }
     }
@@ -135,10 +135,11 @@ impl Device {
         Workspace::on(stream)
     }
 
-    /// Prepares the scan of `len` elements `T`, written as `U`, by an operator on `A`: plan and kernel.
+    /// Prepares the scan of `len` elements `T`, written as `U`, by an operator on `A`: plan and
+    /// kernel.
     ///
-    /// The kernel comes from this device's memory, from this library, from disk, or from NVRTC, in this
-    /// order.
+    /// The kernel comes from this device's memory, from this library, from disk, or from NVRTC, in
+    /// this order.
     ///
     /// # Errors
     ///
@@ -177,15 +178,15 @@ impl Device {
         Scan::new(problem, plan, module)
     }
 
-    /// Prepares the scan of every line of an array along one axis, elements `T`, written as `U`, by an
-    /// operator on `A`: plan and kernel.
+    /// Prepares the scan of every line of an array along one axis, elements `T`, written as `U`, by
+    /// an operator on `A`: plan and kernel.
     ///
     /// The kernel comes from where [`prepare`](Self::prepare) has its own from.
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] if there are more axes than kernels take or more lines than one launch can
-    /// have; else as [`prepare`](Self::prepare).
+    /// [`Error::Unsupported`] if there are more axes than kernels take or more lines than one
+    /// launch can have; else as [`prepare`](Self::prepare).
     pub fn prepare_lines<T, U, A, O>(
         &self,
         operator: &O,
@@ -249,8 +250,8 @@ impl Device {
     }
 }
 
-/// What came of loading a cubin that was kept, but for one that the driver refuses: it may be older than the compiler
-/// that made it. Then there is another one, or it is compiled anew.
+/// What came of loading a cubin that was kept, but for one that the driver refuses: it may be older
+/// than the compiler that made it. Then there is another one, or it is compiled anew.
 fn unless_refused<T>(loaded: Result<T, Error>) -> Option<Result<T, Error>> {
     match &loaded {
         Err(Error::Driver(error)) if error.0 != CUresult::CUDA_ERROR_OUT_OF_MEMORY => None,

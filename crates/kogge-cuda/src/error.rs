@@ -70,8 +70,8 @@ pub enum Error {
     /// The host has no more memory that stays where it is, through which host slices travel.
     #[error("the host has no {0} bytes of memory left that the device can reach")]
     OutOfHostMemory(u64),
-    /// A kernel has failed, of this library or of another, or the device has: nothing can be done with
-    /// it any more in this process.
+    /// A kernel has failed, of this library or of another, or the device has: nothing can be done
+    /// with it any more in this process.
     #[error(
         "the CUDA context is lost ({0}): a kernel before this call has failed, or the device has; only a new process can use it again"
     )]

@@ -1,8 +1,9 @@
 //! Scans of host memory, in chunks: one comes in while another is scanned and a third goes out.
 //!
-//! A chunk is a whole number of blocks of the order, and what precedes one is the fold of the totals of
-//! all blocks before: the total of the chunk before, handed on in device memory as the next one's init.
-//! So the bits are those of one scan, and the data may be larger than the device's memory.
+//! A chunk is a whole number of blocks of the order, and what precedes one is the fold of the
+//! totals of all blocks before: the total of the chunk before, handed on in device memory as the
+//! next one's init. So the bits are those of one scan, and the data may be larger than the device's
+//! memory.
 
 use crate::launch::Launch;
 use crate::plan::parts;
@@ -33,15 +34,17 @@ where
     U: Accumulate<A>,
     A: Element,
 {
-    /// Scans from host memory into host memory, by way of the device; gives the total. Waits for it.
+    /// Scans from host memory into host memory, by way of the device; gives the total. Waits for
+    /// it.
     ///
     /// Data travel in chunks of 16 MiB through pinned memory that the workspace keeps, both ways at
     /// once; one launch a chunk.
     ///
     /// # Errors
     ///
-    /// [`Error::Length`] unless both slices have [`len`](Self::len) elements, [`Error::OutOfMemory`],
-    /// [`Error::OutOfHostMemory`], or what the driver says; the output is in part written then.
+    /// [`Error::Length`] unless both slices have [`len`](Self::len) elements,
+    /// [`Error::OutOfMemory`], [`Error::OutOfHostMemory`], or what the driver says; the output is
+    /// in part written then.
     pub fn run_host(
         &self,
         workspace: &mut Workspace,
@@ -98,8 +101,8 @@ where
                 },
                 total: Some(staging.carry(i + 1)),
             };
-            // SAFETY: the lane holds a chunk of either type, and the carries an accumulator each, until
-            // the lanes are idle; the streams wait for each other.
+            // SAFETY: the lane holds a chunk of either type, and the carries an accumulator each,
+            // until the lanes are idle; the streams wait for each other.
             unsafe { self.launch(workspace, launch) }?;
             staging.download(lane, chunk.len() * size_of::<U>(), &scans)?;
             under_way.push(chunk);

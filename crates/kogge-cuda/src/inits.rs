@@ -19,8 +19,8 @@ pub enum Inits<A> {
     Each(u64),
 }
 
-/// `Inits` of kernels/inits.cuh, byte for byte; the kernel's ends with the accumulator's bytes, so this
-/// comes last in the arguments of a kernel.
+/// `Inits` of kernels/inits.cuh, byte for byte; the kernel's ends with the accumulator's bytes, so
+/// this comes last in the arguments of a kernel.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InitArguments {

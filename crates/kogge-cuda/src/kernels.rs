@@ -1,8 +1,9 @@
-//! The files of `kernels/`, each with those that it names something of: a kernel's text is made of its own
-//! file and what that needs, and of nothing else.
+//! The files of `kernels/`, each with those that it names something of: a kernel's text is made of
+//! its own file and what that needs, and of nothing else.
 //!
-//! No file includes another, since the compiler is given one text. What isn't needed would be parsed all the
-//! same, and a word changed in it would make a kernel stale (`archive`) that it has no part in.
+//! No file includes another, since the compiler is given one text. What isn't needed would be
+//! parsed all the same, and a word changed in it would make a kernel stale (`archive`) that it has
+//! no part in.
 
 /// A file, and the files that it needs. All need [`DEVICE`].
 #[derive(Debug)]
@@ -117,8 +118,9 @@ files! {
     ];
 }
 
-/// Whether kernels are compiled for compute-sanitizer: with lines of their files, and so that its racecheck can follow what is
-/// ordered (arrivals.cuh). Such a text is in no archive, and in the cache by itself.
+/// Whether kernels are compiled for compute-sanitizer: with lines of their files, and so that its
+/// racecheck can follow what is ordered (arrivals.cuh). Such a text is in no archive, and in the
+/// cache by itself.
 pub(crate) fn for_racecheck() -> bool {
     std::env::var_os("KOGGE_RACECHECK").is_some()
 }

@@ -39,8 +39,8 @@ pub(crate) struct Grid {
     pub cooperative: bool,
     /// Those of a cluster: one, where there are none.
     pub cluster: u32,
-    /// Whether blocks may begin before the launch before has ended, once all of its blocks have called
-    /// `launch_dependents` (sm_90 and newer): the kernel itself waits, by `await_launches`.
+    /// Whether blocks may begin before the launch before has ended, once all of its blocks have
+    /// called `launch_dependents` (sm_90 and newer): the kernel itself waits, by `await_launches`.
     pub dependent: bool,
 }
 
@@ -97,8 +97,8 @@ impl Module {
         shared_bytes: u32,
     ) -> Result<Self, Error> {
         context.bind_to_thread()?;
-        // SAFETY: the image is a cubin of NVRTC's, from the compiler itself, the archive, or the cache, which has checked that it
-        // is whole; the driver copies it.
+        // SAFETY: the image is a cubin of NVRTC's, from the compiler itself, the archive, or the
+        // cache, which has checked that it is whole; the driver copies it.
         let module = unsafe { result::module::load_data(cubin.as_ptr().cast()) }?;
         let name = CString::new(ENTRY).expect("no NUL in the name");
         // SAFETY: the module was loaded above.
@@ -115,14 +115,15 @@ impl Module {
         Ok(loaded)
     }
 
-    /// Whether the device can hold all clusters of the grid at once. That depends on how many multiprocessors lie
-    /// together, most of all where a cluster has more than [`PORTABLE_CLUSTER`] blocks.
+    /// Whether the device can hold all clusters of the grid at once. That depends on how many
+    /// multiprocessors lie together, most of all where a cluster has more than [`PORTABLE_CLUSTER`]
+    /// blocks.
     pub(crate) fn holds(&self, grid: Grid) -> Result<bool, Error> {
         self.context.bind_to_thread()?;
         let ((count, mut attributes), mut clusters) = (grid.attributes(), 0);
         let config = grid.config(std::ptr::null_mut(), &mut attributes[..count]);
-        // SAFETY: the function is loaded; the configuration and its attributes live until the call returns,
-        // which writes one integer.
+        // SAFETY: the function is loaded; the configuration and its attributes live until the call
+        // returns, which writes one integer.
         unsafe {
             if grid.cluster > PORTABLE_CLUSTER {
                 result::function::set_function_attribute(
@@ -136,14 +137,14 @@ impl Module {
         Ok(clusters as u32 >= grid.blocks / grid.cluster)
     }
 
-    /// Launches the kernel. Blocks that wait for higher ones are launched as a cooperative grid: all of
-    /// them become resident, or none.
+    /// Launches the kernel. Blocks that wait for higher ones are launched as a cooperative grid:
+    /// all of them become resident, or none.
     ///
     /// # Safety
     ///
-    /// `arguments` must be the one parameter that the kernel takes, byte for byte, or begin with it. Its
-    /// pointers must stay valid until the stream has done the launch, and the workspace among them must
-    /// be used by this stream alone.
+    /// `arguments` must be the one parameter that the kernel takes, byte for byte, or begin with
+    /// it. Its pointers must stay valid until the stream has done the launch, and the workspace
+    /// among them must be used by this stream alone.
     pub(crate) unsafe fn launch<P>(
         &self,
         grid: Grid,
@@ -158,8 +159,8 @@ impl Module {
         let mut parameters = [(&raw mut *arguments).cast()];
         let (count, mut attributes) = grid.attributes();
         let config = grid.config(stream.cu_stream(), &mut attributes[..count]);
-        // SAFETY: the function is loaded; the configuration and its attributes live until the call returns. That the
-        // kernel takes this parameter, and the rest, is the caller's promise.
+        // SAFETY: the function is loaded; the configuration and its attributes live until the call
+        // returns. That the kernel takes this parameter, and the rest, is the caller's promise.
         unsafe {
             let parameters = parameters.as_mut_ptr();
             sys::cuLaunchKernelEx(&config, self.function, parameters, std::ptr::null_mut())
@@ -202,7 +203,8 @@ const NO_INIT: u64 = 0;
 const INIT_BY_VALUE: u64 = 1;
 const INIT_IN_MEMORY: u64 = 2;
 
-/// `Arguments` of kernels/arguments.cuh, byte for byte; the kernel's ends with the accumulator's bytes.
+/// `Arguments` of kernels/arguments.cuh, byte for byte; the kernel's ends with the accumulator's
+/// bytes.
 #[repr(C)]
 pub(crate) struct Arguments {
     pub input: u64,

@@ -1,14 +1,14 @@
 //! The CUDA engine of kogge: a scan in one launch, with the bits of the fixed order.
 //!
-//! [`Device::open`] finds the driver and a GPU, or says why it can't; nothing here needs CUDA to build.
-//! [`Device::prepare`] turns an operator, its types and a length into a [`Scan`]: the plan ([`plan()`],
-//! pure) and the kernel, which is in the library ([`archive`]), or on disk, or compiled by NVRTC.
-//! [`Scan::run`] does nothing but one launch, on the stream of a [`Workspace`]: no allocation, no
-//! synchronisation. [`Scan::run_buffers`] is the same without `unsafe`, [`Scan::run_host`] by way of
-//! pinned memory.
+//! [`Device::open`] finds the driver and a GPU, or says why it can't; nothing here needs CUDA to
+//! build. [`Device::prepare`] turns an operator, its types and a length into a [`Scan`]: the plan
+//! ([`plan()`], pure) and the kernel, which is in the library ([`archive`]), or on disk, or
+//! compiled by NVRTC. [`Scan::run`] does nothing but one launch, on the stream of a [`Workspace`]:
+//! no allocation, no synchronisation. [`Scan::run_buffers`] is the same without `unsafe`,
+//! [`Scan::run_host`] by way of pinned memory.
 //!
-//! The kernels are text in `kernels/`, without headers, and the operator's text is what `kogge-core`
-//! generates of its Rust ([`operator_source`]); `shim/` runs the same text on the CPU.
+//! The kernels are text in `kernels/`, without headers, and the operator's text is what
+//! `kogge-core` generates of its Rust ([`operator_source`]); `shim/` runs the same text on the CPU.
 //!
 //! The engine never leaves the order of `kogge-core`, and knows nothing of files.
 

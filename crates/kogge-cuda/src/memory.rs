@@ -81,7 +81,8 @@ impl PinnedMemory {
     ///
     /// # Safety
     ///
-    /// No copy engine may use them as long as the slice lives, but those that the caller starts with it.
+    /// No copy engine may use them as long as the slice lives, but those that the caller starts
+    /// with it.
     pub(crate) unsafe fn bytes(&mut self) -> &mut [u8] {
         // SAFETY: allocated with this length and initialised; exclusive by the caller's promise.
         unsafe { std::slice::from_raw_parts_mut(self.pointer, self.bytes) }
@@ -108,8 +109,8 @@ fn full(error: result::DriverError, full: Error) -> Error {
     }
 }
 
-/// Binds a context in which something is given back. What an earlier call has left to be said of it, which would be in the way,
-/// is left for the next one.
+/// Binds a context in which something is given back. What an earlier call has left to be said of
+/// it, which would be in the way, is left for the next one.
 pub(crate) fn bind_to_give_back(context: &CudaContext) -> Result<(), result::DriverError> {
     let earlier = context.check_err();
     let bound = context.bind_to_thread();

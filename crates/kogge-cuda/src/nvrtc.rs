@@ -1,7 +1,7 @@
 //! NVRTC's C interface, loaded when a kernel is first compiled.
 //!
-//! `KOGGE_NVRTC` names the library or its folder; else the system's loader looks for it. By hand, not by
-//! cudarc, which knows the names of its own version of CUDA alone.
+//! `KOGGE_NVRTC` names the library or its folder; else the system's loader looks for it. By hand,
+//! not by cudarc, which knows the names of its own version of CUDA alone.
 
 use crate::Error;
 use libloading::Library;
@@ -56,8 +56,8 @@ impl Nvrtc {
     }
 
     fn load(path: PathBuf) -> Result<Self, libloading::Error> {
-        // SAFETY: the library's initialisers set up its own state; each type is that of nvrtc.h; the
-        // functions are used no longer than the library, which is kept beside them.
+        // SAFETY: the library's initialisers set up its own state; each type is that of nvrtc.h;
+        // the functions are used no longer than the library, which is kept beside them.
         unsafe {
             let library = Library::new(path)?;
             let (mut major, mut minor) = (0, 0);

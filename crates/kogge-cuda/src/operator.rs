@@ -1,5 +1,5 @@
-//! Operators and elements as the kernels take them: the text that kogge-core generates, within a struct
-//! that a template can be given.
+//! Operators and elements as the kernels take them: the text that kogge-core generates, within a
+//! struct that a template can be given.
 
 use crate::Error;
 use kogge_core::Element;
@@ -14,10 +14,11 @@ pub use kogge_core::device::cuda::PRELUDE;
 pub struct OperatorSource {
     /// The definition of the struct by which kernels know it. Follows [`PRELUDE`].
     pub text: String,
-    /// Whether it adds integers narrower than a word. The struct adds them as `int`, whose low bits are
-    /// the same, and whole words of them can be added at once.
+    /// Whether it adds integers narrower than a word. The struct adds them as `int`, whose low bits
+    /// are the same, and whole words of them can be added at once.
     pub adds_narrow_integers: bool,
-    /// The struct of its quicker form for numbers, which gives some NaN where an operand is one; or its own.
+    /// The struct of its quicker form for numbers, which gives some NaN where an operand is one; or
+    /// its own.
     pub plain: String,
 }
 

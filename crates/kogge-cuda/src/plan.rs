@@ -1,5 +1,5 @@
-//! From a problem to a plan, without touching data or device: which kernel, in which shape, with how
-//! many blocks and how much memory.
+//! From a problem to a plan, without touching data or device: which kernel, in which shape, with
+//! how many blocks and how much memory.
 
 use crate::launch::{Grid, INIT_BYTES, PORTABLE_CLUSTER};
 use crate::{Error, Tuning};
@@ -67,7 +67,8 @@ pub struct Tiling {
 pub enum Kernel {
     /// All thread blocks one cluster, so many segments each (sm_90 and newer): short sequences.
     Cluster(u32),
-    /// One thread block a segment: short sequences where there are no clusters, and elements of which a warp can't hold one.
+    /// One thread block a segment: short sequences where there are no clusters, and elements of
+    /// which a warp can't hold one.
     Segments,
     /// One thread block a tile, all of them at once: what the registers of the device hold.
     Tiles(Tiling),
@@ -90,8 +91,8 @@ pub struct Plan {
     pub shared_bytes: u32,
     /// Bytes of the workspace.
     pub workspace_bytes: u64,
-    /// Elements of one launch: all of them, but for large elements of which a device's shared memory
-    /// holds no two tiles. Those go by segments, launch after launch.
+    /// Elements of one launch: all of them, but for large elements of which a device's shared
+    /// memory holds no two tiles. Those go by segments, launch after launch.
     pub launch_len: u64,
 }
 
@@ -167,7 +168,8 @@ const HELD_BYTES: usize = 16;
 ///
 /// # Errors
 ///
-/// [`Error::Unsupported`] if the accumulator is larger than kernels take, or `tuning` has a number that they can't be made of.
+/// [`Error::Unsupported`] if the accumulator is larger than kernels take, or `tuning` has a number
+/// that they can't be made of.
 ///
 /// ```
 /// use kogge_core::{Direction, Kind, Problem};
@@ -253,8 +255,8 @@ pub fn plan(problem: &Problem, device: Capability, tuning: &Tuning) -> Result<Pl
                 grid: grid as u32,
                 cooperative: false,
                 threads: LANES * 8,
-                // The totals of rows, and a prefix that may not exist; room for 256 more, unused, is part of
-                // the text of kernels made ahead.
+                // The totals of rows, and a prefix that may not exist; room for 256 more, unused,
+                // is part of the text of kernels made ahead.
                 shared_bytes: (8 + 256 + 1) * accumulator + 64,
                 workspace_bytes: WORKSPACE_HEAD + grid * slot,
                 launch_len: problem.len.min(MOST_SEGMENTS * order.segment() as u64),
@@ -284,8 +286,8 @@ fn tiling(problem: &Problem, tuning: &Tuning) -> Option<Tiling> {
     if problem.element_bytes.max(accumulator) > HELD_BYTES || tuning.tile_blocks == 0 {
         return None;
     }
-    // What a lane keeps beside its elements, in registers: a value for each of eight rows and, as it
-    // writes one, for each element of a chunk.
+    // What a lane keeps beside its elements, in registers: a value for each of eight rows and, as
+    // it writes one, for each element of a chunk.
     let written = problem.output_bytes.max(accumulator);
     let registers = 8 * accumulator.div_ceil(4) + problem.order().chunk() * written.div_ceil(4);
     let most = match registers {
@@ -298,7 +300,8 @@ fn tiling(problem: &Problem, tuning: &Tuning) -> Option<Tiling> {
     Some(Tiling { copies, resident: most.min(tuning.tile_blocks) })
 }
 
-/// The largest ring that fits, and its shared memory, with so many bytes for each stage `beside` what it needs itself.
+/// The largest ring that fits, and its shared memory, with so many bytes for each stage `beside`
+/// what it needs itself.
 pub(crate) fn ring(
     order: Order,
     element: u32,
@@ -312,7 +315,8 @@ pub(crate) fn ring(
     // Values of which a look ahead takes longer than a tile, and that keep the totals of rows.
     let wide = accumulator > 8;
     let rows = if wide { 8 * 8 } else { 1 };
-    // Beside its tile a stage has four barriers, where the tile lies, a prefix, and eight totals of segments.
+    // Beside its tile a stage has four barriers, where the tile lies, a prefix, and eight totals of
+    // segments.
     let per_stage = stage + beside + 4 * 8 + 24 + (accumulator + 16) + (8 + rows) * accumulator;
     let most = (device.shared_bytes.saturating_sub(256) / per_stage).min(tuning.stages);
     let groups = if most >= 2 * tuning.groups { tuning.groups } else { 1 };
@@ -433,7 +437,8 @@ mod tests {
                 _ => None,
             }
         };
-        // A tile is 8,192 elements of 4 bytes; 132 multiprocessors hold four each, or three of 8 bytes.
+        // A tile is 8,192 elements of 4 bytes; 132 multiprocessors hold four each, or three of 8
+        // bytes.
         assert_eq!(tiles(&problem(1 << 15, 4), H100), None);
         assert_eq!(tiles(&problem((1 << 15) + 1, 4), H100), Some((4, 5)));
         assert_eq!(tiles(&problem(528 << 13, 4), H100), Some((4, 528)));
@@ -469,7 +474,8 @@ mod tests {
                 (plan.kernel, plan.launch_len, plan.grid),
                 (Kernel::Segments, 1 << 20, 4096)
             );
-            // Slots alone: anything else there, an element that ends like an epoch, another scan would take for one.
+            // Slots alone: anything else there, an element that ends like an epoch, another scan
+            // would take for one.
             assert_eq!(plan.workspace_bytes, 16 + 4096 * (element as u64).div_ceil(8) * 16);
             // Launches are whole blocks of the order, or a carry would cut one.
             assert!(plan.launch_len.is_multiple_of(problem.order().block() as u64));

@@ -58,8 +58,9 @@ where
     /// Scans from one device address to another, or in place if they are equal, on the workspace's
     /// stream; returns at once. The total, if wanted, goes to the address `total`, as an `A`.
     ///
-    /// One launch, or for large elements a few ([`Plan::launch_len`]). It allocates only if the workspace is too small, so after a first call, or after
-    /// [`Workspace::reserve`], it can be captured in a CUDA graph.
+    /// One launch, or for large elements a few ([`Plan::launch_len`]). It allocates only if the
+    /// workspace is too small, so after a first call, or after [`Workspace::reserve`], it can be
+    /// captured in a CUDA graph.
     ///
     /// # Errors
     ///
@@ -68,8 +69,8 @@ where
     /// # Safety
     ///
     /// Until the stream has done it, [`len`](Self::len) elements must be readable at `input` and
-    /// writable at `output`, equal or without overlap; one `A` must be readable at [`Init::Memory`]'s
-    /// address and writable at `total`. All on the workspace's device.
+    /// writable at `output`, equal or without overlap; one `A` must be readable at
+    /// [`Init::Memory`]'s address and writable at `total`. All on the workspace's device.
     pub unsafe fn run(
         &self,
         workspace: &mut Workspace,
@@ -123,12 +124,13 @@ where
         Ok(())
     }
 
-    /// Scans from one cudarc slice or view into another, on the workspace's stream; returns at once.
+    /// Scans from one cudarc slice or view into another, on the workspace's stream; returns at
+    /// once.
     ///
     /// # Errors
     ///
-    /// [`Error::Length`] unless both have [`len`](Self::len) elements, [`Error::Unsupported`] if they
-    /// are another context's; else as [`run`](Self::run).
+    /// [`Error::Length`] unless both have [`len`](Self::len) elements, [`Error::Unsupported`] if
+    /// they are another context's; else as [`run`](Self::run).
     pub fn run_slices<I: DevicePtr<T>, D: DevicePtrMut<U>>(
         &self,
         workspace: &mut Workspace,

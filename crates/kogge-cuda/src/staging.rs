@@ -1,5 +1,5 @@
-//! What host data travel through: lanes of pinned host memory and device memory, with a stream for each
-//! direction, so that a chunk comes in while another one is scanned and a third goes out.
+//! What host data travel through: lanes of pinned host memory and device memory, with a stream for
+//! each direction, so that a chunk comes in while another one is scanned and a third goes out.
 
 use crate::Error;
 use crate::memory::{DeviceMemory, PinnedMemory};
@@ -72,8 +72,8 @@ impl Staging {
         self.carries.address() + index as u64 % 2 * CARRY_BYTES
     }
 
-    /// Starts bringing in a chunk, before whatever `scans` does from now on. The lane's last chunk has
-    /// been taken out.
+    /// Starts bringing in a chunk, before whatever `scans` does from now on. The lane's last chunk
+    /// has been taken out.
     pub(crate) fn upload(
         &mut self,
         lane: usize,

@@ -6,14 +6,15 @@ use crate::segments::StretchesByKey;
 /// The choices that change how fast a scan is, and never its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tuning {
-    /// Thread blocks of the cluster that takes a short sequence, at most: 16 where there are so many, and 0 for none.
+    /// Thread blocks of the cluster that takes a short sequence, at most: 16 where there are so
+    /// many, and 0 for none.
     pub cluster_blocks: u32,
     /// Segments of each of them, at most: one, or two.
     pub cluster_segments: u32,
     /// Segments up to which elsewhere a thread block takes one, and not a tile.
     pub few_segments: u64,
-    /// Thread blocks that hold a tile each, on a multiprocessor at most. What all of them can't hold goes in
-    /// rounds, or by segments.
+    /// Thread blocks that hold a tile each, on a multiprocessor at most. What all of them can't
+    /// hold goes in rounds, or by segments.
     pub tile_blocks: u32,
     /// Places in which they publish a tile's total.
     pub copies: u32,
@@ -34,22 +35,25 @@ pub struct Tuning {
     pub ahead: u32,
     /// Tiles that a block has on their way into its ring: more of them only queue up.
     pub flight: u32,
-    /// Tiles of a sequence from which blocks draw them, where accumulators have at most 8 bytes: shorter ones are faster in turn.
+    /// Tiles of a sequence from which blocks draw them, where accumulators have at most 8 bytes:
+    /// shorter ones are faster in turn.
     pub draw_from: u32,
-    /// Whether blocks that wait for each other are launched as a cooperative grid, all resident or none,
-    /// even where one block has a single tile and so waits for lower blocks only.
+    /// Whether blocks that wait for each other are launched as a cooperative grid, all resident or
+    /// none, even where one block has a single tile and so waits for lower blocks only.
     pub always_cooperative: bool,
     /// Blocks of the team of a strip of lines, at most: each reads what all of them have published.
     pub strip_blocks: u32,
     /// Stages of a team's blocks, at least.
     pub strip_stages: u32,
-    /// Stages of a block that has strips to itself, at most: more on their way into it only queue up;
+    /// Stages of a block that has strips to itself, at most: more on their way into it only queue
+    /// up;
     pub lone_strip_stages: u32,
     /// and where those have less than a segment.
     pub short_strip_stages: u32,
     /// Lanes of a hundred that must have a line, or lines go another way.
     pub strip_use: u32,
-    /// Blocks of a team that form a cluster where there are clusters, at most: 2, 4 or 8; or 1 for none.
+    /// Blocks of a team that form a cluster where there are clusters, at most: 2, 4 or 8; or 1 for
+    /// none.
     pub strip_cluster: u32,
     /// Multiprocessors of a hundred that must have a block for clusters to pay.
     pub strip_cluster_use: u32,
@@ -63,21 +67,23 @@ pub struct Tuning {
     pub column_stages: u32,
     /// Blocks a multiprocessor of the same kernel, at most, where lines have eight chunks or fewer.
     pub short_column_blocks: u32,
-    /// Elements of a line up to which neighbours go in vectors of 16 bytes, a few a thread; 0 for none, 16 at most.
+    /// Elements of a line up to which neighbours go in vectors of 16 bytes, a few a thread; 0 for
+    /// none, 16 at most.
     pub short_column_elements: u32,
     /// Bytes of a table from which they do so up to twice as many.
     pub large_column_bytes: u64,
-    /// Workers of a stage, a row of a line each, of the kernel that cuts lines: 32, 64 or 128; fewer
-    /// where shared memory is small.
+    /// Workers of a stage, a row of a line each, of the kernel that cuts lines: 32, 64 or 128;
+    /// fewer where shared memory is small.
     pub column_workers: u32,
-    /// Whole segments of a line from which the tiles of lines go in rounds, if lines begin at multiples of 16
-    /// bytes; shorter and other lines go in lots, if they are no longer than a tile.
+    /// Whole segments of a line from which the tiles of lines go in rounds, if lines begin at
+    /// multiples of 16 bytes; shorter and other lines go in lots, if they are no longer than a
+    /// tile.
     pub line_rounds_segments: u32,
-    /// Tiles that segments given by offsets have on average, from which long ones go in rounds where the others go by
-    /// windows.
+    /// Tiles that segments given by offsets have on average, from which long ones go in rounds
+    /// where the others go by windows.
     pub run_rounds_tiles: u32,
-    /// Warps that find in keys where segments start, for exact operators in rounds: 1, 2 or 4; or 0, and another launch
-    /// does.
+    /// Warps that find in keys where segments start, for exact operators in rounds: 1, 2 or 4; or
+    /// 0, and another launch does.
     pub markers: u32,
     /// Pieces of keys that each of them has under way.
     pub pieces: u32,
@@ -86,35 +92,40 @@ pub struct Tuning {
     pub run_lookers: u32,
     /// Tiles that such blocks reduce before they look at the totals of others.
     pub run_ahead: u32,
-    /// Windows of the longest kind for each multiprocessor, at least, or windows have two rows a warp: then segments of short
-    /// sequences are scanned by more of them.
+    /// Windows of the longest kind for each multiprocessor, at least, or windows have two rows a
+    /// warp: then segments of short sequences are scanned by more of them.
     pub long_windows: u32,
     /// Stages of each warp's ring for segments in stretches,
     pub stretch_stages: u32,
-    /// rows of the order in a stage, eight if a multiprocessor has no room for two blocks of so many,
+    /// rows of the order in a stage, eight if a multiprocessor has no room for two blocks of so
+    /// many,
     pub stretch_rows: u32,
-    /// and thread blocks of such warps on a multiprocessor, at most, if accumulators have four bytes at most.
+    /// and thread blocks of such warps on a multiprocessor, at most, if accumulators have four
+    /// bytes at most.
     pub stretch_residents: u32,
-    /// Elements of a segment given by offsets, on average, from which a stretch's warp goes along the offsets; else a bit an element
-    /// says where segments start.
+    /// Elements of a segment given by offsets, on average, from which a stretch's warp goes along
+    /// the offsets; else a bit an element says where segments start.
     pub unmasked_from: u32,
-    /// Stretches for each warp that there is room for, at least: it takes some 50 µs for one, however few there are. With
-    /// fewer, windows take all segments.
+    /// Stretches for each warp that there is room for, at least: it takes some 50 µs for one,
+    /// however few there are. With fewer, windows take all segments.
     pub stretches_per_warp: u32,
-    /// Whether segments by flags or keys go in stretches too, from as many on. On an H200 those of hundreds of elements are up
-    /// to 1.4 times as fast so as by windows, and short ones up to 1.07 times as slow.
+    /// Whether segments by flags or keys go in stretches too, from as many on. On an H200 those of
+    /// hundreds of elements are up to 1.4 times as fast so as by windows, and short ones up to 1.07
+    /// times as slow.
     pub stretches_by_key: StretchesByKey,
-    /// Bytes of a table up to which its lines, if they are no longer than a segment, go a row a warp: of whole chunks at
-    /// multiples of 16 bytes, a quarter of it where elements have less than four bytes;
+    /// Bytes of a table up to which its lines, if they are no longer than a segment, go a row a
+    /// warp: of whole chunks at multiples of 16 bytes, a quarter of it where elements have less
+    /// than four bytes;
     pub short_line_bytes: u64,
     /// and of other lines.
     pub ragged_line_bytes: u64,
-    /// Warps of a thread block for lines in lots, eight at least: 16 leave each thread 128 registers.
+    /// Warps of a thread block for lines in lots, eight at least: 16 leave each thread 128
+    /// registers.
     pub line_warps: u32,
     /// Stages of each warp's ring for such lines, at most.
     pub line_stages: u32,
-    /// Bytes of such lines that a warp draws at once, at least: the draws of a million lots would queue up. What has a team
-    /// of warps is drawn one by one.
+    /// Bytes of such lines that a warp draws at once, at least: the draws of a million lots would
+    /// queue up. What has a team of warps is drawn one by one.
     pub bunch_bytes: u32,
 }
 
@@ -180,7 +191,8 @@ impl Tuning {
     ///
     /// [`Error::Unsupported`], with the field and its range.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        // Beside these, a number that is too large for a device is taken for the largest that it has room for.
+        // Beside these, a number that is too large for a device is taken for the largest that it
+        // has room for.
         let ranges = [
             ("groups", self.groups, 1..=2),
             ("reducers", self.reducers, 1..=8),

@@ -11,19 +11,21 @@ use std::sync::Arc;
 
 /// The workspace of one stream: an epoch, and a slot for every tile or segment of the longest scan.
 ///
-/// Zeroed when it is allocated and never again. Scans of any type and length can share it, one after
-/// another, as its one stream sees to. The memory isn't tracked by events, so a scan can be captured.
+/// Zeroed when it is allocated and never again. Scans of any type and length can share it, one
+/// after another, as its one stream sees to. The memory isn't tracked by events, so a scan can be
+/// captured.
 #[derive(Debug)]
 pub struct Workspace {
     stream: Arc<CudaStream>,
-    /// Epoch and slots, behind the carries of scans of several launches: these never lie where a slot may be, since any
-    /// value in one may be taken for an epoch that is to come.
+    /// Epoch and slots, behind the carries of scans of several launches: these never lie where a
+    /// slot may be, since any value in one may be taken for an epoch that is to come.
     memory: Option<DeviceMemory>,
     /// Memory that a scan writes before it reads it, behind `PlacesTaken` of kernels/run_list.cuh.
     scratch: Option<DeviceMemory>,
     /// What host data travel through, once some have.
     pub(crate) staging: Option<Staging>,
-    /// What is on its way to the host of the runs of a scan. After the memory that it is copied from, whose freeing waits.
+    /// What is on its way to the host of the runs of a scan. After the memory that it is copied
+    /// from, whose freeing waits.
     pub(crate) runs: Option<RunSample>,
 }
 
@@ -47,8 +49,9 @@ impl Workspace {
         [&self.memory, &self.scratch].into_iter().flatten().map(DeviceMemory::bytes).sum()
     }
 
-    /// Allocates, unless there are so many bytes already: before a capture, or before a loop. What was there is freed, with
-    /// which a graph may have been captured: that can't be launched any longer.
+    /// Allocates, unless there are so many bytes already: before a capture, or before a loop. What
+    /// was there is freed, with which a graph may have been captured: that can't be launched any
+    /// longer.
     ///
     /// # Errors
     ///
@@ -68,8 +71,9 @@ impl Workspace {
         Ok(())
     }
 
-    /// Allocates, unless there are so many bytes already, memory that isn't zeroed: what is left in it by
-    /// one scan means nothing to the next. Before it lie places that are, and that every scan leaves so.
+    /// Allocates, unless there are so many bytes already, memory that isn't zeroed: what is left in
+    /// it by one scan means nothing to the next. Before it lie places that are, and that every scan
+    /// leaves so.
     pub(crate) fn reserve_scratch(&mut self, bytes: u64) -> Result<(), Error> {
         let bytes = bytes + PLACES_TAKEN;
         if self.scratch.as_ref().map_or(0, DeviceMemory::bytes) >= bytes {
@@ -94,8 +98,8 @@ impl Workspace {
         self.scratch.as_ref().map_or(0, DeviceMemory::address)
     }
 
-    /// Runs work on the workspace's stream after what other streams have been given so far, and before
-    /// what they will be given.
+    /// Runs work on the workspace's stream after what other streams have been given so far, and
+    /// before what they will be given.
     ///
     /// # Errors
     ///

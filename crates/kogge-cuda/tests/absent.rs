@@ -3,7 +3,8 @@
 use kogge_cuda::{Arch, Device, Error, compile, compiler_version};
 use std::process::Command;
 
-/// Runs one test of this program again, as a process of its own with a variable set; gives what it said.
+/// Runs one test of this program again, as a process of its own with a variable set; gives what it
+/// said.
 fn again(test: &str, name: &str, value: &str) -> String {
     let program = std::env::current_exe().expect("this program");
     let child = Command::new(program)

@@ -1,5 +1,6 @@
-//! On a GPU: scans along an axis that isn't contiguous give each line the reference's bits: a lane a line, by
-//! teams and cut, at strides of any sign, with an initial value and a total for each, again and again on one workspace.
+//! On a GPU: scans along an axis that isn't contiguous give each line the reference's bits: a lane
+//! a line, by teams and cut, at strides of any sign, with an initial value and a total for each,
+//! again and again on one workspace.
 
 mod common;
 
@@ -10,8 +11,8 @@ use kogge_core::ops::{Affine, Compose, MatMul, Matrix2, Max, Sum};
 use kogge_core::{Accumulate, Direction, Element, Kind, Order, bytemuck, f16};
 use kogge_cuda::{Axis, Capability, Device, Inits, LineShape, Tuning, Workspace, cudarc};
 
-/// The device as it is, as if it were older and smaller, with small clusters and with none, without teams, and with
-/// every line whole and a lane's.
+/// The device as it is, as if it were older and smaller, with small clusters and with none, without
+/// teams, and with every line whole and a lane's.
 fn devices() -> [Device; 6] {
     let device = Device::open(0).expect("a GPU");
     let capability = device.capability();
@@ -142,7 +143,8 @@ impl<O> Case<'_, O> {
         let source = from.device_ptr(&stream).0 + (first_in * size_of::<T>()) as u64;
         let target = to.device_ptr_mut(&stream).0 + (first_out * size_of::<U>()) as u64;
         let total = sums.device_ptr_mut(&stream).0;
-        // SAFETY: all are alive until the copies back have waited, and as large as the shape reaches.
+        // SAFETY: all are alive until the copies back have waited, and as large as the shape
+        // reaches.
         unsafe { scan.run(workspace, source, target, given, Some(total)) }.expect("a launch");
         let what = format!("{shape:?} {kind:?} {direction:?} init {init_kind}: {}", scan.plan());
         let got = stream.clone_dtoh(&to).expect("a copy");

@@ -1,5 +1,6 @@
-//! On a GPU: every line of consecutive elements has the reference's bits, whatever its length, its pitch and
-//! the axes across, in place and not, with its own initial value and its total; and nothing else is written.
+//! On a GPU: every line of consecutive elements has the reference's bits, whatever its length, its
+//! pitch and the axes across, in place and not, with its own initial value and its total; and
+//! nothing else is written.
 
 mod common;
 
@@ -53,8 +54,8 @@ fn random_shape(random: &mut Random, len: usize, lines: usize) -> LineShape {
     LineShape { line, outer }
 }
 
-/// The first elements of the lines, by number, counted from the lowest; and how far that one is from that
-/// of index 0; and elements in all.
+/// The first elements of the lines, by number, counted from the lowest; and how far that one is
+/// from that of index 0; and elements in all.
 fn starts(shape: &LineShape) -> (Vec<usize>, usize, usize) {
     let mut starts = vec![0];
     for axis in &shape.outer {

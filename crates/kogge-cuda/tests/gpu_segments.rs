@@ -1,5 +1,5 @@
-//! On a GPU: scans by segments give the reference's bits for each segment by itself, by offsets, flags and
-//! keys of every type, at any alignment, with initial values and totals of every kind.
+//! On a GPU: scans by segments give the reference's bits for each segment by itself, by offsets,
+//! flags and keys of every type, at any alignment, with initial values and totals of every kind.
 
 mod common;
 
@@ -81,11 +81,13 @@ struct Trial<A, O> {
     operator: O,
     /// Initial values, which segments take in turn.
     some: [A; 3],
-    /// As it is, and two that take any sequence for long: by stretches, along offsets or by a mask, or windows of the longest kind.
+    /// As it is, and two that take any sequence for long: by stretches, along offsets or by a mask,
+    /// or windows of the longest kind.
     devices: [Device; 3],
     workspace: Workspace,
     random: Random,
-    /// What segments are known by, if not by anything; then they have neither totals nor initial values of their own.
+    /// What segments are known by, if not by anything; then they have neither totals nor initial
+    /// values of their own.
     only: Option<Source>,
     /// The last scan's plan.
     plan: String,
@@ -380,7 +382,8 @@ fn briefly(compute: (u32, u32)) {
         let n = lengths.iter().sum();
         floats.check::<f32, f32>(&lengths, &sums[..n]);
     }
-    // In one launch, by warps that find heads in keys, where there are copies that such a warp waits for.
+    // In one launch, by warps that find heads in keys, where there are copies that such a warp
+    // waits for.
     for source in [Source::Keys32, Source::Keys64].into_iter().cycle().take(8) {
         numbers.only = Some(source);
         numbers.cut::<i32, i32>(&exact[..order.tile() * 15 + 77]);

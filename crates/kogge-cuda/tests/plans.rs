@@ -1,5 +1,5 @@
-//! Every size has a plan: batches and lines, elements and segments from 1 to 2^31, in any combination,
-//! on devices large and small.
+//! Every size has a plan: batches and lines, elements and segments from 1 to 2^31, in any
+//! combination, on devices large and small.
 
 use kogge_core::{Direction, Kind, Problem};
 use kogge_cuda::{

@@ -3,8 +3,8 @@
 //! [`cases`] lists the operators: every word of the language for every type, every cast, what
 //! control flow there is, and all built-in operators. A [`Case`] knows its source in each language,
 //! makes operands that hurt, computes what Rust gives for them, and judges what a device gave. The
-//! tests do the rest: `host` compiles the CUDA C++ with the system's compiler, `nvrtc` with NVIDIA's,
-//! `vulkan` runs the WGSL on the first Vulkan device.
+//! tests do the rest: `host` compiles the CUDA C++ with the system's compiler, `nvrtc` with
+//! NVIDIA's, `vulkan` runs the WGSL on the first Vulkan device.
 
 pub mod cases;
 mod operands;

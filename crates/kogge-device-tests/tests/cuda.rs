@@ -1,7 +1,7 @@
 //! The generated CUDA C++, compiled by nvcc and run on a GPU.
 //!
-//! Skipped where there is no nvcc or no GPU, unless KOGGE_REQUIRE_CUDA=1. nvcc's defaults allow it to
-//! contract products and sums: the text must not depend on that.
+//! Skipped where there is no nvcc or no GPU, unless KOGGE_REQUIRE_CUDA=1. nvcc's defaults allow it
+//! to contract products and sums: the text must not depend on that.
 
 use kogge_core::device::cuda;
 use kogge_device_tests::{Case, Tolerance, cases, skip};

@@ -2,12 +2,12 @@
 //!
 //! The engine's code for one pair of type and operator is large (every SIMD level, every kind of
 //! memory), so it is compiled for the sums that people scan on the largest data. The others share
-//! [compact](kogge::Compact) code for each type, on all cores too and with the same bits, and have but
-//! their loops to themselves, behind a [pointer](Pointer).
+//! [compact](kogge::Compact) code for each type, on all cores too and with the same bits, and have
+//! but their loops to themselves, behind a [pointer](Pointer).
 //!
 //! Not every type needs code of its own. Integers are unsigned ones, which hold the [bits](Bits) of
-//! whatever is meant, and so are what argmin and argmax compare, in the widest type of a kind; `all` and
-//! `any` are the minimum and the maximum of truth values.
+//! whatever is meant, and so are what argmin and argmax compare, in the widest type of a kind;
+//! `all` and `any` are the minimum and the maximum of truth values.
 
 use crate::columns::Columns;
 use crate::line::Line;

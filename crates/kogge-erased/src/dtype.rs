@@ -1,7 +1,7 @@
 //! The types of elements, at run time.
 //!
-//! Names are Rust's and numpy's: `f32`, `float32` and `f4` are one. [`with_type!`](crate::with_type)
-//! goes from a value to the Rust type.
+//! Names are Rust's and numpy's: `f32`, `float32` and `f4` are one.
+//! [`with_type!`](crate::with_type) goes from a value to the Rust type.
 
 use std::fmt;
 use std::str::FromStr;
@@ -90,8 +90,8 @@ impl Dtype {
         }
     }
 
-    /// The type that two columns are scanned in together: the wider of floats, `f64` where an integer of
-    /// 32 bits or more meets a float, and 64 bits of integers, signed if either is.
+    /// The type that two columns are scanned in together: the wider of floats, `f64` where an
+    /// integer of 32 bits or more meets a float, and 64 bits of integers, signed if either is.
     pub fn with(self, other: Self) -> Self {
         let wide = |dtype: Self| dtype == F64 || !dtype.is_float() && dtype.size() >= 4;
         match (self.is_float() || other.is_float(), self.promoted(), other.promoted()) {

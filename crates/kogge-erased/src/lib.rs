@@ -1,11 +1,12 @@
 //! Scans with their types erased: bytes in, bytes out, by the library's engine.
 //!
 //! For programs that learn from their input what they scan, such as the `kogge` command. A [`Spec`]
-//! says what is to be done. [`Spec::line`] scans one sequence that comes in pieces, [`Spec::columns`]
-//! many side by side. Both give the bits of one call over the whole, wherever the pieces are cut.
+//! says what is to be done. [`Spec::line`] scans one sequence that comes in pieces,
+//! [`Spec::columns`] many side by side. Both give the bits of one call over the whole, wherever the
+//! pieces are cut.
 //!
-//! The engine is compiled here for all that ninety pairs of operator and type need, once for whoever
-//! uses them.
+//! The engine is compiled here for all that ninety pairs of operator and type need, once for
+//! whoever uses them.
 //!
 //! ```
 //! use kogge_erased::{Direction, Dtype, Kind, Op, Spec, bytemuck};
@@ -51,9 +52,11 @@ pub struct Spec {
 /// A scan of one sequence that comes in pieces.
 ///
 /// Of a reversed scan the last piece comes first; inside a piece elements keep their order. At each
-/// of a piece's `starts`, which rise and may be equal, a new run begins, which is scanned by itself.
+/// of a piece's `starts`, which rise and may be equal, a new run begins, which is scanned by
+/// itself.
 ///
-/// Bytes are whole elements, aligned as their types are, and an output has as many as the input: else calls panic.
+/// Bytes are whole elements, aligned as their types are, and an output has as many as the input:
+/// else calls panic.
 pub trait LineScan: Send {
     /// Scans the next piece in place. Only where [`Spec::in_place`].
     fn scan_in_place(&mut self, starts: &[usize], data: &mut [u8]) -> Result<(), Error>;
@@ -88,10 +91,11 @@ pub trait LineScan: Send {
 
 /// A scan of many lines side by side, some rows of all lines at a time.
 ///
-/// Bytes are whole rows of elements, aligned as their types are, and an output has as many as the input: else calls panic.
+/// Bytes are whole rows of elements, aligned as their types are, and an output has as many as the
+/// input: else calls panic.
 pub trait ColumnsScan: Send {
-    /// Scans the next rows; `first` is the place of the first of them along the lines. Of a reversed
-    /// scan the last rows come first.
+    /// Scans the next rows; `first` is the place of the first of them along the lines. Of a
+    /// reversed scan the last rows come first.
     fn scan_rows(&mut self, first: u64, input: &[u8], output: &mut [u8]) -> Result<(), Error>;
 
     /// Forgets everything; the next row starts new lines.

@@ -29,8 +29,8 @@ pub struct Line<R: Recipe> {
 /// Elements of a block that lies in a core's cache, packed and unpacked.
 const BLOCK: usize = 1 << 12;
 
-/// Of the places where runs start, those in a block of a piece, from its start; the end of the piece
-/// belongs to its last block.
+/// Of the places where runs start, those in a block of a piece, from its start; the end of the
+/// piece belongs to its last block.
 fn within(starts: &[usize], start: usize, end: usize, len: usize) -> Vec<usize> {
     let first = starts.partition_point(|&at| at < start);
     let last = if end == len { starts.len() } else { starts.partition_point(|&at| at < end) };

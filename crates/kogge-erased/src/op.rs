@@ -55,7 +55,8 @@ pub enum Op {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Types {
-    /// What is scanned; the input is converted to it first. Its size fixes the order of combination.
+    /// What is scanned; the input is converted to it first. Its size fixes the order of
+    /// combination.
     pub element: Dtype,
     /// What floats are accumulated in. Integers give the same bits in any.
     pub accumulator: Dtype,

@@ -1,7 +1,8 @@
 //! Operators behind a pointer: the engine is compiled once for a type, whatever the operator.
 //!
-//! In [compact](kogge::Compact) code the engine combines no elements one by one but has the operator
-//! do it, in loops over a row or a segment, and these alone are compiled for each operator.
+//! In [compact](kogge::Compact) code the engine combines no elements one by one but has the
+//! operator do it, in loops over a row or a segment, and these alone are compiled for each
+//! operator.
 
 use bytemuck::cast;
 use kogge::{Element, Kind, Operator};

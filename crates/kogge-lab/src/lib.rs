@@ -69,18 +69,16 @@
 //!
 //! # The language
 //!
-//! CUDA C as kernels are written in textbooks and on blogs: all statements but
-//! `goto`, range-based `for` and declarations in conditions, all operators, pointers, arrays, structs with methods, constructors,
-//! operators and single inheritance, unions, enumerations, references,
-//! templates of functions and structs on types and integers, `auto`,
-//! `constexpr`, `if constexpr`, the preprocessor, `__shared__` and `extern
-//! __shared__`, device variables, atomics, fences, shuffles, votes, maths,
-//! vector types, cooperative groups (grid, block, tiles of a fixed size).
-//! Sizes are those of 64-bit Linux, and `long` is `long long`. Signed overflow
-//! wraps; transcendental functions are the host's; a product and a sum are never
-//! fused, as nvcc fuses them unless told `-fmad=false`. Templates that have
-//! specialisations are refused. What a pointer to `const` points at may be
-//! written: only variables are checked.
+//! CUDA C as kernels are written in textbooks and on blogs: all statements but `goto`, range-based
+//! `for` and declarations in conditions, all operators, pointers, arrays, structs with methods,
+//! constructors, operators and single inheritance, unions, enumerations, references, templates of
+//! functions and structs on types and integers, `auto`, `constexpr`, `if constexpr`, the
+//! preprocessor, `__shared__` and `extern __shared__`, device variables, atomics, fences, shuffles,
+//! votes, maths, vector types, cooperative groups (grid, block, tiles of a fixed size). Sizes are
+//! those of 64-bit Linux, and `long` is `long long`. Signed overflow wraps; transcendental
+//! functions are the host's; a product and a sum are never fused, as nvcc fuses them unless told
+//! `-fmad=false`. Templates that have specialisations are refused. What a pointer to `const` points
+//! at may be written: only variables are checked.
 //!
 //! Refused where a launched kernel needs it: recursion (but for templates and
 //! constants), `goto`, lambdas, function pointers, virtual functions,

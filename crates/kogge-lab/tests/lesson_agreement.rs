@@ -1,6 +1,8 @@
-//! Every lesson gives the scan, at every length it claims up to 2,048, for any operator, and cleanly.
+//! Every lesson gives the scan, at every length it claims up to 2,048, for any operator, and
+//! cleanly.
 //!
-//! A debug build takes the lengths around powers of two and of the tile, and a sample of the others.
+//! A debug build takes the lengths around powers of two and of the tile, and a sample of the
+//! others.
 
 mod common;
 
@@ -12,7 +14,8 @@ use kogge_lab::{ScalarType, run};
 
 const LONGEST: u64 = 2048;
 
-/// The lengths to run a lesson at: all it claims, or in a debug build those where something may break.
+/// The lengths to run a lesson at: all it claims, or in a debug build those where something may
+/// break.
 fn lengths(lesson: &Lesson) -> Vec<usize> {
     let near = |n: u64| {
         let power = n.next_power_of_two();
@@ -28,8 +31,8 @@ fn lengths(lesson: &Lesson) -> Vec<usize> {
         .collect()
 }
 
-/// Floats and ints up to 300 and wherever a warp or a tile ends; beyond, ints at even lengths and floats
-/// at odd ones.
+/// Floats and ints up to 300 and wherever a warp or a tile ends; beyond, ints at even lengths and
+/// floats at odd ones.
 fn types(n: usize) -> &'static [ScalarType] {
     match n % 128 {
         0 | 1 | 127 => &[ScalarType::F32, ScalarType::I32],

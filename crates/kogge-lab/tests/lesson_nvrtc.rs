@@ -1,7 +1,8 @@
 //! The text of every lesson and of every mutant compiles for real GPUs.
 //!
 //! Needs NVRTC, no GPU: the library named by `KOGGE_NVRTC`, or that of the Python package
-//! `nvidia-cuda-nvrtc`. Without it the test says so and passes, unless `KOGGE_REQUIRE_NVRTC` is set.
+//! `nvidia-cuda-nvrtc`. Without it the test says so and passes, unless `KOGGE_REQUIRE_NVRTC` is
+//! set.
 
 mod common;
 #[path = "common/nvrtc.rs"]

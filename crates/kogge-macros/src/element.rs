@@ -180,8 +180,8 @@ fn layout(
             // A crate that forbids `unsafe` may have these: that is about what it writes itself.
             // SAFETY: `repr(C)`, and `packed` has checked that all fields can be zeroed.
             unsafe impl #krate::bytemuck::Zeroable for #whole {}
-            // SAFETY: `repr(C)`, and `packed` has checked that the fields are plain old data and that
-            // nothing between or after them is padding. The compiler checks `Copy`.
+            // SAFETY: `repr(C)`, and `packed` has checked that the fields are plain old data and
+            // that nothing between or after them is padding. The compiler checks `Copy`.
             unsafe impl #krate::bytemuck::Pod for #whole {}
             impl #krate::Element for #whole {
                 type Accumulator = Self;

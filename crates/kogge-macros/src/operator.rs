@@ -122,7 +122,8 @@ fn write(
     let translator =
         Translator::new(krate.clone(), name.clone(), &function.sig.generics, wrapped, errors);
     let path = quote!(::core::any::type_name::<Self>());
-    // An operator may borrow, so it has no id; its path is enough, for an operator is written but once.
+    // An operator may borrow, so it has no id; its path is enough, for an operator is written but
+    // once.
     let translation =
         translator.function(signature, &function.block, path, quote!(None)).unless(errors);
 

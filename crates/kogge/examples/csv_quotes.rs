@@ -2,8 +2,8 @@
 //!
 //! A finite automaton reads a byte by a map from states to states; maps compose associatively
 //! (Ladner & Fischer, "Parallel prefix computation", 1980). With four states a map fits a byte: two
-//! bits for each state's successor. Quotes are those of RFC 4180: a quoted field may hold commas and
-//! line ends, and `""` stands for a quote in it.
+//! bits for each state's successor. Quotes are those of RFC 4180: a quoted field may hold commas
+//! and line ends, and `""` stands for a quote in it.
 
 use kogge::{inclusive_scan, operator};
 

@@ -1,7 +1,7 @@
 //! Nesting: the depth of every parenthesis, and whether they balance.
 //!
-//! A text balances if its depth ends at 0 and never falls below it; the least depth of two texts in a
-//! row is the lesser of the first's and the second's taken from where the first ends.
+//! A text balances if its depth ends at 0 and never falls below it; the least depth of two texts in
+//! a row is the lesser of the first's and the second's taken from where the first ends.
 
 use kogge::{Element, inclusive_scan, operator};
 

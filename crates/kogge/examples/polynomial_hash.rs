@@ -1,8 +1,8 @@
 //! The hash of every prefix, and so of every substring, of a text.
 //!
 //! Karp & Rabin, "Efficient randomized pattern-matching algorithms", 1987: a string's hash is its
-//! value as a number to some base, modulo a prime. The hash of two strings in a row needs the second
-//! one's power of the base beside its hash.
+//! value as a number to some base, modulo a prime. The hash of two strings in a row needs the
+//! second one's power of the base beside its hash.
 
 use kogge::{Element, inclusive_scan, operator};
 

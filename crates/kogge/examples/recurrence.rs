@@ -1,7 +1,7 @@
 //! A linear recurrence: an exponential moving average whose rate changes with the data.
 //!
-//! `yᵢ = aᵢ·yᵢ₋₁ + bᵢ` applies the map `y ↦ aᵢ·y + bᵢ`; maps compose associatively, so the recurrence
-//! is a scan (Blelloch, "Prefix sums and their applications", 1990).
+//! `yᵢ = aᵢ·yᵢ₋₁ + bᵢ` applies the map `y ↦ aᵢ·y + bᵢ`; maps compose associatively, so the
+//! recurrence is a scan (Blelloch, "Prefix sums and their applications", 1990).
 
 use kogge::{Element, inclusive_scan, operator};
 

@@ -1,6 +1,7 @@
 //! Orientation from many small turns: quaternions, composed.
 //!
-//! Hamilton's product of unit quaternions composes rotations; it is associative and not commutative.
+//! Hamilton's product of unit quaternions composes rotations; it is associative and not
+//! commutative.
 
 use kogge::{Element, inclusive_scan, operator};
 

@@ -32,8 +32,8 @@ where
     /// # Errors
     ///
     /// If the shapes differ, there is no such axis, a layout reaches outside its slice, or two
-    /// indices of the output share a place, or axes of it interleave: by strides, smallest first, each must step over
-    /// all that the axes before it span. Nothing is written then.
+    /// indices of the output share a place, or axes of it interleave: by strides, smallest first,
+    /// each must step over all that the axes before it span. Nothing is written then.
     ///
     /// ```
     /// use kogge::{Layout, Scan, ops::Sum};
@@ -223,7 +223,8 @@ fn axes<T, U>(input: &Layout, output: &Layout, axis: usize) -> Result<(Axis, Vec
     if axis >= dimensions {
         return Err(Error::AxisOutOfRange { axis, dimensions });
     }
-    // An axis without steps may have a stride that there is no multiple of in bytes, and what has no bytes any.
+    // An axis without steps may have a stride that there is no multiple of in bytes, and what has
+    // no bytes any.
     let stride = |layout: &Layout, k: usize, bytes: usize| match layout.shape[k] {
         _ if bytes == 0 => 0,
         0 | 1 => layout.strides[k].clamp(-MOST, MOST),

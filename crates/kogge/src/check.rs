@@ -73,15 +73,15 @@ impl<A: fmt::Debug> std::error::Error for Counterexample<A> {}
 
 /// Tests associativity and identity of an operator on small, special and random elements.
 ///
-/// Integers must agree exactly. Floats may differ by 64 units in the last place of the largest float
-/// among the operands and the values in between, because rounding isn't associative; those of an
-/// operator that is [`EXACT`](Operator::EXACT) must agree to the bit, but for the payload of a NaN.
-/// Only such an operator is tried with infinities, NaN and numbers of any size; others get floats
-/// from -1000 to 1000.
+/// Integers must agree exactly. Floats may differ by 64 units in the last place of the largest
+/// float among the operands and the values in between, because rounding isn't associative; those of
+/// an operator that is [`EXACT`](Operator::EXACT) must agree to the bit, but for the payload of a
+/// NaN. Only such an operator is tried with infinities, NaN and numbers of any size; others get
+/// floats from -1000 to 1000.
 ///
 /// Every combination of fields is tried. If not all are meaningful elements, or need not obey the
-/// laws, choose the elements yourself with [`check_operator_on`]. The elements are the same at every
-/// run: 20,000 triples, beside all triples of a few small ones.
+/// laws, choose the elements yourself with [`check_operator_on`]. The elements are the same at
+/// every run: 20,000 triples, beside all triples of a few small ones.
 ///
 /// # Errors
 ///

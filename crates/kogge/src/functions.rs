@@ -20,7 +20,8 @@ where
     Scan::new(operator).scan(input)
 }
 
-/// Combines each element with all before it, into a slice of the same length; gives the total. O(n) work.
+/// Combines each element with all before it, into a slice of the same length; gives the total. O(n)
+/// work.
 ///
 /// # Errors
 ///
@@ -64,8 +65,8 @@ where
     Scan::new(operator).scan_in_place(data)
 }
 
-/// Combines all elements before each, into a new vector; the first value is the identity. Of sums of floats that is `-0.0`: where
-/// the sign is seen, [`Scan::init`] with `0.0` begins with that.
+/// Combines all elements before each, into a new vector; the first value is the identity. Of sums
+/// of floats that is `-0.0`: where the sign is seen, [`Scan::init`] with `0.0` begins with that.
 ///
 /// `out[i] = input[0] ∘ … ∘ input[i - 1]`. For operators that round, `out[i]` need not have the
 /// bits of the inclusive scan's value at `i - 1`: see [`Order`](crate::Order). O(n) work.

@@ -14,8 +14,8 @@
 //!
 //! Allocating an output costs more than scanning into it (every new page faults), so loops should
 //! use the `_into` and `_in_place` forms. [`Scan`] offers the rest: an initial value, the reverse
-//! direction, a wider accumulator, an axis of an array, segments by offsets, flags or keys, the total
-//! beside the output.
+//! direction, a wider accumulator, an axis of an array, segments by offsets, flags or keys, the
+//! total beside the output.
 //!
 //! # The same bits
 //!
@@ -40,14 +40,14 @@
 //!
 //! # Threads
 //!
-//! Scans run in the current rayon pool: `pool.install(|| …)` chooses another. A thread outside of any
-//! scans a slice itself, and threads of the global pool join it; to these it leaves lines and segments that
-//! are shared out. Small inputs stay on the calling thread.
+//! Scans run in the current rayon pool: `pool.install(|| …)` chooses another. A thread outside of
+//! any scans a slice itself, and threads of the global pool join it; to these it leaves lines and
+//! segments that are shared out. Small inputs stay on the calling thread.
 //!
 //! # GPUs
 //!
-//! With the feature `cuda`, `Device::cuda(0)` opens an NVIDIA GPU, and [`Scan`] takes its buffers, or
-//! host slices by way of it, with the same bits. Any operator of [`ops`] and any that
+//! With the feature `cuda`, `Device::cuda(0)` opens an NVIDIA GPU, and [`Scan`] takes its buffers,
+//! or host slices by way of it, with the same bits. Any operator of [`ops`] and any that
 //! [`operator`](macro@operator) makes runs there.
 
 mod axis;
@@ -82,8 +82,8 @@ pub use kogge_cpu::{
     Heads, Key, Keys, Offset, Offsets, Segments, Starts, by_heads, by_key, by_offsets,
 };
 
-/// How the CPU engine goes about a scan: pure functions from a problem and a machine to a plan, which says so in words.
-/// Scans make their plans themselves.
+/// How the CPU engine goes about a scan: pure functions from a problem and a machine to a plan,
+/// which says so in words. Scans make their plans themselves.
 ///
 /// ```
 /// use kogge::plan::{Axis, Cpu, LineShape, Machine, Problem, plan_lines};

@@ -61,8 +61,9 @@ impl<T: Element, O, A> Scan<T, O, A> {
     /// Accumulates in `B`, which is wider than the element: `f32` in `f64`, `i32` in `i64`, … An
     /// initial value given before is dropped, since it has the wrong type.
     ///
-    /// [`scan_as`](Self::scan_as) and [`scan_into`](Self::scan_into) give values in `B` too; where they are elements again, as by
-    /// [`scan`](Self::scan) and in place, they are rounded or wrapped.
+    /// [`scan_as`](Self::scan_as) and [`scan_into`](Self::scan_into) give values in `B` too; where
+    /// they are elements again, as by [`scan`](Self::scan) and in place, they are rounded or
+    /// wrapped.
     ///
     /// ```
     /// use kogge::{Scan, ops::Sum};
@@ -94,8 +95,8 @@ impl<T: Element, O, A> Scan<T, O, A> {
         self.kind(Kind::Inclusive)
     }
 
-    /// The value at `i` takes in what comes before element `i`; the first is `init` or the identity: of sums of floats that is
-    /// `-0.0`, so give `init(0.0)` if the sign is seen.
+    /// The value at `i` takes in what comes before element `i`; the first is `init` or the
+    /// identity: of sums of floats that is `-0.0`, so give `init(0.0)` if the sign is seen.
     ///
     /// ```
     /// use kogge::{Scan, ops::Sum};
@@ -164,11 +165,11 @@ where
     O: Operator<A>,
     A: Element,
 {
-    /// Scans into a new vector of elements. Prefer [`scan_into`](Self::scan_into) in loops: fresh memory costs
-    /// more than the scan.
+    /// Scans into a new vector of elements. Prefer [`scan_into`](Self::scan_into) in loops: fresh
+    /// memory costs more than the scan.
     ///
-    /// What was [accumulated](Self::accumulate) in a wider type is rounded or wrapped to the element's; see
-    /// [`scan_as`](Self::scan_as). O(n) work.
+    /// What was [accumulated](Self::accumulate) in a wider type is rounded or wrapped to the
+    /// element's; see [`scan_as`](Self::scan_as). O(n) work.
     ///
     /// ```
     /// use kogge::{Scan, ops::Min};
@@ -197,11 +198,12 @@ where
         output
     }
 
-    /// Scans into a new vector; gives the total beside it, which isn't rounded to an element. O(n) work.
+    /// Scans into a new vector; gives the total beside it, which isn't rounded to an element. O(n)
+    /// work.
     ///
-    /// The total is the fold of `init` and all elements, as it would precede further ones; of neither it is the identity. For
-    /// operators that round it need not have the bits of the last inclusive value: see
-    /// [`Order`](crate::Order).
+    /// The total is the fold of `init` and all elements, as it would precede further ones; of
+    /// neither it is the identity. For operators that round it need not have the bits of the last
+    /// inclusive value: see [`Order`](crate::Order).
     ///
     /// ```
     /// use kogge::{Scan, ops::Sum};

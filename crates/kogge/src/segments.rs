@@ -47,8 +47,8 @@ where
 /// # Ok::<_, kogge::Error>(())
 /// ```
 ///
-/// One may be kept: what tells the segments has a name, [`Offsets`](crate::Offsets), [`Heads`](crate::Heads) or
-/// [`Keys`](crate::Keys).
+/// One may be kept: what tells the segments has a name, [`Offsets`](crate::Offsets),
+/// [`Heads`](crate::Heads) or [`Keys`](crate::Keys).
 ///
 /// ```
 /// use kogge::{Keys, Scan, SegmentScan, by_key, ops::Sum};

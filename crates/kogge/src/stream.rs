@@ -14,7 +14,8 @@ use std::ops::Range;
 ///
 /// A reverse scan takes the pieces from the end of the data to its beginning, each in memory order.
 ///
-/// If the operator panics, the piece is lost and the stream no longer fit for use: begin another one.
+/// If the operator panics, the piece is lost and the stream no longer fit for use: begin another
+/// one.
 ///
 /// ```
 /// use kogge::{Scan, ops::Sum};

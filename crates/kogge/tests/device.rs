@@ -1,5 +1,5 @@
-//! The builder gives a GPU's buffers and a GPU's host slices the bits that it gives slices. Without a
-//! GPU the error is looked at instead, and the skip is said.
+//! The builder gives a GPU's buffers and a GPU's host slices the bits that it gives slices. Without
+//! a GPU the error is looked at instead, and the skip is said.
 #![cfg(feature = "cuda")]
 
 use kogge::ops::{Affine, Compose, Max, Sum};

@@ -1,5 +1,5 @@
-//! Arrays in C order that lie in a file in another: the last axis first, as Fortran has it. They are
-//! read block by block, each from the start of the file to its end.
+//! Arrays in C order that lie in a file in another: the last axis first, as Fortran has it. They
+//! are read block by block, each from the start of the file to its end.
 
 use super::walk::{Window, spans};
 use crate::format::npy::Header;
@@ -34,8 +34,8 @@ pub struct COrder {
 }
 
 impl COrder {
-    /// Of an array with this header, read with at most so many bytes in memory, if blocks may be that
-    /// small.
+    /// Of an array with this header, read with at most so many bytes in memory, if blocks may be
+    /// that small.
     pub fn new(header: &Header, bytes: usize) -> Self {
         let mut axes: Vec<Axis> = header.shape.iter().map(|&len| Axis { len, stride: 0 }).collect();
         let mut stride = 1;
@@ -55,8 +55,8 @@ impl COrder {
         self.axes.iter().map(|axis| axis.len).product()
     }
 
-    /// The array in blocks, each a window of its elements in C order: some indices of one axis, with
-    /// all of the axes behind it.
+    /// The array in blocks, each a window of its elements in C order: some indices of one axis,
+    /// with all of the axes behind it.
     pub fn windows(&self, reversed: bool) -> Box<dyn Iterator<Item = Window> + Send> {
         let len = self.len();
         if len == 0 {
@@ -78,7 +78,8 @@ impl COrder {
         }))
     }
 
-    /// How long the axis is that blocks are cut along, and how many elements the axes behind it have.
+    /// How long the axis is that blocks are cut along, and how many elements the axes behind it
+    /// have.
     fn cut(&self) -> (u64, u64) {
         let mut behind = 1;
         for axis in self.axes.iter().rev() {
@@ -90,8 +91,8 @@ impl COrder {
         (1, behind)
     }
 
-    /// Reads the elements of a window of [`COrder::windows`] in C order; `offset` is where the first
-    /// element of all lies in the file. `packed` keeps the memory for the next time.
+    /// Reads the elements of a window of [`COrder::windows`] in C order; `offset` is where the
+    /// first element of all lies in the file. `packed` keeps the memory for the next time.
     pub fn read(
         &self,
         mut file: &File,
@@ -166,8 +167,8 @@ struct BlockAxis {
     order: u64,
 }
 
-/// The place of an element that is counted along some axes, the last of them the fastest; of each, the
-/// length and the distance of its elements.
+/// The place of an element that is counted along some axes, the last of them the fastest; of each,
+/// the length and the distance of its elements.
 fn place(mut index: u64, axes: impl DoubleEndedIterator<Item = (u64, u64)>) -> u64 {
     let mut place = 0;
     for (len, stride) in axes.rev() {
@@ -180,7 +181,8 @@ fn place(mut index: u64, axes: impl DoubleEndedIterator<Item = (u64, u64)>) -> u
 /// Elements side by side that are moved together: so many lines of the cache are in use.
 const PATCH: u64 = 32;
 
-/// From the order of the file to C order, patch by patch of the two axes that are fastest in either.
+/// From the order of the file to C order, patch by patch of the two axes that are fastest in
+/// either.
 fn permute<const SIZE: usize>(axes: &[BlockAxis], packed: &[u8], elements: &mut [u8]) {
     let from: &[[u8; SIZE]] = bytemuck::cast_slice(packed);
     let to: &mut [[u8; SIZE]] = bytemuck::cast_slice_mut(elements);

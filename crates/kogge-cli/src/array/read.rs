@@ -90,7 +90,8 @@ impl ArrayReader {
         Ok((self, Some(windows)))
     }
 
-    /// What messages call the element at a place, as windows count them: by its index along each axis.
+    /// What messages call the element at a place, as windows count them: by its index along each
+    /// axis.
     pub fn element_name(&self) -> impl Fn(u64) -> String + use<> {
         let (name, shape) = (self.name.clone(), self.header.shape.clone());
         let in_file_order = self.c_order.is_none();

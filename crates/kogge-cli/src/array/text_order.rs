@@ -1,5 +1,6 @@
-//! Arrays that the scan leaves in another order than that of their text: the last axis first, as Fortran
-//! has it, or written from the end. They wait in a temporary file, and are read from it block by block.
+//! Arrays that the scan leaves in another order than that of their text: the last axis first, as
+//! Fortran has it, or written from the end. They wait in a temporary file, and are read from it
+//! block by block.
 
 use super::c_order::COrder;
 use crate::error::{Error, Result};

@@ -6,7 +6,8 @@
 //! * **lines**, where the axis is the contiguous one: one line after the other, each in pieces;
 //! * **slabs**, where `n × inner` elements fit in a piece: whole slabs, in file order;
 //! * **columns**, where they don't, but the states of `inner` lines fit in memory: row after row;
-//! * **bands**, where neither fits: neighbouring lines, whole if they are short, else row after row.
+//! * **bands**, where neither fits: neighbouring lines, whole if they are short, else row after
+//!   row.
 //!
 //! All of them take constant memory. Only slabs, and lines and columns in forward order, follow the
 //! file from start to end; the others need an input and an output that can be positioned.

@@ -37,8 +37,8 @@ result of kogge's or what can't be measured here, 6 for a record that can't be w
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Draw records as SVG and PNG, beside them: speed over size, a line for each library; of shapes,
-    /// bars
+    /// Draw records as SVG and PNG, beside them: speed over size, a line for each library; of
+    /// shapes, bars
     Plot {
         /// Records that --record wrote
         #[arg(required = true, value_name = "RECORD")]
@@ -67,8 +67,8 @@ struct RunArgs {
     /// with --cuda 256MiB,1GiB too]
     #[arg(long, value_delimiter = ',', value_name = "BYTES", value_parser = bytes)]
     size: Vec<u64>,
-    /// Sum along an axis of a table, by key or by offsets instead: ROWSxCOLUMNS/AXIS, LENGTH/key:RUN,
-    /// LENGTH/zipf:SEGMENTS, where numbers may be written as 2^20
+    /// Sum along an axis of a table, by key or by offsets instead: ROWSxCOLUMNS/AXIS,
+    /// LENGTH/key:RUN, LENGTH/zipf:SEGMENTS, where numbers may be written as 2^20
     #[arg(long, value_delimiter = ',', value_name = "SHAPE", value_parser = Shape::from_str)]
     shape: Vec<Shape>,
     /// Only copies, kogge, and libraries whose names contain one of these

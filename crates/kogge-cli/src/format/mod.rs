@@ -30,7 +30,8 @@ pub enum Format {
     Arrow,
     /// Arrow IPC stream (.arrows)
     ArrowStream,
-    /// Little-endian elements and nothing else (.bin, .raw); after --axis in the order of the input file
+    /// Little-endian elements and nothing else (.bin, .raw); after --axis in the order of the input
+    /// file
     Raw,
 }
 

@@ -116,8 +116,8 @@ impl Header {
         self.bytes() / self.dtype.size() as u64
     }
 
-    /// The header as bytes, padded so that the elements start at a multiple of 64. A one-dimensional
-    /// header has the same length for every length of array.
+    /// The header as bytes, padded so that the elements start at a multiple of 64. A
+    /// one-dimensional header has the same length for every length of array.
     ///
     /// # Errors
     ///
@@ -169,8 +169,8 @@ fn value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     Some(after[..close].trim())
 }
 
-/// A type such as `'<f4'`, and whether its byte order is not this machine's. Without a mark it is: numpy
-/// writes none such, but reads them.
+/// A type such as `'<f4'`, and whether its byte order is not this machine's. Without a mark it is:
+/// numpy writes none such, but reads them.
 fn parse_descr(descr: &str) -> Option<(Dtype, bool)> {
     let descr = descr.trim_matches(['\'', '"']);
     let name = descr.strip_prefix(['<', '>', '|', '=']).unwrap_or(descr);

@@ -156,8 +156,8 @@ fn read_error(error: &ParquetError, name: &str) -> Error {
         .hint("it is truncated, damaged, or not a Parquet file")
 }
 
-/// Writes a Parquet file with Snappy compression, which every reader knows. A row group is held until
-/// it is complete, so it has `group_bytes` at most.
+/// Writes a Parquet file with Snappy compression, which every reader knows. A row group is held
+/// until it is complete, so it has `group_bytes` at most.
 ///
 /// # Errors
 ///
@@ -179,8 +179,8 @@ pub fn writer(
     Ok(Box::new(ParquetWriter { writer, held }))
 }
 
-/// Checks that Parquet has the type of a column, by writing a null. The library panics over some that it
-/// lacks, and finds others only when it comes to their values.
+/// Checks that Parquet has the type of a column, by writing a null. The library panics over some
+/// that it lacks, and finds others only when it comes to their values.
 fn check_field(field: &FieldRef) -> Result<()> {
     let schema = Arc::new(Schema::new(vec![field.as_ref().clone().with_nullable(true)]));
     let write = || -> Result<(), ParquetError> {
@@ -200,8 +200,8 @@ fn check_field(field: &FieldRef) -> Result<()> {
     }
 }
 
-/// What Parquet holds where it has no such date or time, and would forget that it is one; runs it has
-/// of its own.
+/// What Parquet holds where it has no such date or time, and would forget that it is one; runs it
+/// has of its own.
 fn held_type(data_type: &DataType) -> Option<DataType> {
     use TimeUnit::{Millisecond, Second};
     match data_type {

@@ -1,7 +1,9 @@
-//! The types that the columns of a Parquet file were written from, where Parquet's reader gives others.
+//! The types that the columns of a Parquet file were written from, where Parquet's reader gives
+//! others.
 //!
-//! A writer that has Arrow's types puts them beside the data. Of these the reader takes what fits its
-//! own: not the zone of times whose unit Parquet lacks, and also dictionaries that it can't read.
+//! A writer that has Arrow's types puts them beside the data. Of these the reader takes what fits
+//! its own: not the zone of times whose unit Parquet lacks, and also dictionaries that it can't
+//! read.
 
 use super::retype::{children, retyped, with_children, with_type};
 use arrow_schema::{DataType, FieldRef, Schema, SchemaRef};
@@ -34,8 +36,8 @@ fn arrow_schema(file: &FileMetaData) -> Option<Schema> {
     Some(super::ipc::open_stream(message.as_slice()).ok()?.0.as_ref().clone())
 }
 
-/// The values in place of a dictionary that the reader fails to make: of times it does so where they
-/// are of 96 bits, which the type doesn't tell.
+/// The values in place of a dictionary that the reader fails to make: of times it does so where
+/// they are of 96 bits, which the type doesn't tell.
 fn values_of_unreadable(data_type: &DataType) -> Option<DataType> {
     use DataType::{Boolean, Dictionary, Float16, Timestamp};
     let Dictionary(_, values) = data_type else { return None };

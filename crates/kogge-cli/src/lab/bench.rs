@@ -1,7 +1,7 @@
 //! `kogge lab bench`: the lessons, timed on a real GPU beside a copy and kogge's own CUDA engine.
 //!
-//! What is measured goes into a JSON record; plots are made from the record alone, so that they can be
-//! made again, and elsewhere.
+//! What is measured goes into a JSON record; plots are made from the record alone, so that they can
+//! be made again, and elsewhere.
 
 #[cfg(feature = "cuda")]
 mod gpu;

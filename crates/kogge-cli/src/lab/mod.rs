@@ -1,8 +1,8 @@
 //! `kogge lab`: run, watch and check CUDA scan kernels without a GPU.
 //!
-//! Each subcommand is a file; [`subject`] turns what the command line names into something to run, and
-//! [`check`] says whether its result is the one expected. Exit codes are 0 for a clean run, 3 for one
-//! that found hazards or another result, 1 for bad input.
+//! Each subcommand is a file; [`subject`] turns what the command line names into something to run,
+//! and [`check`] says whether its result is the one expected. Exit codes are 0 for a clean run, 3
+//! for one that found hazards or another result, 1 for bad input.
 
 mod bench;
 mod check;
@@ -107,7 +107,8 @@ pub fn run(args: &LabArgs) -> ExitCode {
     }
 }
 
-/// Writes to standard output. A reader that has closed the pipe has had enough, and that is all right.
+/// Writes to standard output. A reader that has closed the pipe has had enough, and that is all
+/// right.
 fn print(text: &str) -> Result<(), Diagnostic> {
     match streams::print(text.as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {

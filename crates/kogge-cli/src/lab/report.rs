@@ -12,7 +12,8 @@ const SHOWN: usize = 2048;
 /// The width of a line of elements.
 const WIDTH: usize = 96;
 
-/// The contents of the arrays, the counts, the findings with the lines they concern, and the results.
+/// The contents of the arrays, the counts, the findings with the lines they concern, and the
+/// results.
 pub fn describe(report: &Report, source: &str, results: &Results) -> String {
     let mut out = String::new();
     for (name, values) in &report.arrays {

@@ -73,8 +73,9 @@ pub struct SubjectArgs {
     /// The type of a lesson's elements [default: that of x, or float]
     #[arg(long, value_name = "TYPE", help_heading = "Lesson")]
     element: Option<String>,
-    /// A lesson's operator: sum, product, min, max, and, or, xor, or affine, under which an unsigned
-    /// or unsigned long long is a map a x + b, a in its upper and b in its lower half [default: sum]
+    /// A lesson's operator: sum, product, min, max, and, or, xor, or affine, under which an
+    /// unsigned or unsigned long long is a map a x + b, a in its upper and b in its lower half
+    /// [default: sum]
     #[arg(long, value_name = "OP", help_heading = "Lesson")]
     operator: Option<String>,
     /// Run a lesson with one of its faults
@@ -371,7 +372,8 @@ impl SubjectArgs {
             .map_err(|error| Diagnostic::general(format!("{of}: {error}")))
     }
 
-    /// The one launch that the options describe, cooperative if the kernel has a barrier of the grid.
+    /// The one launch that the options describe, cooperative if the kernel has a barrier of the
+    /// grid.
     fn one_launch(
         &self,
         program: &Program,
@@ -522,7 +524,8 @@ fn read(path: &Path) -> Result<String, Diagnostic> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Reads the file that the command line names; a name that is no file may have been meant as a lesson.
+/// Reads the file that the command line names; a name that is no file may have been meant as a
+/// lesson.
 fn read_subject(name: &str) -> Result<String, Diagnostic> {
     let path = Path::new(name);
     if path.exists() || name.contains(['.', '/']) {

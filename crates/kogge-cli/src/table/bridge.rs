@@ -92,8 +92,8 @@ pub fn is_decimal(data_type: &DataType) -> bool {
     }
 }
 
-/// The column of this name to be scanned; decimals only where a type is asked for, and in the widest
-/// of its kind at first.
+/// The column of this name to be scanned; decimals only where a type is asked for, and in the
+/// widest of its kind at first.
 ///
 /// # Errors
 ///

@@ -43,13 +43,13 @@ impl Selection {
         (0..count).map(|at| args.dtype.is_none() && self.columns.contains(&at)).collect()
     }
 
-    /// The same with the only column of numbers, if none was named; or, if there are no numbers, with
-    /// the only one of truth values. `content` says what a column holds.
+    /// The same with the only column of numbers, if none was named; or, if there are no numbers,
+    /// with the only one of truth values. `content` says what a column holds.
     ///
     /// # Errors
     ///
-    /// If there are several, or none; `why_not` says of a column what it has in place of a number, if
-    /// that is worth telling, as it is of one that stands alone.
+    /// If there are several, or none; `why_not` says of a column what it has in place of a number,
+    /// if that is worth telling, as it is of one that stands alone.
     pub fn or_only(
         mut self,
         names: &[&str],

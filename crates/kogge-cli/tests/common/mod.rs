@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 use tempfile::TempDir;
 
-/// What a process does about signals that end it is `start`, whatever the tests' own process was started with.
+/// What a process does about signals that end it is `start`, whatever the tests' own process was
+/// started with.
 #[cfg(unix)]
 pub fn dispose(command: &mut std::process::Command, start: libc::sighandler_t) {
     use std::os::unix::process::CommandExt;

@@ -263,7 +263,8 @@ fn damaged_compression() {
             said_so += usize::from(said.contains("is damaged: its compressed parts"));
         }
         assert!(said_so > 0, "{codec:?}: no damage was found");
-        // What each compressed buffer starts with: of that the decompressors' own words tell nobody anything.
+        // What each compressed buffer starts with: of that the decompressors' own words tell nobody
+        // anything.
         let magic: [u8; 4] = match codec {
             CompressionType::ZSTD => [0x28, 0xb5, 0x2f, 0xfd],
             _ => [0x04, 0x22, 0x4d, 0x18],

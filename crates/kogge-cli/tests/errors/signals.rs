@@ -6,7 +6,8 @@ use std::io::Write;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A scan of its standard input that has begun to write y.npy. What it does about signals is `start`.
+/// A scan of its standard input that has begun to write y.npy. What it does about signals is
+/// `start`.
 fn writing(place: &Place, start: libc::sighandler_t) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kogge"));
     command.current_dir(place.directory.path());

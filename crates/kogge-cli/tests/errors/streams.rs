@@ -116,8 +116,8 @@ fn standard_output_by_its_name() {
     assert!(command.stdout(nowhere).status().unwrap().success());
 }
 
-/// From its end a table is read twice: the values of the first reading must not stand beside the rows
-/// of another.
+/// From its end a table is read twice: the values of the first reading must not stand beside the
+/// rows of another.
 #[test]
 fn a_table_that_changes_meanwhile() {
     let place = place();

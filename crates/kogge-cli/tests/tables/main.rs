@@ -446,7 +446,8 @@ fn long_rows_of_parquet_take_no_more_memory_than_short_ones() {
     let place = Place::new();
     let (rows, mib) = (2_000, 1 << 20);
     let noise = noise(rows * 20, 7);
-    // Neither a compression nor a dictionary makes the first column short; the second is, in the file.
+    // Neither a compression nor a dictionary makes the first column short; the second is, in the
+    // file.
     let row = |i: usize| {
         let text: String =
             noise[20 * i..][..20].iter().map(|x| format!("{:016x}", x.to_bits())).collect();

@@ -10,9 +10,10 @@ pub const PRELUDE: &str = include_str!("lang.cuh");
 
 /// An operator as CUDA C++ that needs no header, to be put before a kernel.
 ///
-/// Within `namespace kogge::NAME` the text defines `Element` (the accumulator, laid out as in Rust),
-/// `Element identity()` and `Element combine(Element left, Element right)`, all `__device__`. It
-/// starts with [`PRELUDE`], so it stands alone, and several operators can share a translation unit.
+/// Within `namespace kogge::NAME` the text defines `Element` (the accumulator, laid out as in
+/// Rust), `Element identity()` and `Element combine(Element left, Element right)`, all
+/// `__device__`. It starts with [`PRELUDE`], so it stands alone, and several operators can share a
+/// translation unit.
 ///
 /// # Errors
 ///
@@ -26,8 +27,8 @@ where
     Ok(format!("{PRELUDE}\n{}", definition(&function, &identity, name)?))
 }
 
-/// The part of [`source()`] that follows the [`PRELUDE`], of an operator that is at hand as data: its
-/// `combine` and its identity, a value of the function's result type.
+/// The part of [`source()`] that follows the [`PRELUDE`], of an operator that is at hand as data:
+/// its `combine` and its identity, a value of the function's result type.
 ///
 /// # Errors
 ///
@@ -43,8 +44,8 @@ pub fn definition(function: &Function, identity: &Value, name: &str) -> Result<S
         dialect.type_name(ty, names)?
     };
     let functions = program.text;
-    // Kernels combine in dozens of places: in line, so much code takes seconds to compile and doesn't
-    // fit the GPU's instruction cache.
+    // Kernels combine in dozens of places: in line, so much code takes seconds to compile and
+    // doesn't fit the GPU's instruction cache.
     let inlining = if cuda.costly { "KOGGE_CALLED" } else { "KOGGE_FN" };
     Ok(format!(
         "namespace kogge {{\nnamespace {name} {{\n\n{}{functions}\

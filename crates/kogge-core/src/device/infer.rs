@@ -2,8 +2,8 @@
 //!
 //! Damas & Milner's scheme without its generalisation, as Rust itself applies it inside a function:
 //! each expression gets a slot, equal types join slots, and literals that nothing decides become
-//! `i32` and `f64`. The Rust compiler has accepted the same text, so inference only has to find what
-//! the compiler found. Time is nearly linear in the size of the tree.
+//! `i32` and `f64`. The Rust compiler has accepted the same text, so inference only has to find
+//! what the compiler found. Time is nearly linear in the size of the tree.
 
 use super::Error;
 use super::ir::{Block, Expr, Function, Pattern, Scalar, Statement, Struct, Type, Word};
@@ -241,8 +241,8 @@ impl Inference {
         self.unify(slot, scalar)
     }
 
-    /// `cast` is the type of the `as` around a literal, which rustc gives to the literal itself, through
-    /// blocks but not into branches.
+    /// `cast` is the type of the `as` around a literal, which rustc gives to the literal itself,
+    /// through blocks but not into branches.
     fn expr(&mut self, expr: &Expr, cast: Option<Scalar>) -> Result<Slot, Error> {
         let slot = match expr {
             Expr::Variable(name) => self.variable(name)?,

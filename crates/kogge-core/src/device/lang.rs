@@ -9,11 +9,11 @@
 //! * Shift amounts are taken modulo the width, as Rust's `wrapping_shl` takes them.
 //! * An index past the end of an array means its last element.
 //! * Float arithmetic is IEEE 754, round to nearest even, one rounding per operation.
-//! * `min` and `max` of floats are IEEE 754-2019 minimumNumber and maximumNumber: a number wins over
-//!   NaN, and `-0.0 < 0.0`. That is Rust's `f32::min`, with its unspecified zero specified.
+//! * `min` and `max` of floats are IEEE 754-2019 minimumNumber and maximumNumber: a number wins
+//!   over NaN, and `-0.0 < 0.0`. That is Rust's `f32::min`, with its unspecified zero specified.
 //! * `powi` multiplies in the fixed order of binary exponentiation; see [`powi`].
-//! * `exp`, `ln`, `exp2`, `log2` are those of the `libm` crate here, so that every CPU gives the same
-//!   bits; a GPU's own differ by the errors listed in [`device`](super).
+//! * `exp`, `ln`, `exp2`, `log2` are those of the `libm` crate here, so that every CPU gives the
+//!   same bits; a GPU's own differ by the errors listed in [`device`](super).
 
 use super::DeviceType;
 use crate::OrderedNumber;
@@ -140,8 +140,8 @@ pub trait Float: OrderedNumber + Signed {
     fn to_bits(self) -> Self::Bits;
 }
 
-/// What an array may be indexed with on every device: a loop's variable or an unsigned integer of up
-/// to 32 bits.
+/// What an array may be indexed with on every device: a loop's variable or an unsigned integer of
+/// up to 32 bits.
 #[diagnostic::on_unimplemented(
     message = "an operator can't cast `{Self}` to `usize`",
     note = "`usize` is for indices: cast a u8, u16 or u32, as in `table[(x as u32) as usize]`"
@@ -277,8 +277,8 @@ pub fn clamp<T: Arithmetic>(x: T, low: T, high: T) -> T {
     }
 }
 
-/// xⁿ by binary exponentiation: squares are multiplied in from the lowest bit of |n| up, each product
-/// rounded, and a negative `n` takes the reciprocal last.
+/// xⁿ by binary exponentiation: squares are multiplied in from the lowest bit of |n| up, each
+/// product rounded, and a negative `n` takes the reciprocal last.
 #[inline(always)]
 pub fn powi<T: Float>(x: T, n: i32) -> T {
     let mut square = x;

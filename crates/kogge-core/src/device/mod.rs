@@ -1,8 +1,9 @@
 //! The operator language: one Rust function as Rust, CUDA C++ and WGSL.
 //!
 //! `#[operator]` and `#[device]` read a Rust function, refuse what isn't in the language, and make
-//! two things of the rest: Rust, in which each arithmetic word is a call into [`lang`], and the same
-//! text as data ([`ir`]), of which [`cuda`] and [`wgsl`] make source when an engine asks for it.
+//! two things of the rest: Rust, in which each arithmetic word is a call into [`lang`], and the
+//! same text as data ([`ir`]), of which [`cuda`] and [`wgsl`] make source when an engine asks for
+//! it.
 //!
 //! # The language
 //!
@@ -33,13 +34,14 @@
 //! | NaN, ±∞ | kept | kept | an implementation may assume that there are none |
 //! | the payload and sign of a NaN that arithmetic made | any | any | any |
 //!
-//! Measured on an H200 (CUDA 13.0, nvcc's defaults) over 22 million pairs: all cases of the tests are
-//! exact to the bit; `exp` and `exp2` of f32 at most 2 ulp from `libm`, the other transcendentals at most 1.
+//! Measured on an H200 (CUDA 13.0, nvcc's defaults) over 22 million pairs: all cases of the tests
+//! are exact to the bit; `exp` and `exp2` of f32 at most 2 ulp from `libm`, the other
+//! transcendentals at most 1.
 //!
 //! `mul_add` is fused on every engine; in WGSL, whose `fma` may round twice, by integers. What WGSL
-//! guarantees is less than what devices do: on Mesa's lavapipe (22.3) all cases of the tests are exact
-//! to the bit, subnormal numbers, NaN and infinities too, but for `exp`, `ln`, `exp2` and `log2`, which
-//! stay within the bounds above and take subnormal numbers as zeros.
+//! guarantees is less than what devices do: on Mesa's lavapipe (22.3) all cases of the tests are
+//! exact to the bit, subnormal numbers, NaN and infinities too, but for `exp`, `ln`, `exp2` and
+//! `log2`, which stay within the bounds above and take subnormal numbers as zeros.
 //!
 //! (Errors: CUDA C++ Programming Guide, "Mathematical functions"; WGSL, section 15.7.4 "Floating
 //! point accuracy"; ulp: units in the last place, "exact": rounded to nearest.)
@@ -76,8 +78,8 @@ impl<A: DeviceType + crate::Element, O: DeviceOperator<A>> DeviceOperator<A> for
     }
 }
 
-/// A `#[device]` function: implemented by the type that the attribute puts beside it, under the same
-/// name.
+/// A `#[device]` function: implemented by the type that the attribute puts beside it, under the
+/// same name.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a function that operators can call",
     note = "put `#[kogge::device]` on it"

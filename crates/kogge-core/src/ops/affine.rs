@@ -26,8 +26,9 @@ pub struct Affine<T> {
 
 /// Composition: the map that applies the left map, then the right one. Not commutative.
 ///
-/// Product and sum are rounded separately; nothing is fused. Integers wrap. The identity, `x ↦ 1·x - 0`, is one beside finite
-/// coefficients: ∞ times zero is no number. Engines never combine with it; give no initial value rather than that one.
+/// Product and sum are rounded separately; nothing is fused. Integers wrap. The identity,
+/// `x ↦ 1·x - 0`, is one beside finite coefficients: ∞ times zero is no number. Engines never
+/// combine with it; give no initial value rather than that one.
 ///
 /// ```
 /// use kogge_core::ops::{Affine, Compose};

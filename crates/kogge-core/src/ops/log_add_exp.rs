@@ -5,11 +5,11 @@ use crate::operator;
 
 /// ln(eˡ + eʳ), computed as max + ln(1 + e^(min − max)) so that it doesn't overflow.
 ///
-/// The logarithm of 1 + x keeps small x: rounding 1 + x loses a part of x that multiplying by
-/// x / ((1 + x) − 1) makes good (Goldberg, "What every computer scientist should know about
-/// floating-point arithmetic", 1991, theorem 4). The transcendental functions are those of the `libm`
-/// crate, not the system's, so the bits are the same on every CPU. NaN propagates; the identity is
-/// `-∞`.
+/// The logarithm of 1 + x keeps small x: rounding 1 + x loses a part of x that multiplying by x /
+/// ((1 + x) − 1) makes good (Goldberg, "What every computer scientist should know about
+/// floating-point arithmetic", 1991, theorem 4). The transcendental functions are those of the
+/// `libm` crate, not the system's, so the bits are the same on every CPU. NaN propagates; the
+/// identity is `-∞`.
 ///
 /// ```
 /// use kogge_core::{Kind, Order, ops::LogAddExp, reference};

@@ -1,4 +1,5 @@
-//! 2×2 matrices under multiplication: second-order recurrences, Fibonacci numbers, transfer matrices.
+//! 2×2 matrices under multiplication: second-order recurrences, Fibonacci numbers, transfer
+//! matrices.
 
 use crate::{Element, Number, operator};
 
@@ -28,8 +29,9 @@ pub struct Matrix2<T> {
 
 /// The matrix product, left times right. Not commutative; integers wrap.
 ///
-/// Each entry is `row[0]·column[0] + row[1]·column[1]`, rounded after every operation. The identity is one beside
-/// finite entries: ∞ times zero is no number. Engines never combine with it; give no initial value rather than that one.
+/// Each entry is `row[0]·column[0] + row[1]·column[1]`, rounded after every operation. The identity
+/// is one beside finite entries: ∞ times zero is no number. Engines never combine with it; give no
+/// initial value rather than that one.
 ///
 /// ```
 /// use kogge_core::ops::{MatMul, Matrix2};

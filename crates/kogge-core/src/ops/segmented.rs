@@ -58,9 +58,10 @@ impl<T: Padded> Flagged<T> {
 
 /// Segmented `O`: values are combined by `O` from the last set flag on.
 ///
-/// Associative whenever `O` is; never commutative. Of elements that [`Flagged`] isn't made for (affine maps, matrices, your own
-/// structs) the pair is an array of two, of which [`marked`] makes the second one a flag; not on a GPU. Where an operator of any
-/// kind is to start anew is said beside the elements, too, by the builder's segments, which are faster.
+/// Associative whenever `O` is; never commutative. Of elements that [`Flagged`] isn't made for
+/// (affine maps, matrices, your own structs) the pair is an array of two, of which [`marked`] makes
+/// the second one a flag; not on a GPU. Where an operator of any kind is to start anew is said
+/// beside the elements, too, by the builder's segments, which are faster.
 ///
 /// ```
 /// use kogge_core::ops::{Flagged, Segmented, Sum};
@@ -89,8 +90,8 @@ where
     }
 }
 
-/// An element, and whether a segment starts there, for [`Segmented`]: the second of the two counts as a flag, which is set unless
-/// all of its bytes are 0.
+/// An element, and whether a segment starts there, for [`Segmented`]: the second of the two counts
+/// as a flag, which is set unless all of its bytes are 0.
 ///
 /// ```
 /// use kogge_core::ops::{Affine, Compose, Segmented, marked};

@@ -1,12 +1,12 @@
 //! Where the lanes of lines side by side come from, and where their values go.
 //!
-//! Groups of sixteen lines are read where they lie. The last sixteen lines of a strip are its last group, some of which
-//! may be the group's before too. Strips of fewer lines, and lines that lie apart, are brought together first, sixteen
-//! abreast.
+//! Groups of sixteen lines are read where they lie. The last sixteen lines of a strip are its last
+//! group, some of which may be the group's before too. Strips of fewer lines, and lines that lie
+//! apart, are brought together first, sixteen abreast.
 //!
-//! Values are put where they belong if those of a group are whole lines of the cache there. Else they go
-//! through a stage of some chunks, which leaves row of memory by row of memory: in a stage lines need
-//! no alignment, and a group may have lanes too many.
+//! Values are put where they belong if those of a group are whole lines of the cache there. Else
+//! they go through a stage of some chunks, which leaves row of memory by row of memory: in a stage
+//! lines need no alignment, and a group may have lanes too many.
 
 use super::group::LANES;
 use crate::arch::Words;
@@ -40,7 +40,8 @@ impl<T> Abreast<T> {
         Abreast { first: self.first.cast(), stride: self.stride }
     }
 
-    /// Asks for the lanes at some places, so many elements `ahead` of these, to be brought into a cache.
+    /// Asks for the lanes at some places, so many elements `ahead` of these, to be brought into a
+    /// cache.
     #[inline(always)]
     pub(super) fn ask(&self, ahead: isize, len: usize, cache: Cache) {
         for place in 0..len {
@@ -90,8 +91,8 @@ impl<T: Copy> Source<T> {
 /// Where values go.
 #[derive(Clone, Copy)]
 pub(crate) struct Sink<U> {
-    /// Where those of the first place are put: a stage, which has for each place a value of each line,
-    /// and room for a place and a group more; or where they belong.
+    /// Where those of the first place are put: a stage, which has for each place a value of each
+    /// line, and room for a place and a group more; or where they belong.
     pub(crate) stage: *mut U,
     /// From a place to the next.
     pub(crate) pitch: isize,
@@ -179,8 +180,8 @@ impl Sending {
     ///
     /// # Safety
     ///
-    /// The bytes must be in the stage, and their places be this call's alone; the CPU features of `H`
-    /// must be present.
+    /// The bytes must be in the stage, and their places be this call's alone; the CPU features of
+    /// `H` must be present.
     #[inline(always)]
     pub(super) unsafe fn some<H: Words>(&mut self, bytes: usize) {
         if self.stream && self.left > 0 {

@@ -82,8 +82,8 @@ pub(super) unsafe fn reduce_row<A: Element, O: Operator<A>>(
     totals[chunks - 1]
 }
 
-/// As [`reduce_row`], with the combinations alone that the last Kogge–Stone value is made of: little
-/// code, for loops that have much else in them. The accumulator isn't large.
+/// As [`reduce_row`], with the combinations alone that the last Kogge–Stone value is made of:
+/// little code, for loops that have much else in them. The accumulator isn't large.
 ///
 /// # Safety
 ///

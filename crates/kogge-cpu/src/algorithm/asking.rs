@@ -1,5 +1,5 @@
-//! Memory asked for ahead of a scan, so that it is read evenly while stores drain. (Bursts of more than
-//! 1 KiB, of loads, prefetches or stores, cost a fifth of the bandwidth and more.)
+//! Memory asked for ahead of a scan, so that it is read evenly while stores drain. (Bursts of more
+//! than 1 KiB, of loads, prefetches or stores, cost a fifth of the bandwidth and more.)
 
 use super::pages::{self, BLOCK};
 use super::tile::Beside;
@@ -10,7 +10,8 @@ use kogge_core::Order;
 /// Bytes from where something is folded to where it is asked for: memory, by several threads.
 pub(super) const AHEAD: usize = 8 * ROW;
 
-/// Bytes from where a scan is to where it asks: a cache most of all, whose hardware prefetcher is late.
+/// Bytes from where a scan is to where it asks: a cache most of all, whose hardware prefetcher is
+/// late.
 const AHEAD_OF_SCAN: usize = 16 * ROW;
 
 /// Bytes from where something is used to where it is asked for [on into L1](Cache::goes_on).
@@ -24,14 +25,15 @@ const TILE: usize = ROW * Order::ROWS_PER_SEGMENT * Order::SEGMENTS_PER_TILE;
 pub(crate) enum Ask {
     /// One line after another, a few rows ahead, into a cache.
     Along(Cache),
-    /// [Pages in turn](pages), a block ahead, into L2, and on into L1 shortly before it is used: while a tile is, its second
-    /// block and the first of the tile to be used next, which begins so many bytes behind it.
+    /// [Pages in turn](pages), a block ahead, into L2, and on into L1 shortly before it is used:
+    /// while a tile is, its second block and the first of the tile to be used next, which begins so
+    /// many bytes behind it.
     Pages(isize),
 }
 
 impl Ask {
-    /// For a scan of so many bytes of elements from memory, and whether several threads have their values go past the
-    /// caches.
+    /// For a scan of so many bytes of elements from memory, and whether several threads have their
+    /// values go past the caches.
     pub(crate) fn of(bytes: u64, several_stream: bool) -> Self {
         Self::on(Cpu::detect(), bytes, several_stream)
     }
@@ -90,8 +92,9 @@ impl Asking {
         }
     }
 
-    /// Asks for the next quarter of a row: once at each of four places between the loads and the stores of a
-    /// row. (Two threads of a Zen 5 scan lines of floats at 93 % of a copy's speed so, at 89 % with a row at once.)
+    /// Asks for the next quarter of a row: once at each of four places between the loads and the
+    /// stores of a row. (Two threads of a Zen 5 scan lines of floats at 93 % of a copy's speed so,
+    /// at 89 % with a row at once.)
     #[inline(always)]
     pub(super) fn quarter(&mut self) {
         match self {
@@ -111,9 +114,9 @@ impl Asking {
         }
     }
 
-    /// Asks for the next row at once: right where a scan computes so little that it waits for memory all the
-    /// time. (Sums of integers, one thread of a Zen 5, from L3: a tenth faster than by quarters. Two threads, from
-    /// memory, 2 to 4 %.)
+    /// Asks for the next row at once: right where a scan computes so little that it waits for
+    /// memory all the time. (Sums of integers, one thread of a Zen 5, from L3: a tenth faster than
+    /// by quarters. Two threads, from memory, 2 to 4 %.)
     #[inline(always)]
     pub(super) fn row(&mut self) {
         for _ in 0..4 {
@@ -122,8 +125,8 @@ impl Asking {
     }
 }
 
-/// Bytes from where a tile begins to what is asked for when so many bytes of it have been used, given from where it ends to
-/// where the one to be used next begins.
+/// Bytes from where a tile begins to what is asked for when so many bytes of it have been used,
+/// given from where it ends to where the one to be used next begins.
 #[inline(always)]
 fn block_ahead(used: usize, then: isize) -> isize {
     let behind = if used < TILE - BLOCK { 0 } else { then };
@@ -133,18 +136,20 @@ fn block_ahead(used: usize, then: isize) -> isize {
 /// What is asked for while segments are scanned where they lie.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted {
-    /// Whether elements come from a memory that is so far away that L1 waits for too few lines at a time.
+    /// Whether elements come from a memory that is so far away that L1 waits for too few lines at a
+    /// time.
     pub(crate) far: bool,
     /// Where elements are asked for to, unless they are far.
     pub(crate) cache: Cache,
-    /// What is looked at of each place before it is scanned, such as its key, if that too should be asked for: where that
-    /// of the first place lies, and bytes of each.
+    /// What is looked at of each place before it is scanned, such as its key, if that too should be
+    /// asked for: where that of the first place lies, and bytes of each.
     pub(crate) looked_at: Option<(*const u8, usize)>,
 }
 
 impl Wanted {
-    /// For so many bytes of elements on such a CPU, given what may be asked for beside. Elsewhere than on a mesh, and
-    /// from a cache, neither is worth it: from L3, 8 MiB beside keys were a tenth to a quarter slower.
+    /// For so many bytes of elements on such a CPU, given what may be asked for beside. Elsewhere
+    /// than on a mesh, and from a cache, neither is worth it: from L3, 8 MiB beside keys were a
+    /// tenth to a quarter slower.
     pub(crate) fn of(
         cpu: Cpu,
         bytes: u64,
@@ -162,8 +167,8 @@ impl Wanted {
         Self { looked_at: self.looked_at.map(moved), ..self }
     }
 
-    /// Asks for some bytes of elements, so many bytes ahead, given those that are scanned: what is far away in
-    /// [pages in turn](pages), and into L1 shortly before it is scanned.
+    /// Asks for some bytes of elements, so many bytes ahead, given those that are scanned: what is
+    /// far away in [pages in turn](pages), and into L1 shortly before it is scanned.
     #[inline(always)]
     pub(super) fn elements<const BYTES: usize>(&self, from: *const u8, ahead: usize) {
         if self.far {
@@ -174,9 +179,9 @@ impl Wanted {
         }
     }
 
-    /// Asks for what is looked at of places a block behind these, which are as far ahead of those that are scanned as
-    /// others are looked at. (It is looked at all at once for some thousand places. Asked for only then, memory rests before
-    /// and is late after.)
+    /// Asks for what is looked at of places a block behind these, which are as far ahead of those
+    /// that are scanned as others are looked at. (It is looked at all at once for some thousand
+    /// places. Asked for only then, memory rests before and is late after.)
     #[inline(always)]
     pub(super) fn looked_at(&self, place: usize, count: usize) {
         if let Some((first, each)) = self.looked_at {

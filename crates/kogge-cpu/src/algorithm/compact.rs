@@ -8,8 +8,8 @@ use super::arrays::{LARGE, Totals};
 use super::tile::Folds;
 use kogge_core::{Element, Kind, Operator, Order};
 
-/// Whether whole runs of elements go one by one, and come with what precedes them: any order has the
-/// bits of the fixed one.
+/// Whether whole runs of elements go one by one, and come with what precedes them: any order has
+/// the bits of the fixed one.
 pub(super) const fn runs<A: Element, O: Operator<A>>() -> bool {
     O::COMPACT && O::EXACT
 }

@@ -1,9 +1,9 @@
 //! Short segments, cut into chunks by the mask of their heads.
 //!
 //! A chunk starts at a head, and a chunk's length after the start of another unless a head comes
-//! before. That is found for 64 places at a time by shifts, and places are listed by tables: no branch
-//! depends on where segments start. What goes from one word to the next is where the last head lay,
-//! modulo a chunk.
+//! before. That is found for 64 places at a time by shifts, and places are listed by tables: no
+//! branch depends on where segments start. What goes from one word to the next is where the last
+//! head lay, modulo a chunk.
 
 use crate::arch::{CHUNKS, Simd, Words, Work};
 use kogge_core::{Element, Order};
@@ -35,7 +35,8 @@ impl Chunks {
         self.count
     }
 
-    /// Where a window's chunks start that begins with this one; behind the last one the segments' end.
+    /// Where a window's chunks start that begins with this one; behind the last one the segments'
+    /// end.
     #[inline(always)]
     pub(super) fn starts(&self, first: usize) -> &[u32; CHUNKS] {
         self.starts[first..].first_chunk().expect("a window behind the last chunk")
@@ -97,8 +98,8 @@ impl<T: Element> Work for Cut<'_, T> {
                     .for_each(|(start, place)| *start = (place << scale) as u32);
                 count += 64 / chunk;
             } else {
-                // SAFETY: there are no more chunks than places, and is room for eight more; features
-                // by contract.
+                // SAFETY: there are no more chunks than places, and is room for eight more;
+                // features by contract.
                 count += unsafe {
                     let listed = chunks.starts.as_mut_ptr().add(count);
                     W32::Simd::list(found, place as u32, scale, listed)

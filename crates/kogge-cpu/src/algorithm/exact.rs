@@ -1,9 +1,9 @@
 //! Short elements under operators that round nothing: any order gives the bits of the fixed one.
 //!
-//! A chunk of 1- or 2-byte elements is long, so transposing rows as [`rows`](super::rows) does would
-//! cost more than it saves. Where every order is as good, a Kogge–Stone scan over 64 neighbours does
-//! without: each of its steps is a few vector operations on an array and the same array, shifted.
-//! Several arrays go through the steps together, which hides the latency of each.
+//! A chunk of 1- or 2-byte elements is long, so transposing rows as [`rows`](super::rows) does
+//! would cost more than it saves. Where every order is as good, a Kogge–Stone scan over 64
+//! neighbours does without: each of its steps is a few vector operations on an array and the same
+//! array, shifted. Several arrays go through the steps together, which hides the latency of each.
 
 use super::tile::{Folds, join};
 use kogge_core::{Element, Kind, Operator};

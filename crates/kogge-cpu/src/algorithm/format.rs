@@ -251,8 +251,8 @@ unsafe fn zip<H: Words>(
     }
 }
 
-/// Whether elements and values say that they are these halves: what can be asked before code is made
-/// for them. It can't be relied on: anybody may say so.
+/// Whether elements and values say that they are these halves: what can be asked before code is
+/// made for them. It can't be relied on: anybody may say so.
 pub(crate) const fn claim<F, T, U, A>() -> bool
 where
     F: Half,

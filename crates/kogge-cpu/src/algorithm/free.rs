@@ -45,13 +45,13 @@ pub(super) struct Run<A> {
     pub stream: bool,
 }
 
-/// Scans elements, by vectors of `P`, or of `H` where there are too few. Gives the fold of all so far, what
-/// precedes them included, and the fold of those ahead.
+/// Scans elements, by vectors of `P`, or of `H` where there are too few. Gives the fold of all so
+/// far, what precedes them included, and the fold of those ahead.
 ///
 /// # Safety
 ///
-/// [`free`] must hold; the elements must be readable at `from`, and where others are folded, and writable at `to`, and
-/// there be one; the CPU features of `P` and `H` must be present.
+/// [`free`] must hold; the elements must be readable at `from`, and where others are folded, and
+/// writable at `to`, and there be one; the CPU features of `P` and `H` must be present.
 #[inline(always)]
 pub(super) unsafe fn scan<P: Ordered, H: Ordered, A: Element, O: Operator<A>>(
     operator: &O,
@@ -218,8 +218,8 @@ impl<A: Element, O: Operator<A>, const S: usize> Scanning<'_, A, O, S> {
         self.left -= count;
     }
 
-    /// Scans all vectors, a row of those ahead folded beside each row: full ones, and unless values are
-    /// streamed what is left too, if it follows a full one.
+    /// Scans all vectors, a row of those ahead folded beside each row: full ones, and unless values
+    /// are streamed what is left too, if it follows a full one.
     ///
     /// # Safety
     ///
@@ -236,8 +236,8 @@ impl<A: Element, O: Operator<A>, const S: usize> Scanning<'_, A, O, S> {
         let nothing = splat::<P, A>(self.operator.identity());
         let mut through = splat::<P, A>(self.through);
         let mut sums = [nothing; CHAINS];
-        // SAFETY: while so many elements are left; alignment and features by contract. What is left after
-        // full vectors is read before the last of them may be written over it.
+        // SAFETY: while so many elements are left; alignment and features by contract. What is left
+        // after full vectors is read before the last of them may be written over it.
         unsafe {
             let mut vector = P::load(self.from.cast());
             while self.left >= ROW / S + width {
@@ -286,7 +286,8 @@ impl<A: Element, O: Operator<A>, const S: usize> Scanning<'_, A, O, S> {
         vector: P::Vector,
     ) -> P::Vector {
         let (operator, bytes) = (self.operator, self.left * S);
-        // SAFETY: by contract; the vector of values that ends with the last one begins with some of before.
+        // SAFETY: by contract; the vector of values that ends with the last one begins with some of
+        // before.
         unsafe {
             let vector = P::with_end(nothing, vector, bytes);
             let scanned = scan_vector::<P, A, O, S>(operator, nothing, vector);

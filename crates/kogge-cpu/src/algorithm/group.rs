@@ -1,7 +1,7 @@
 //! A group: sixteen lines side by side, a register lane for each.
 //!
-//! Lanes never meet, so each line has the order of a line alone. What is known of a group between two chunks of a row is
-//! what precedes the row, and the Kogge–Stone levels of the chunks so far.
+//! Lanes never meet, so each line has the order of a line alone. What is known of a group between
+//! two chunks of a row is what precedes the row, and the Kogge–Stone levels of the chunks so far.
 
 use super::free;
 use crate::arch::Vectors;
@@ -57,8 +57,8 @@ impl<A: Element> Lanes<A> {
         }
     }
 
-    /// `left ∘ right`, lane by lane: a vector at a time, where they fill some, lest the compiler mix
-    /// the lanes of different vectors.
+    /// `left ∘ right`, lane by lane: a vector at a time, where they fill some, lest the compiler
+    /// mix the lanes of different vectors.
     ///
     /// # Safety
     ///
@@ -111,8 +111,8 @@ pub(crate) struct Group<A> {
 }
 
 impl<A: Element> Group<A> {
-    /// Makes of some groups so many, and writes no more of them than it must: short lines come to an end before they have
-    /// many levels.
+    /// Makes of some groups so many, and writes no more of them than it must: short lines come to
+    /// an end before they have many levels.
     pub(crate) fn resize(groups: &mut Vec<Self>, count: usize) {
         groups.truncate(count);
         if groups.capacity() < count {
@@ -155,7 +155,8 @@ impl<A: Element> Group<A> {
     ///
     /// # Safety
     ///
-    /// The chunks of the row before it must have been taken in; the CPU features of `P` must be present.
+    /// The chunks of the row before it must have been taken in; the CPU features of `P` must be
+    /// present.
     #[inline(always)]
     pub(super) unsafe fn push<P: Vectors, O: Operator<A>>(
         &mut self,
@@ -186,9 +187,9 @@ impl<A: Element> Group<A> {
         self.chunks = value;
     }
 
-    /// Takes in the total of chunk `c` of a full row of which nothing but the fold is wanted, the last
-    /// Kogge–Stone value: neighbours are combined, and one that has none yet waits at its level's first
-    /// place. A quarter of the operations.
+    /// Takes in the total of chunk `c` of a full row of which nothing but the fold is wanted, the
+    /// last Kogge–Stone value: neighbours are combined, and one that has none yet waits at its
+    /// level's first place. A quarter of the operations.
     ///
     /// # Safety
     ///

@@ -12,12 +12,12 @@
 use crate::sync::{AtomicU32, Ordering, UnsafeCell, spin};
 use std::mem::MaybeUninit;
 
-/// How often a late total is looked for before it is computed, or waited for otherwise: some tens of microseconds, a few
-/// times what folding a tile takes.
+/// How often a late total is looked for before it is computed, or waited for otherwise: some tens
+/// of microseconds, a few times what folding a tile takes.
 const PATIENCE: usize = 1 << 10;
 
-/// So many slots or gates, or whatever else. By a function that knows nothing of operators: else a dozen of the standard
-/// library's would be compiled anew for each of them.
+/// So many slots or gates, or whatever else. By a function that knows nothing of operators: else a
+/// dozen of the standard library's would be compiled anew for each of them.
 pub(crate) fn many<T>(count: usize, new: fn() -> T) -> Vec<T> {
     (0..count).map(|_| new()).collect()
 }

@@ -1,12 +1,14 @@
-//! Segments under operators that round nothing: vectors scanned where they lie, whatever the segments.
+//! Segments under operators that round nothing: vectors scanned where they lie, whatever the
+//! segments.
 //!
-//! A mask has a bit for each place where a segment starts. In each step of a vector's scan a lane takes
-//! in another one unless a segment starts between them; which lanes do is found for 64 places at a time
-//! by shifts. What precedes a vector is taken in by the lanes before its first head. Where any order is
-//! as good, this gives the bits of each segment's own scan, in one pass without a branch on its length.
+//! A mask has a bit for each place where a segment starts. In each step of a vector's scan a lane
+//! takes in another one unless a segment starts between them; which lanes do is found for 64 places
+//! at a time by shifts. What precedes a vector is taken in by the lanes before its first head.
+//! Where any order is as good, this gives the bits of each segment's own scan, in one pass without
+//! a branch on its length.
 //!
-//! An exclusive value is the inclusive one of elements moved up by one; a segment's first is its initial
-//! value, or the identity, which nothing may take in.
+//! An exclusive value is the inclusive one of elements moved up by one; a segment's first is its
+//! initial value, or the identity, which nothing may take in.
 
 use super::asking::{Ask, Wanted};
 use super::format::Whole;
@@ -23,7 +25,8 @@ pub(crate) const WORD: usize = 64;
 /// Bytes from where elements are read to where memory is asked for.
 const AHEAD: usize = 2 << 10;
 
-/// Places from those that are scanned to those of which what is looked at is asked for: more than are looked at at once.
+/// Places from those that are scanned to those of which what is looked at is asked for: more than
+/// are looked at at once.
 const LOOKED_AT: usize = WORDS * WORD / 2 * 3;
 
 /// Whether segments of such elements are scanned like this.
@@ -105,7 +108,8 @@ impl<A: Element, O: Operator<A>> Work for Headed<'_, A, O> {
     #[inline(always)]
     unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) -> A {
         if const { headed::<A, O>() } {
-            // SAFETY: memory by whoever made the value, features by contract; `S` is what the arm says.
+            // SAFETY: memory by whoever made the value, features by contract; `S` is what the arm
+            // says.
             unsafe {
                 by_size! { A;
                     1 => self.all::<MaskedOf<W32>, 1>(),
@@ -123,8 +127,8 @@ impl<A: Element, O: Operator<A>> Work for Headed<'_, A, O> {
 impl<A: Element, O: Operator<A>> Headed<'_, A, O> {
     /// # Safety
     ///
-    /// As whoever made the value vouches; `S` must be the size of `A`, and the CPU features of `P` be
-    /// present.
+    /// As whoever made the value vouches; `S` must be the size of `A`, and the CPU features of `P`
+    /// be present.
     #[inline(always)]
     unsafe fn all<P: Masked, const S: usize>(self) -> A {
         // SAFETY: passed on.
@@ -261,8 +265,8 @@ impl<P: Masked, O> Sight<'_, P, O> {
     ///
     /// # Safety
     ///
-    /// [`WORD`] elements must be readable at `from` and writable at `to`, which is on a line if `STREAM`;
-    /// `S` be the size of `A`, and the CPU features of `P` present.
+    /// [`WORD`] elements must be readable at `from` and writable at `to`, which is on a line if
+    /// `STREAM`; `S` be the size of `A`, and the CPU features of `P` present.
     #[inline(always)]
     unsafe fn scan<A, const S: usize, const EXCLUSIVE: bool, const INIT: bool, const STREAM: bool>(
         &self,

@@ -33,7 +33,8 @@ pub(super) unsafe fn combine<H: Words, A: Element, O: Operator<A>, const W: usiz
     }
 }
 
-/// [`combine`] of operands that come from it, or have been made opaque, so that none is copied for it.
+/// [`combine`] of operands that come from it, or have been made opaque, so that none is copied for
+/// it.
 ///
 /// # Safety
 ///

@@ -29,7 +29,8 @@ impl<A: Element> Levels<A> {
         Self { rows: 0, before, before_segment, segment: None, tile: None, prefix: None, init }
     }
 
-    /// Goes back to before the first row: writes no more than it must, as lines of few places come by the million.
+    /// Goes back to before the first row: writes no more than it must, as lines of few places come
+    /// by the million.
     pub(crate) fn restart(&mut self, init: Option<A>) {
         self.rows = 0;
         (self.before, self.before_segment, self.init) = (init, init, init);
@@ -59,14 +60,16 @@ impl<A: Element> Levels<A> {
         Running { before: self.before, segment: self.segment }
     }
 
-    /// Takes in the next `rows` rows, all of the same segment, given what the ones after them would go on from.
+    /// Takes in the next `rows` rows, all of the same segment, given what the ones after them would
+    /// go on from.
     pub(crate) fn advance<O: Operator<A>>(&mut self, operator: &O, rows: usize, to: Running<A>) {
         self.rows += rows;
         (self.before, self.segment) = (to.before, to.segment);
         self.end_levels(operator);
     }
 
-    /// Takes in the next `rows` rows, given their total: a row, a segment or a tile, which begins where one does.
+    /// Takes in the next `rows` rows, given their total: a row, a segment or a tile, which begins
+    /// where one does.
     pub(crate) fn push_span<O: Operator<A>>(&mut self, operator: &O, rows: usize, total: A) {
         if rows == 1 {
             return self.push(operator, total);

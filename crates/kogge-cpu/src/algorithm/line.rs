@@ -1,9 +1,9 @@
 //! Chunks of lines side by side whose lanes fill lines of the cache, by vectors.
 //!
-//! What a [strip](super::strip) does for lanes of any kind, for elements that are their own accumulators
-//! and whole vectors: sixteen of them are one line of the cache or a few, which don't depend on each
-//! other. A line of values is stored at once. So it may go past the caches to where it belongs, line by
-//! line, and rows of memory need not be put together first.
+//! What a [strip](super::strip) does for lanes of any kind, for elements that are their own
+//! accumulators and whole vectors: sixteen of them are one line of the cache or a few, which don't
+//! depend on each other. A line of values is stored at once. So it may go past the caches to where
+//! it belongs, line by line, and rows of memory need not be put together first.
 
 use super::abreast::Abreast;
 use super::free::{combine, splat};
@@ -38,8 +38,8 @@ const fn vectors<P: Vectors>() -> usize {
     }
 }
 
-/// The question whether [`fills_lines`] holds at a level, so that values are stored in no other way than by
-/// whole lines.
+/// The question whether [`fills_lines`] holds at a level, so that values are stored in no other way
+/// than by whole lines.
 pub(crate) struct ByLines<T, U, A, O>(PhantomData<(T, U, A, O)>);
 
 impl<T, U, A, O> ByLines<T, U, A, O> {
@@ -58,8 +58,8 @@ impl<T: Accumulate<A>, U: Accumulate<A>, A: Element, O: Operator<A>> Work for By
     }
 }
 
-/// Places that a visit of a group goes through, or a chunk: the more, the fewer loads and stores of what lies between
-/// chunks.
+/// Places that a visit of a group goes through, or a chunk: the more, the fewer loads and stores of
+/// what lies between chunks.
 pub(super) const MANY: usize = 16;
 pub(super) const FEW: usize = 2;
 
@@ -70,13 +70,15 @@ const HELD: usize = MOST - 1;
 /// For a visit of a chunk that isn't whole.
 pub(super) const PART: usize = 0;
 
-/// Chunks of lines side by side that follow one another, or [`PART`] of one, and what their groups have in common.
+/// Chunks of lines side by side that follow one another, or [`PART`] of one, and what their groups
+/// have in common.
 #[derive(Clone, Copy)]
 pub(super) struct Visit {
     /// The lanes of the first place, and bytes from a place to the next.
     from: *const u8,
     stride: isize,
-    /// Bytes to the places that are asked for meanwhile, and what those are brought into; if they are.
+    /// Bytes to the places that are asked for meanwhile, and what those are brought into; if they
+    /// are.
     ahead: (isize, Option<Cache>),
     turn: RowsOfPages,
     /// Where the values of the first place go, and bytes from a place to the next.
@@ -106,8 +108,9 @@ fn slot<A>(k: usize, c: usize) -> usize {
 }
 
 impl Visit {
-    /// Chunks from `number` on of a row of lines that has `left` of them, the first of `len` places, given where each line's elements are and
-    /// values go, and how many elements `ahead` memory is asked for, and into which cache, if it is.
+    /// Chunks from `number` on of a row of lines that has `left` of them, the first of `len`
+    /// places, given where each line's elements are and values go, and how many elements `ahead`
+    /// memory is asked for, and into which cache, if it is.
     #[inline(always)]
     pub(super) fn new<A>(
         (number, left, len): (usize, usize, usize),
@@ -133,13 +136,14 @@ impl Visit {
         }
     }
 
-    /// Scans `C` chunks of the group that begins with a line, and takes them in; without `STORE` folds them. Nothing is
-    /// asked for, and nothing stored past the caches, unless they are `FAR`.
+    /// Scans `C` chunks of the group that begins with a line, and takes them in; without `STORE`
+    /// folds them. Nothing is asked for, and nothing stored past the caches, unless they are `FAR`.
     ///
     /// # Safety
     ///
-    /// [`fills_lines`] must hold; `C` be a power of two up to [`MOST`], and the first chunk's number a multiple of it, or [`PART`] of a chunk; the places must
-    /// exist, and be this call's alone; the CPU features of `P` must be present.
+    /// [`fills_lines`] must hold; `C` be a power of two up to [`MOST`], and the first chunk's
+    /// number a multiple of it, or [`PART`] of a chunk; the places must exist, and be this call's
+    /// alone; the CPU features of `P` must be present.
     #[inline(always)]
     pub(super) unsafe fn scan<P, A, O, const C: usize, const STORE: bool, const FAR: bool>(
         &self,
@@ -194,7 +198,8 @@ impl Visit {
                 state.hold::<A, C>(self.number);
             }
             let mut totals = [state.last; MOST];
-            // Not in a loop, which LLVM wouldn't unroll, nor by a closure, which it wouldn't inline.
+            // Not in a loop, which LLVM wouldn't unroll, nor by a closure, which it wouldn't
+            // inline.
             macro_rules! chunks {
                 ($($c:literal)*) => {
                     $(totals[$c] = self.chunk::<P, A, O, N, C, STORE, FAR>(operator, &mut state, at, $c);)*
@@ -223,7 +228,8 @@ impl Visit {
         }
     }
 
-    /// Scans chunk `c` of the visit, and takes it in where more than its fold is wanted. Gives that.
+    /// Scans chunk `c` of the visit, and takes it in where more than its fold is wanted. Gives
+    /// that.
     ///
     /// # Safety
     ///
@@ -264,7 +270,8 @@ impl Visit {
         }
     }
 
-    /// Scans the lanes of a line in a chunk, after what precedes it, if it is `preceded`. Gives their fold.
+    /// Scans the lanes of a line in a chunk, after what precedes it, if it is `preceded`. Gives
+    /// their fold.
     ///
     /// # Safety
     ///
@@ -291,8 +298,9 @@ impl Visit {
         let mut ask = from.wrapping_offset(ahead);
         // SAFETY: lanes of places; features by contract.
         unsafe {
-            // All are read before the first is stored: a load waits for an earlier store to an address that is the same
-            // but for whole pages. (A Zen 4, lines a page apart in buffers that both begin a page: a fifth faster.)
+            // All are read before the first is stored: a load waits for an earlier store to an
+            // address that is the same but for whole pages. (A Zen 4, lines a page apart in buffers
+            // that both begin a page: a fifth faster.)
             let mut elements = [load::<P, N>(from); PLACES];
             for p in 1..places {
                 if C == PART && p == self.len {
@@ -337,7 +345,8 @@ impl Visit {
         }
     }
 
-    /// What precedes a chunk, if anything does, else any value. (Not an `Option`: LLVM leaves that in memory.)
+    /// What precedes a chunk, if anything does, else any value. (Not an `Option`: LLVM leaves that
+    /// in memory.)
     ///
     /// # Safety
     ///
@@ -383,7 +392,8 @@ impl Visit {
     }
 }
 
-/// What is known of a line of a group between chunks: where it lies, and what is in registers of it.
+/// What is known of a line of a group between chunks: where it lies, and what is in registers of
+/// it.
 struct State<P: Vectors, const N: usize> {
     /// What precedes the row.
     row: *const u8,
@@ -445,8 +455,8 @@ impl<P: Vectors, const N: usize> State<P, N> {
         }
     }
 
-    /// Takes in the total of a chunk, as [`Group::push`] does, of a visit of `C` chunks the one at place `c`, and
-    /// `number` in the row, of which `left` chunks are left from it on.
+    /// Takes in the total of a chunk, as [`Group::push`] does, of a visit of `C` chunks the one at
+    /// place `c`, and `number` in the row, of which `left` chunks are left from it on.
     ///
     /// # Safety
     ///
@@ -503,8 +513,8 @@ impl<P: Vectors, const N: usize> State<P, N> {
         self.last = if number > 0 { joined() } else { value };
     }
 
-    /// Takes in the totals of `C` chunks, from that of a number on, where nothing but the fold of the row is wanted, as
-    /// [`Group::fold`] does.
+    /// Takes in the totals of `C` chunks, from that of a number on, where nothing but the fold of
+    /// the row is wanted, as [`Group::fold`] does.
     ///
     /// # Safety
     ///

@@ -1,11 +1,13 @@
 //! Two threads begin from both ends of elements that lie in their caches: what takes microseconds.
 //!
-//! The caller leads: it scans from the first tile on, as if it were alone. When the other thread comes it takes the
-//! rear, and folds what lies before that from behind, until it meets the leader, whose tiles have their totals by
-//! then. So what the leader scans it reads once, and who doesn't come isn't waited for.
+//! The caller leads: it scans from the first tile on, as if it were alone. When the other thread
+//! comes it takes the rear, and folds what lies before that from behind, until it meets the leader,
+//! whose tiles have their totals by then. So what the leader scans it reads once, and who doesn't
+//! come isn't waited for.
 //!
-//! With folds that take half as long as scans, two threads would take 0.6 times as long as one. (If each folds half and then
-//! scans it, as pieces have it, 0.75 times.) What was measured, [`tuning::awake_bytes`] tells.
+//! With folds that take half as long as scans, two threads would take 0.6 times as long as one. (If
+//! each folds half and then scans it, as pieces have it, 0.75 times.) What was measured,
+//! [`tuning::awake_bytes`] tells.
 
 use super::handover::{Owed, Slot, many};
 use super::io::Io;
@@ -27,8 +29,9 @@ struct Shared<'a, I, A, O> {
     folds: Vec<Slot<A>>,
 }
 
-/// Scans on the calling thread, and on another one of the current rayon pool if that comes in time, what follows the tiles
-/// of a prefix, and takes its tiles in. There are fewer than 2^31, and the operator waits for nobody.
+/// Scans on the calling thread, and on another one of the current rayon pool if that comes in time,
+/// what follows the tiles of a prefix, and takes its tiles in. There are fewer than 2^31, and the
+/// operator waits for nobody.
 ///
 /// # Safety
 ///
@@ -105,7 +108,8 @@ impl<'a, I: Io<A>, A: Element, O: Operator<A>> Shared<'a, I, A, O> {
         true
     }
 
-    /// Takes the rear of what is left, works out what precedes it, and scans it. Does no more if the leader has panicked.
+    /// Takes the rear of what is left, works out what precedes it, and scans it. Does no more if
+    /// the leader has panicked.
     ///
     /// # Safety
     ///
@@ -142,8 +146,8 @@ impl<'a, I: Io<A>, A: Element, O: Operator<A>> Shared<'a, I, A, O> {
         fold
     }
 
-    /// What precedes a tile: what the leader's tiles came to as far as it has begun them, and folds of those that follow.
-    /// `None` if the leader has panicked.
+    /// What precedes a tile: what the leader's tiles came to as far as it has begun them, and folds
+    /// of those that follow. `None` if the leader has panicked.
     ///
     /// # Safety
     ///
@@ -166,8 +170,8 @@ impl<'a, I: Io<A>, A: Element, O: Operator<A>> Shared<'a, I, A, O> {
     }
 }
 
-/// The tiles that the leader has before it, from which the other thread takes the rear: the next one, and in the upper half
-/// the end, behind which the next one may be.
+/// The tiles that the leader has before it, from which the other thread takes the rear: the next
+/// one, and in the upper half the end, behind which the next one may be.
 struct Ahead(AtomicU64);
 
 impl Ahead {
@@ -186,7 +190,8 @@ impl Ahead {
         range(self.0.fetch_add(1, Ordering::Relaxed)).next().map(|tile| tile as usize)
     }
 
-    /// Takes the rear: what lay there in the call before too, if that can be, so that each core finds its tiles in its cache.
+    /// Takes the rear: what lay there in the call before too, if that can be, so that each core
+    /// finds its tiles in its cache.
     fn split(&self) -> Range<usize> {
         let mut packed = self.0.load(Ordering::Relaxed);
         loop {

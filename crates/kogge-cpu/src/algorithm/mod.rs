@@ -1,14 +1,15 @@
 //! How the parts of a scan cooperate, with no intrinsic in sight.
 //!
 //! From the inside out: [`lanes`] applies an operator to registers; [`rows`] and [`arrays`] scan
-//! rows of any [format](mod@format), [`part`] one that isn't full, [`windows`] many that are shorter, as [`cut`] finds
-//! their chunks, [`successive`] some at a time whose values leave [from registers](turned) or through an [`outlet`]; [`free`], [`exact`] and [`headed`] do where any
+//! rows of any [format](mod@format), [`part`] one that isn't full, [`windows`] many that are
+//! shorter, as [`cut`] finds their chunks, [`successive`] some at a time whose values leave [from
+//! registers](turned) or through an [`outlet`]; [`free`], [`exact`] and [`headed`] do where any
 //! order is as good; [`tile`] puts segments together; [`sequential`] goes through tiles one by one,
-//! [`parallel`] lets threads take them in turn, and [`meeting`] has two begin from both ends of few, with [`handover`] between them. [`strip`] goes
-//! across lines side by side, from and to where [`abreast`] says, [`line`](mod@line) by line of the cache where it can, with
-//! [`levels`] above its rows.
-//! [`io`] is where all others read and write, and [`asking`] what is brought near before, by [`pages`] in turn where memory
-//! is far.
+//! [`parallel`] lets threads take them in turn, and [`meeting`] has two begin from both ends of
+//! few, with [`handover`] between them. [`strip`] goes across lines side by side, from and to where
+//! [`abreast`] says, [`line`](mod@line) by line of the cache where it can, with [`levels`] above
+//! its rows. [`io`] is where all others read and write, and [`asking`] what is brought near before,
+//! by [`pages`] in turn where memory is far.
 
 pub(crate) mod abreast;
 mod arrays;

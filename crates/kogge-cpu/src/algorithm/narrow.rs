@@ -1,12 +1,13 @@
-//! Some rows of the order of a table so narrow that its lines are sixteen at most, and nothing else lies
-//! between their elements.
+//! Some rows of the order of a table so narrow that its lines are sixteen at most, and nothing else
+//! lies between their elements.
 //!
-//! A place is then a vector or a few, whose lanes are lines; or [a part of a vector](items), which has several. Vectors
-//! are loaded where places lie, so the last one of a place may hold lanes of the next place too, and what is stored of
-//! those is stored over with the next place. The levels of the order are gone through one after the other, chunk totals
-//! first, then Kogge–Stone over all of them: so steps are loops of independent operations. (Chunk by
-//! chunk, as wide [strips](super::strip) go, sixteen lanes at a time, 8 columns of floats were scanned
-//! at a third of the speed.)
+//! A place is then a vector or a few, whose lanes are lines; or [a part of a vector](items), which
+//! has several. Vectors are loaded where places lie, so the last one of a place may hold lanes of
+//! the next place too, and what is stored of those is stored over with the next place. The levels
+//! of the order are gone through one after the other, chunk totals first, then Kogge–Stone over all
+//! of them: so steps are loops of independent operations. (Chunk by chunk, as wide
+//! [strips](super::strip) go, sixteen lanes at a time, 8 columns of floats were scanned at a third
+//! of the speed.)
 
 mod items;
 mod leaving;
@@ -21,14 +22,15 @@ use leaving::Leaving;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-/// Bytes of a stage: a row of so many lines, where it lies in its first line of the cache, and lanes
-/// behind it.
+/// Bytes of a stage: a row of so many lines, where it lies in its first line of the cache, and
+/// lanes behind it.
 pub(crate) const fn stage_bytes<A: Element>(lines: usize) -> usize {
     Order::of::<A>().row() * lines * size_of::<A>() + 2 * LINE
 }
 
-/// Rows of the order of some lines, all of one segment, scanned at some SIMD level, or folded only if `STORE` is not set.
-/// Made where the rows are known to be this thread's. Says whether the level has such vectors; else nothing was done.
+/// Rows of the order of some lines, all of one segment, scanned at some SIMD level, or folded only
+/// if `STORE` is not set. Made where the rows are known to be this thread's. Says whether the level
+/// has such vectors; else nothing was done.
 pub(crate) struct Narrow<'a, A, O, const STORE: bool> {
     pub(crate) operator: &'a O,
     pub(crate) kind: Kind,
@@ -82,7 +84,8 @@ impl<A: Element, O: Operator<A>, const STORE: bool> Narrow<'_, A, O, STORE> {
         let way = self.way::<P>(self.pitch().is_multiple_of(P::BYTES));
         let mut leaving = Leaving::new(self.stage, self.to.cast());
         for _ in 0..self.rows {
-            // The last vector first: its lanes of the next place are stored over with the first vector's.
+            // The last vector first: its lanes of the next place are stored over with the first
+            // vector's.
             for v in (0..vectors).rev() {
                 // SAFETY: passed on; the lanes of `v` begin with one of a line.
                 unsafe { self.vector::<P>(v, way) };
@@ -162,8 +165,8 @@ impl<A: Element, O: Operator<A>, const STORE: bool> Narrow<'_, A, O, STORE> {
         }
     }
 
-    /// The vector at this address of the row, and the first elements for what would lie behind it: an operator sees no values
-    /// but such as there are.
+    /// The vector at this address of the row, and the first elements for what would lie behind it:
+    /// an operator sees no values but such as there are.
     ///
     /// # Safety
     ///
@@ -231,8 +234,8 @@ impl<A: Element, O: Operator<A>, const STORE: bool> Narrow<'_, A, O, STORE> {
         }
     }
 
-    /// The bytes of a chunk that are asked for when it is gone through for the `n`-th time: twice for each vector of a
-    /// place, or once.
+    /// The bytes of a chunk that are asked for when it is gone through for the `n`-th time: twice
+    /// for each vector of a place, or once.
     #[inline(always)]
     fn share<P: Vectors>(&self, n: usize) -> Range<usize> {
         let (n, times) = if STORE { (n, 2) } else { (n / 2, 1) };
@@ -311,7 +314,8 @@ impl<A: Element, O: Operator<A>, const STORE: bool> Narrow<'_, A, O, STORE> {
         let operator = self.operator;
         for _ in 0..const { Order::of::<A>().chunk() } {
             let element = load(from);
-            // SAFETY: a place of the row, and its own of the stage or the target; features by contract.
+            // SAFETY: a place of the row, and its own of the stage or the target; features by
+            // contract.
             unsafe {
                 let through = match value {
                     Some(value) => combine::<P, A, O>(operator, value, element),
@@ -348,8 +352,8 @@ impl<A: Element> State<A> {
         Self { before: lanes(before), preceded, segment: lanes(segment), begun }
     }
 
-    /// That of so many lines. Lanes to spare, which no vector may have had, are the first one again: an
-    /// operator sees no values but such as there are.
+    /// That of so many lines. Lanes to spare, which no vector may have had, are the first one
+    /// again: an operator sees no values but such as there are.
     pub(crate) fn get(&self, lines: usize) -> Running<[A; LANES]> {
         let filled = |mut lanes: [A; LANES]| {
             let first = lanes[0];
@@ -372,7 +376,8 @@ impl<A: Element> State<A> {
             .then(|| unsafe { P::load((&raw const self.before).cast::<u8>().add(v * P::BYTES)) })
     }
 
-    /// Takes in the fold of a row, in the lanes of vector `v`; what precedes the next row if it is wanted.
+    /// Takes in the fold of a row, in the lanes of vector `v`; what precedes the next row if it is
+    /// wanted.
     ///
     /// # Safety
     ///
@@ -418,8 +423,8 @@ enum Way {
 impl Way {
     /// # Safety
     ///
-    /// The vector must be writable, and lie on its alignment if it goes past the caches; the CPU features of `P` be
-    /// present.
+    /// The vector must be writable, and lie on its alignment if it goes past the caches; the CPU
+    /// features of `P` be present.
     #[inline(always)]
     unsafe fn store<P: Vectors>(self, vector: P::Vector, to: *mut u8) {
         // SAFETY: by contract.
@@ -454,7 +459,8 @@ unsafe fn kogge_stone<P: Vectors, A: Element, O: Operator<A>>(
     }
 }
 
-/// The last of the Kogge–Stone values, of a power of two of totals: neighbours are combined until one is left.
+/// The last of the Kogge–Stone values, of a power of two of totals: neighbours are combined until
+/// one is left.
 ///
 /// # Safety
 ///

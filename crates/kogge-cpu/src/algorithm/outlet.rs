@@ -1,11 +1,12 @@
 //! A stage from which values leave for memory in whole lines, past the caches if that is wanted.
 //!
-//! Values come in the order of memory, and what comes later may be put over what came before: so only
-//! what lies before the values to come is final, and leaves while those are made. (A value that leaves
-//! at once would have to be fetched from the store queue.)
+//! Values come in the order of memory, and what comes later may be put over what came before: so
+//! only what lies before the values to come is final, and leaves while those are made. (A value
+//! that leaves at once would have to be fetched from the store queue.)
 //!
-//! One outlet serves kernels in turn. What one leaves of a line that isn't full stays until the next one
-//! has filled it: written by itself it would have the line read from memory, and all stores wait for that.
+//! One outlet serves kernels in turn. What one leaves of a line that isn't full stays until the
+//! next one has filled it: written by itself it would have the line read from memory, and all
+//! stores wait for that.
 
 use crate::arch::stream::{LINE, ROW};
 use crate::arch::{Words, put_line};
@@ -33,14 +34,14 @@ pub(crate) struct Outlet {
     /// Where the values end that have come.
     end: usize,
     stream: bool,
-    /// Bytes that leave at once where it isn't foreseen how many are ready, and that stay behind then: what stays has been
-    /// put there shortly before, and would have to be awaited.
+    /// Bytes that leave at once where it isn't foreseen how many are ready, and that stay behind
+    /// then: what stays has been put there shortly before, and would have to be awaited.
     burst: usize,
 }
 
 impl Outlet {
-    /// For values of which byte 0 belongs at `to`. The stage has room for [`STAGE_BYTES`], and begins with a
-    /// line of the cache.
+    /// For values of which byte 0 belongs at `to`. The stage has room for [`STAGE_BYTES`], and
+    /// begins with a line of the cache.
     pub(crate) fn new(stage: *mut u8, to: *mut u8, stream: bool) -> Self {
         let burst = tuning::burst_bytes(Cpu::detect());
         Self { start: stage, stage, to, next: 0, end: 0, stream, burst }
@@ -50,7 +51,8 @@ impl Outlet {
     ///
     /// # Safety
     ///
-    /// Those that came before belong where they were said to, and their places be this call's alone.
+    /// Those that came before belong where they were said to, and their places be this call's
+    /// alone.
     #[inline(always)]
     pub(crate) unsafe fn open(&mut self, first: usize) {
         if first != self.end || first == 0 {
@@ -79,7 +81,8 @@ impl Outlet {
         self.next
     }
 
-    /// Sends all vectors that end with byte `ready` at the latest, before values that don't come to the stage.
+    /// Sends all vectors that end with byte `ready` at the latest, before values that don't come to
+    /// the stage.
     ///
     /// # Safety
     ///
@@ -95,7 +98,8 @@ impl Outlet {
         }
     }
 
-    /// Goes on behind values that didn't come to the stage, up to byte `end`; so many bytes of them haven't left.
+    /// Goes on behind values that didn't come to the stage, up to byte `end`; so many bytes of them
+    /// haven't left.
     #[inline(always)]
     pub(super) fn go_on(&mut self, end: usize, left: usize) {
         self.next = end - left;
@@ -135,7 +139,8 @@ impl Outlet {
         self.at(byte)
     }
 
-    /// Where a group of chunks is put that begins with this byte; what comes up to there must have been put there.
+    /// Where a group of chunks is put that begins with this byte; what comes up to there must have
+    /// been put there.
     ///
     /// # Safety
     ///
@@ -240,8 +245,8 @@ impl Outlet {
     ///
     /// # Safety
     ///
-    /// Their place must be this call's alone, and begin a line if values go past the caches; the CPU features
-    /// of `H` must be present.
+    /// Their place must be this call's alone, and begin a line if values go past the caches; the
+    /// CPU features of `H` must be present.
     #[inline(always)]
     pub(crate) unsafe fn pass<H: Words>(&mut self, line: *const u8, byte: usize) {
         let to = self.to.wrapping_add(byte);

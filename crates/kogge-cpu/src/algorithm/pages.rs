@@ -1,13 +1,15 @@
 //! Four pages of memory asked for at a time.
 //!
-//! A core has memory as fast as lines are under way to it. What brings more of them than are asked for, the prefetcher of
-//! L2, goes along a few pages by itself, each page in its own order, and stops where a page ends; a sequence asked for
-//! line after line keeps it at one. So the block of four pages that comes next is asked for in turn, two lines of each, while
-//! the block before it is used, and is there in L2, in whatever order it came.
+//! A core has memory as fast as lines are under way to it. What brings more of them than are asked
+//! for, the prefetcher of L2, goes along a few pages by itself, each page in its own order, and
+//! stops where a page ends; a sequence asked for line after line keeps it at one. So the block of
+//! four pages that comes next is asked for in turn, two lines of each, while the block before it is
+//! used, and is there in L2, in whatever order it came.
 //!
-//! (Two threads of a mesh, copies of 512 MiB past the caches: line after line 34 GB/s, with L2 asked so 2 to 16 KiB ahead
-//! 39 to 42, C's `memcpy` 41, two pages in turn 44, four 46. Sums of `i32` in place: as before 40, two pages 44, four
-//! 46, eight half pages 41; where what threads take next is asked for too 49.)
+//! (Two threads of a mesh, copies of 512 MiB past the caches: line after line 34 GB/s, with L2
+//! asked so 2 to 16 KiB ahead 39 to 42, C's `memcpy` 41, two pages in turn 44, four 46. Sums of
+//! `i32` in place: as before 40, two pages 44, four 46, eight half pages 41; where what threads
+//! take next is asked for too 49.)
 
 use crate::arch::stream::{Cache, LINE, PAGE};
 
@@ -28,7 +30,8 @@ pub(super) fn in_turn(used: usize) -> usize {
     block * BLOCK + turn % PAGES * PAGE + turn / PAGES * TURN + byte % TURN
 }
 
-/// Asks for some bytes of the block after that in which these lie that are used, by their addresses.
+/// Asks for some bytes of the block after that in which these lie that are used, by their
+/// addresses.
 #[inline(always)]
 pub(super) fn ask<const BYTES: usize>(used: *const u8) {
     const { assert!(BYTES <= TURN, "of one page") };
@@ -36,7 +39,8 @@ pub(super) fn ask<const BYTES: usize>(used: *const u8) {
     Cache::L2.ask::<BYTES>(next);
 }
 
-/// Rows of memory that share pages, and lie so far apart that what is used of them is asked for row by row.
+/// Rows of memory that share pages, and lie so far apart that what is used of them is asked for row
+/// by row.
 #[derive(Clone, Copy)]
 pub(super) struct RowsOfPages {
     /// The binary logarithm of the bytes from one to the next; 0 if they aren't asked for in turn.
@@ -50,8 +54,8 @@ impl RowsOfPages {
         Self { stride: if turns { stride.ilog2() } else { 0 } }
     }
 
-    /// What is asked for in place of a place of a row that is asked for next: as far into a row of its block, of each page in
-    /// turn.
+    /// What is asked for in place of a place of a row that is asked for next: as far into a row of
+    /// its block, of each page in turn.
     #[inline(always)]
     pub(super) fn in_turn(self, next: *const u8) -> *const u8 {
         if self.stride == 0 {

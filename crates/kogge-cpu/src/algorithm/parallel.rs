@@ -5,19 +5,19 @@
 //! the fixed order, and scans the piece from cache. Another piece is taken before the scan and
 //! folded row by row beside it, so that reading never pauses, nor does storing.
 //!
-//! One thread, the leader, doesn't fold: it scans a piece as soon as all before it are known, and its
-//! totals are those of the scan. The others fold ahead of themselves, so when the leader has done a
-//! piece, what lies between it and the next has been folded. Its pieces are longer for it, by as
-//! much as lets all come just in time: they grow where it comes too early, and shrink where the
-//! others do. It takes a piece before it has done one, so before those who wait for that go on and take
-//! theirs: what they take then would lie before its own, and it would wait for them. Where there is a
-//! leader all have a piece more in hand than the one that follows, or each would wait for the other
-//! whenever one was a little slow.
+//! One thread, the leader, doesn't fold: it scans a piece as soon as all before it are known, and
+//! its totals are those of the scan. The others fold ahead of themselves, so when the leader has
+//! done a piece, what lies between it and the next has been folded. Its pieces are longer for it,
+//! by as much as lets all come just in time: they grow where it comes too early, and shrink where
+//! the others do. It takes a piece before it has done one, so before those who wait for that go on
+//! and take theirs: what they take then would lie before its own, and it would wait for them. Where
+//! there is a leader all have a piece more in hand than the one that follows, or each would wait
+//! for the other whenever one was a little slow.
 //!
 //! There is no chain: nobody passes a prefix on. Each thread spends some work on totals that others
-//! have combined as well, a few combinations for 32 KiB of input, and in return gets the same
-//! bits for any number of threads. A thread that isn't scheduled costs its share and no more, since
-//! a total that is late is computed by whoever needs it. But the tile that the leader is at in place
+//! have combined as well, a few combinations for 32 KiB of input, and in return gets the same bits
+//! for any number of threads. A thread that isn't scheduled costs its share and no more, since a
+//! total that is late is computed by whoever needs it. But the tile that the leader is at in place
 //! has to be waited for; so in place only operators that wait for nobody are led.
 
 use super::asking::Ask;
@@ -33,12 +33,14 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// The leader's pieces are at most so many times as long as the others'. (For sums of floats 1.25 were
-/// the best on a Zen 5; while folds took longer, 1.25 to 1.75 on a Zen 3, 1.75 to 2.25 on a Zen 4.)
+/// The leader's pieces are at most so many times as long as the others'. (For sums of floats 1.25
+/// were the best on a Zen 5; while folds took longer, 1.25 to 1.75 on a Zen 3, 1.75 to 2.25 on a
+/// Zen 4.)
 const LEAD: usize = 4;
 
-/// Pieces that a thread has taken, behind the one that it scans, where there is a leader. (Two threads of a
-/// Zen 5 wait for each other 1 % of the time, with one piece 7 to 11 %; three gain nothing.)
+/// Pieces that a thread has taken, behind the one that it scans, where there is a leader. (Two
+/// threads of a Zen 5 wait for each other 1 % of the time, with one piece 7 to 11 %; three gain
+/// nothing.)
 const IN_HAND: usize = 2;
 
 /// What the threads of one scan share.
@@ -131,8 +133,8 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
         };
     }
 
-    /// Scans pieces, each folded beside the one that was scanned so many pieces earlier. `None` as for
-    /// [`catch_up`](Self::catch_up).
+    /// Scans pieces, each folded beside the one that was scanned so many pieces earlier. `None` as
+    /// for [`catch_up`](Self::catch_up).
     ///
     /// # Safety
     ///
@@ -192,7 +194,8 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
         Some(())
     }
 
-    /// Scans a tile that nobody need have folded, and publishes its total. `behind` is the tile to be scanned next.
+    /// Scans a tile that nobody need have folded, and publishes its total. `behind` is the tile to
+    /// be scanned next.
     ///
     /// # Safety
     ///
@@ -221,8 +224,8 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
         piece.start > 0 && self.totals[piece.start - 1].get().is_none()
     }
 
-    /// Takes in the totals of the tiles before one. `None` if another thread panicked, which ends the
-    /// scan.
+    /// Takes in the totals of the tiles before one. `None` if another thread panicked, which ends
+    /// the scan.
     ///
     /// # Safety
     ///
@@ -297,9 +300,9 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
         )
     }
 
-    /// Scans the tiles of a piece whose prefix is known, and folds and publishes those that are `to_fold` beside
-    /// it. Gives the piece after that, if it was taken: where memory is asked for in blocks, so that its first one is, while
-    /// the last tile is folded.
+    /// Scans the tiles of a piece whose prefix is known, and folds and publishes those that are
+    /// `to_fold` beside it. Gives the piece after that, if it was taken: where memory is asked for
+    /// in blocks, so that its first one is, while the last tile is folded.
     ///
     /// # Safety
     ///
@@ -336,8 +339,8 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
     }
 }
 
-/// How many tiles the leader takes next, given how many it took, whether it came too early, and whether
-/// others did.
+/// How many tiles the leader takes next, given how many it took, whether it came too early, and
+/// whether others did.
 fn next_lead(tiles: usize, early: bool, others: bool) -> usize {
     match (early, others) {
         (true, false) => tiles + 1,

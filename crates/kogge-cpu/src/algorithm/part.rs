@@ -58,7 +58,8 @@ impl<A> Part<A> {
 /// Elements of the longest part.
 pub(crate) const fn longest<T, A: Element, O: Operator<A>>() -> usize {
     match shape::<Whole, T, A, O>() {
-        // By themselves, as slices: what is inlined here has many of them on the stack, where the compiler doesn't optimise.
+        // By themselves, as slices: what is inlined here has many of them on the stack, where the
+        // compiler doesn't optimise.
         _ if size_of::<A>() > arrays::LARGE => 0,
         Shape::Exact | Shape::Array => Order::of::<T>().row(),
         Shape::Narrow(_) | Shape::Wide(_) => Order::of::<T>().segment(),

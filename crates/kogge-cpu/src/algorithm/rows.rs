@@ -1,20 +1,21 @@
 //! Rows of 512 bytes by vector: what a full row costs when elements are whole words.
 //!
-//! Elements of 4, 8 or 16 bytes make chunks of 4 words (or 2 longer ones), and halves make chunks of
-//! 8 once they are widened, so a row splits into columns with a lane per chunk, and each step of the
-//! order is one operation on whole registers: chunk folds go down the columns, Kogge–Stone goes along
-//! the lanes, and the last fold goes down the columns again.
+//! Elements of 4, 8 or 16 bytes make chunks of 4 words (or 2 longer ones), and halves make chunks
+//! of 8 once they are widened, so a row splits into columns with a lane per chunk, and each step of
+//! the order is one operation on whole registers: chunk folds go down the columns, Kogge–Stone goes
+//! along the lanes, and the last fold goes down the columns again.
 //!
-//! A scan is two stages a row. Up to the Kogge–Stone values rows know nothing of each other; only the
-//! second stage stitches a row to what precedes it. The first stage of a row goes before the second
-//! of the one before, so that their long dependency chains overlap: on a Zen 4 the reorder buffer
-//! holds about two rows.
+//! A scan is two stages a row. Up to the Kogge–Stone values rows know nothing of each other; only
+//! the second stage stitches a row to what precedes it. The first stage of a row goes before the
+//! second of the one before, so that their long dependency chains overlap: on a Zen 4 the reorder
+//! buffer holds about two rows.
 //!
-//! All is inlined, into one function for each SIMD level; but not in debug builds, where every value
-//! of an inlined function has a place of its own on the stack, megabytes in all.
+//! All is inlined, into one function for each SIMD level; but not in debug builds, where every
+//! value of an inlined function has a place of its own on the stack, megabytes in all.
 //!
 //! Row by row with the scan another run of rows can be folded, those that will be scanned next, or
-//! the rows themselves be asked for ([`beside`], [`asking`](super::asking)). The arithmetic is in [`steps`], stores in [`out`].
+//! the rows themselves be asked for ([`beside`], [`asking`](super::asking)). The arithmetic is in
+//! [`steps`], stores in [`out`].
 
 mod beside;
 mod out;

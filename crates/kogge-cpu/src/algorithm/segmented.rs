@@ -1,16 +1,17 @@
 //! Segments of up to a row, scanned where they lie.
 //!
-//! Chunks start where segments do, so a vector holds chunks that begin anywhere in it. Lanes are still
-//! all that the order needs: an element takes in the place before it unless it starts a chunk, and the
-//! chunk totals of Kogge–Stone, kept in the lane that starts the next chunk, take in the lane that is
-//! 1, 2, 4, … chunks before, unless the segment has fewer. Which lanes do is one [mask](places) a step.
-//! So nothing depends on where segments start but masks, no room is lost in chunks that aren't full, and
-//! what is read and written is whole vectors, one after another. Steps that no segment at hand is long
-//! enough for are left out; that is decided once for all of them, since a CPU foresees no such branch
-//! where lengths are random.
+//! Chunks start where segments do, so a vector holds chunks that begin anywhere in it. Lanes are
+//! still all that the order needs: an element takes in the place before it unless it starts a
+//! chunk, and the chunk totals of Kogge–Stone, kept in the lane that starts the next chunk, take in
+//! the lane that is 1, 2, 4, … chunks before, unless the segment has fewer. Which lanes do is one
+//! [mask](places) a step. So nothing depends on where segments start but masks, no room is lost in
+//! chunks that aren't full, and what is read and written is whole vectors, one after another. Steps
+//! that no segment at hand is long enough for are left out; that is decided once for all of them,
+//! since a CPU foresees no such branch where lengths are random.
 //!
-//! Where values go past the caches, vectors begin with lines of the output: so they leave from registers in
-//! whole lines, wherever segments begin. Only the first and the last line go through the [`Outlet`]'s stage.
+//! Where values go past the caches, vectors begin with lines of the output: so they leave from
+//! registers in whole lines, wherever segments begin. Only the first and the last line go through
+//! the [`Outlet`]'s stage.
 
 mod lanes;
 mod places;
@@ -35,10 +36,12 @@ const SPAN: usize = 128;
 /// Bytes from where elements are read to where memory is asked for.
 const AHEAD: usize = 4 << 10;
 
-/// Places from those that are scanned to those of which what is looked at is asked for: more than are looked at ahead.
+/// Places from those that are scanned to those of which what is looked at is asked for: more than
+/// are looked at ahead.
 const LOOKED_AT: usize = 3 * PLACES;
 
-/// Places of segments that can be scanned at once: with what their first line has before, they are a mask's.
+/// Places of segments that can be scanned at once: with what their first line has before, they are
+/// a mask's.
 pub(crate) const MOST: usize = PLACES - LINE / 4;
 
 /// Elements of the longest segment that goes like this, if such elements do.
@@ -49,9 +52,9 @@ pub(crate) const fn longest<T, A: Element, O: Operator<A>>() -> Option<usize> {
     }
 }
 
-/// Segments to be scanned at some SIMD level. Made where they are known to be this thread's, and of up
-/// to [`longest`] elements; `T` is the element as it lies in memory. Says whether the level scans them like
-/// this; else nothing was done.
+/// Segments to be scanned at some SIMD level. Made where they are known to be this thread's, and of
+/// up to [`longest`] elements; `T` is the element as it lies in memory. Says whether the level
+/// scans them like this; else nothing was done.
 pub(crate) struct Segmented<'a, T, A, O> {
     pub(crate) operator: &'a O,
     pub(crate) kind: Kind,
@@ -98,8 +101,8 @@ impl<T: Element, A: Element, O: Operator<A>> Work for Segmented<'_, T, A, O> {
 impl<T: Element, A: Element, O: Operator<A>> Segmented<'_, T, A, O> {
     /// # Safety
     ///
-    /// The segments as whoever made the value vouches; `A` must be a word of `H`, and the CPU features
-    /// of `H` be present.
+    /// The segments as whoever made the value vouches; `A` must be a word of `H`, and the CPU
+    /// features of `H` be present.
     #[inline(always)]
     unsafe fn any<H: Words, const CHUNK: usize>(self) {
         // SAFETY: passed on.
@@ -171,8 +174,8 @@ impl<T: Element, A: Element, O: Operator<A>> Segmented<'_, T, A, O> {
     }
 }
 
-/// The heads from the `bit` of the second word on, `lead` places up. All places before them and from `len` on
-/// are heads too: nothing has to be done for those.
+/// The heads from the `bit` of the second word on, `lead` places up. All places before them and
+/// from `len` on are heads too: nothing has to be done for those.
 #[inline(always)]
 fn moved(heads: &[u64; WORDS + 2], bit: usize, lead: usize, len: usize) -> [u64; WORDS] {
     let down = 64 + bit - lead;

@@ -1,7 +1,7 @@
 //! One thread: tile after tile, each element touched once.
 //!
-//! Elements far from the thread are asked for ahead: while stores drain, past the caches or not, it asks for
-//! too little by itself. Near ones aren't, since that would take time of its own.
+//! Elements far from the thread are asked for ahead: while stores drain, past the caches or not, it
+//! asks for too little by itself. Near ones aren't, since that would take time of its own.
 
 use super::asking::Ask;
 use super::free::free;

@@ -1,13 +1,14 @@
 //! Lines side by side, scanned across memory order: a register lane for each line.
 //!
-//! Sixteen lines make a [group](super::group), some groups a strip. A strip goes down the axis a chunk or some at a
-//! time, all its groups in turn, so that each page and each line of the cache is visited once; what lies
-//! between the chunks of a row stays near. The operator is vectorised without any move of lanes.
+//! Sixteen lines make a [group](super::group), some groups a strip. A strip goes down the axis a
+//! chunk or some at a time, all its groups in turn, so that each page and each line of the cache is
+//! visited once; what lies between the chunks of a row stays near. The operator is vectorised
+//! without any move of lanes.
 //!
 //! Here is what is compiled for each operator and SIMD level, a row of the order:
 //! [`abreast`](super::abreast) says where its lanes come from and where its values go,
-//! [`levels`](super::levels) what precedes it, and [`line`](mod@line) goes through chunks where lanes are whole
-//! lines of the cache.
+//! [`levels`](super::levels) what precedes it, and [`line`](mod@line) goes through chunks where
+//! lanes are whole lines of the cache.
 
 use super::abreast::{Sending, Sink, Source};
 use super::group::{Group, LANES, Lanes};
@@ -20,8 +21,8 @@ use std::ops::Range;
 /// Lines of the cache that a set of an L1 has room for at least.
 const WAYS: usize = 8;
 
-/// A row of the order of each line of a strip, scanned at some SIMD level, or folded only if `STORE`
-/// is not set. Made where the strip's memory is known to be this thread's.
+/// A row of the order of each line of a strip, scanned at some SIMD level, or folded only if
+/// `STORE` is not set. Made where the strip's memory is known to be this thread's.
 pub(crate) struct Row<'a, T, U, A, O, const STORE: bool> {
     pub(crate) operator: &'a O,
     pub(crate) kind: Kind,
@@ -37,8 +38,8 @@ pub(crate) struct Row<'a, T, U, A, O, const STORE: bool> {
     pub(crate) ahead: Ahead,
 }
 
-/// Memory asked for while a row of a strip is scanned or folded: so many places further on, and where the
-/// strip ends before that, in the one beside it, which comes next.
+/// Memory asked for while a row of a strip is scanned or folded: so many places further on, and
+/// where the strip ends before that, in the one beside it, which comes next.
 #[derive(Clone, Copy)]
 pub(crate) struct Ahead {
     pub(crate) places: usize,
@@ -105,13 +106,13 @@ where
     A: Element,
     O: Operator<A>,
 {
-    /// Scans the row where values are put where they belong, by lines of the cache. Gives the places that are left, too few
-    /// for a visit of whole chunks.
+    /// Scans the row where values are put where they belong, by lines of the cache. Gives the
+    /// places that are left, too few for a visit of whole chunks.
     ///
     /// # Safety
     ///
-    /// The row must exist, and be this call's alone, and [`by_lines`](Self::by_lines) hold; the CPU features of `P` must
-    /// be present.
+    /// The row must exist, and be this call's alone, and [`by_lines`](Self::by_lines) hold; the CPU
+    /// features of `P` must be present.
     #[inline(always)]
     unsafe fn direct<P: Vectors, const FAR: bool>(&mut self) -> Range<usize> {
         let chunk = const { Order::of::<T>().chunk() };
@@ -162,11 +163,13 @@ where
         }
     }
 
-    /// Scans the row any other way. Values come to one stage and leave from the other, if there is a target.
+    /// Scans the row any other way. Values come to one stage and leave from the other, if there is
+    /// a target.
     ///
     /// # Safety
     ///
-    /// The row must exist, and be this call's alone; the CPU features of `P` and `H` must be present.
+    /// The row must exist, and be this call's alone; the CPU features of `P` and `H` must be
+    /// present.
     #[inline(always)]
     unsafe fn staged<P: Vectors, H: Words>(&mut self) {
         let chunk = const { Order::of::<T>().chunk() };
@@ -191,24 +194,27 @@ where
         unsafe { sending.all::<H>() };
     }
 
-    /// Whether groups go from the last to the first: else what is read of one would wait for what was stored of those before
-    /// it, whose addresses are the same but for whole pages. (A Zen 4 in cache, rows of memory a page apart and values 64 bytes
-    /// behind elements: 29 to 35 GB/s, in the other order 39 to 59.)
+    /// Whether groups go from the last to the first: else what is read of one would wait for what
+    /// was stored of those before it, whose addresses are the same but for whole pages. (A Zen 4 in
+    /// cache, rows of memory a page apart and values 64 bytes behind elements: 29 to 35 GB/s, in
+    /// the other order 39 to 59.)
     fn descends(&self) -> bool {
         let behind = self.to.stage.addr().wrapping_sub(self.from.lines.first.addr()) % PAGE;
         (1..PAGE / 2).contains(&behind)
     }
 
-    /// Whether [many](line::MANY) places of a group may be visited at once: they and their values don't meet in a set of a
-    /// cache, or a line's neighbours are gone before they are wanted. (A Zen 4 in cache: twice as slow where rows of
-    /// memory are a multiple of a page apart, else up to 1.6 times as fast.)
+    /// Whether [many](line::MANY) places of a group may be visited at once: they and their values
+    /// don't meet in a set of a cache, or a line's neighbours are gone before they are wanted. (A
+    /// Zen 4 in cache: twice as slow where rows of memory are a multiple of a page apart, else up
+    /// to 1.6 times as fast.)
     fn meets_no_other(&self) -> bool {
         let bytes = |elements: isize| elements.unsigned_abs() * size_of::<T>();
         let apart = bytes(self.from.lines.stride) | bytes(self.to.pitch) | PAGE;
         2 * line::MANY.div_ceil(PAGE >> apart.trailing_zeros()) <= WAYS
     }
 
-    /// Whether chunks go by [lines of the cache](mod@line): a row that isn't full is folded by other steps.
+    /// Whether chunks go by [lines of the cache](mod@line): a row that isn't full is folded by
+    /// other steps.
     #[inline(always)]
     fn by_lines<P: Vectors>(&self) -> bool {
         let by_lines = const { !O::COMPACT && fills_lines::<P, T, U, A>() };

@@ -30,8 +30,8 @@ pub(crate) struct Successive<'a, T, A, O> {
     pub(crate) prefix: &'a mut Prefix<A>,
     /// What values leave through, to place 0 and on; place 0 of the input may be there too.
     pub(crate) out: &'a mut Outlet,
-    /// Whether values go to where they belong at once, past the outlet: they overwrite no elements, and don't go past
-    /// the caches.
+    /// Whether values go to where they belong at once, past the outlet: they overwrite no elements,
+    /// and don't go past the caches.
     pub(crate) at_once: bool,
     pub(crate) wanted: Wanted,
     pub(crate) element: PhantomData<T>,
@@ -59,8 +59,8 @@ impl<T: Element, A: Element, O: Operator<A>> Work for Successive<'_, T, A, O> {
 impl<T: Element, A: Element, O: Operator<A>> Successive<'_, T, A, O> {
     /// # Safety
     ///
-    /// The segments as whoever made the value vouches; `A` must be `W` words of `H`, and a row of it
-    /// 512 bytes; the CPU features of `H` must be present.
+    /// The segments as whoever made the value vouches; `A` must be `W` words of `H`, and a row of
+    /// it 512 bytes; the CPU features of `H` must be present.
     #[inline(always)]
     unsafe fn all<H: Words, const W: usize>(self) {
         let Self { operator, kind, init, from, bounds, readable, out, at_once, wanted, .. } = self;

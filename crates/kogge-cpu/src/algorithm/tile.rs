@@ -48,8 +48,8 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
         stage
     }
 
-    /// Scans the tile after a prefix, which takes it in, and gives the fold of another tile, if that
-    /// was asked for, as [`scan_tile`](Self::scan_tile) does.
+    /// Scans the tile after a prefix, which takes it in, and gives the fold of another tile, if
+    /// that was asked for, as [`scan_tile`](Self::scan_tile) does.
     ///
     /// # Safety
     ///
@@ -81,8 +81,8 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
         }
     }
 
-    /// Scans the places of a tile and gives their fold, or that of [all before](through) them too. The
-    /// second value is the fold of another tile, if that was asked for.
+    /// Scans the places of a tile and gives their fold, or that of [all before](through) them too.
+    /// The second value is the fold of another tile, if that was asked for.
     ///
     /// # Safety
     ///
@@ -459,10 +459,10 @@ impl Shape {
 ///
 /// # Safety
 ///
-/// The elements must be readable at `from`, and where others are folded, and writable at `to`, where
-/// `from` and `to` are equal or don't overlap; `len` is not 0, and at most a segment, or a tile where
-/// all rows go by vector; others are folded only where they do; the CPU features of `W32` and `W64`
-/// must be present.
+/// The elements must be readable at `from`, and where others are folded, and writable at `to`,
+/// where `from` and `to` are equal or don't overlap; `len` is not 0, and at most a segment, or a
+/// tile where all rows go by vector; others are folded only where they do; the CPU features of
+/// `W32` and `W64` must be present.
 #[inline(always)]
 unsafe fn scan_segment<W32, W64, F, T, A, O>(work: ScanSegment<'_, F, T, A, O>) -> (A, Option<A>)
 where

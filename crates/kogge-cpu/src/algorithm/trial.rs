@@ -26,7 +26,8 @@ where
     (elements, (want.values, Some(want.total)))
 }
 
-/// What `scan` makes of elements, in place or not; it may read and write as the scan that it is given says.
+/// What `scan` makes of elements, in place or not; it may read and write as the scan that it is
+/// given says.
 pub(super) fn scanned<A: Element>(
     elements: &[A],
     in_place: bool,

@@ -1,11 +1,12 @@
 //! Values on their way past the caches in whole vectors, put together in registers.
 //!
-//! Values come in the order of memory, but rarely begin where a vector of memory does. Each vector of them is turned by as
-//! much as they lie behind: what comes first then completes the vector that is begun, the rest begins the next one. So rows
-//! leave at once, and no stage holds them, from which they would have to be loaded again.
+//! Values come in the order of memory, but rarely begin where a vector of memory does. Each vector
+//! of them is turned by as much as they lie behind: what comes first then completes the vector that
+//! is begun, the rest begins the next one. So rows leave at once, and no stage holds them, from
+//! which they would have to be loaded again.
 //!
-//! Of a short segment it isn't foreseen how many vectors it completes. Those go to the [`Outlet`]'s stage, which they leave
-//! many at a time.
+//! Of a short segment it isn't foreseen how many vectors it completes. Those go to the [`Outlet`]'s
+//! stage, which they leave many at a time.
 
 use super::outlet::Outlet;
 use crate::arch::{Turn, Words};
@@ -29,7 +30,8 @@ impl<H: Words> Turned<H> {
     ///
     /// # Safety
     ///
-    /// As for [`Outlet::open`]; values must lie at multiples of 4 bytes, and the CPU features of `H` be present.
+    /// As for [`Outlet::open`]; values must lie at multiples of 4 bytes, and the CPU features of
+    /// `H` be present.
     #[inline(always)]
     pub(super) unsafe fn new(out: &Outlet, first: usize) -> Self {
         let begun = out.lies(first) % Self::BYTES;

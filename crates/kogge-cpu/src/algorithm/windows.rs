@@ -1,9 +1,9 @@
 //! Short segments that follow one another, window by window.
 //!
-//! Each [window] takes as many whole segments as have 32 chunks. Its values come
-//! to a stage, and whole lines of the window before leave it meanwhile: so they go past the caches
-//! whatever the segments' lengths, and what a window stores behind its segments is overwritten there
-//! and never seen.
+//! Each [window] takes as many whole segments as have 32 chunks. Its values come to a stage, and
+//! whole lines of the window before leave it meanwhile: so they go past the caches whatever the
+//! segments' lengths, and what a window stores behind its segments is overwritten there and never
+//! seen.
 
 use super::cut::{Chunks, PLACES};
 use super::format::Whole;
@@ -32,8 +32,8 @@ pub(crate) const fn longest<T, A: Element, O: Operator<A>>() -> Option<usize> {
     }
 }
 
-/// Short segments to be scanned at some SIMD level. Made where they are known to be this thread's, and
-/// a chunk behind them to be readable; `T` is the element as it lies in memory.
+/// Short segments to be scanned at some SIMD level. Made where they are known to be this thread's,
+/// and a chunk behind them to be readable; `T` is the element as it lies in memory.
 pub(crate) struct Windows<'a, T, A, O> {
     pub(crate) operator: &'a O,
     pub(crate) kind: Kind,
@@ -75,16 +75,16 @@ impl<T: Element, A: Element, O: Operator<A>> Work for Windows<'_, T, A, O> {
 impl<T: Element, A: Element, O: Operator<A>> Windows<'_, T, A, O> {
     /// # Safety
     ///
-    /// The segments as whoever made the value vouches; `A` must be `W` words of `H`, and a row of it
-    /// 512 bytes; the CPU features of `H` must be present.
+    /// The segments as whoever made the value vouches; `A` must be `W` words of `H`, and a row of
+    /// it 512 bytes; the CPU features of `H` must be present.
     #[inline(always)]
     unsafe fn all<H: Words, const W: usize>(self) {
         let Self { operator, kind, init, chunks, stream, .. } = self;
         let Range { start, end } = self.places;
         let bytes = start * size_of::<A>()..end * size_of::<A>();
         let (from, to) = (self.from.cast::<u8>(), self.to.cast::<u8>());
-        // The stage's lines are the output's. Byte 0 is in it, whether it is a segment's or not: chunks are
-        // stored at their distance from there.
+        // The stage's lines are the output's. Byte 0 is in it, whether it is a segment's or not:
+        // chunks are stored at their distance from there.
         let stage = self.stage.wrapping_add(to.addr() % LINE);
         let lies = to.wrapping_add(bytes.start).addr() % LINE;
         let next = bytes.start + (LINE - lies) % LINE;

@@ -15,8 +15,9 @@ pub enum Cpu {
     /// Most: a few cores share an L3 that is near them.
     #[default]
     Common,
-    /// Intel's servers since Sapphire Rapids: each core has 2 MiB of L2 or more, and all share an L3 that is
-    /// large but far away: one core gets little from it, since it waits for few lines at a time.
+    /// Intel's servers since Sapphire Rapids: each core has 2 MiB of L2 or more, and all share an
+    /// L3 that is large but far away: one core gets little from it, since it waits for few lines at
+    /// a time.
     Mesh,
     /// AMD's Zen 4: as most, but its L2 can wait for more lines from memory at a time than its L1.
     Zen4,
@@ -65,8 +66,8 @@ fn family(signature: u32) -> u32 {
     if family == 0xf { family + extended } else { family }
 }
 
-/// Told by caches and vectors, not by the model, which a virtual machine may hide: Intel's other CPUs with as much
-/// L2 have no AVX-512.
+/// Told by caches and vectors, not by the model, which a virtual machine may hide: Intel's other
+/// CPUs with as much L2 have no AVX-512.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 fn has_much_l2(leaves: u32) -> bool {
     use core::arch::x86_64::__cpuid_count;
@@ -82,8 +83,8 @@ fn has_much_l2(leaves: u32) -> bool {
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 const MESH_L2: u64 = 2 << 20;
 
-/// Bytes of a cache, as two registers of CPUID have them: ways, partitions and bytes of a line, each less one; sets
-/// less one.
+/// Bytes of a cache, as two registers of CPUID have them: ways, partitions and bytes of a line,
+/// each less one; sets less one.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 fn bytes(ebx: u32, sets: u32) -> u64 {
     let [ways, partitions, line] =

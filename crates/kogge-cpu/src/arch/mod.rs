@@ -93,7 +93,8 @@ pub(crate) unsafe trait Words: Copy {
     ///
     /// # Safety
     ///
-    /// As many bytes as a group has must be readable at `group`, and the level's CPU features present.
+    /// As many bytes as a group has must be readable at `group`, and the level's CPU features
+    /// present.
     unsafe fn split_group(group: *const Self::Word) -> Self::Group;
 
     /// Stores a group.
@@ -114,7 +115,8 @@ pub(crate) unsafe trait Words: Copy {
     ///
     /// # Safety
     ///
-    /// A vector must be writable at `to`, which is aligned to as many bytes, and the level's CPU features present.
+    /// A vector must be writable at `to`, which is aligned to as many bytes, and the level's CPU
+    /// features present.
     unsafe fn stream(vector: Self::Vector, to: *mut u8);
 
     /// From the order of `split` to the order of the chunks.
@@ -154,8 +156,8 @@ pub(crate) unsafe trait Words: Copy {
         }
     }
 
-    /// `low` in the lanes of the first `S` chunks, in the order of [`split`](Self::split), `high` in the
-    /// others; `0 < S < LANES`.
+    /// `low` in the lanes of the first `S` chunks, in the order of [`split`](Self::split), `high`
+    /// in the others; `0 < S < LANES`.
     ///
     /// # Safety
     ///
@@ -213,8 +215,8 @@ pub(crate) unsafe trait Words: Copy {
     /// The level's CPU features must be present.
     unsafe fn halve(low: Self::Vector, high: Self::Vector) -> (Self::Vector, Self::Vector);
 
-    /// The even and the odd chunks of two registers of a column that follow one another, from the order
-    /// of [`split`](Self::split) to that of the chunks.
+    /// The even and the odd chunks of two registers of a column that follow one another, from the
+    /// order of [`split`](Self::split) to that of the chunks.
     ///
     /// # Safety
     ///
@@ -267,8 +269,8 @@ pub(crate) unsafe trait Words: Copy {
         }
     }
 
-    /// The top bit, at least, of the lanes of the `g`-th register of a column whose bit is set, lanes
-    /// in the order of the chunks.
+    /// The top bit, at least, of the lanes of the `g`-th register of a column whose bit is set,
+    /// lanes in the order of the chunks.
     ///
     /// # Safety
     ///
@@ -404,8 +406,8 @@ impl Level {
         Self(Kind::Portable)
     }
 
-    /// Whether halves are widened and narrowed in registers. Word by word it takes far more code than
-    /// through a stage, and nothing is won; but Miri sees no other level.
+    /// Whether halves are widened and narrowed in registers. Word by word it takes far more code
+    /// than through a stage, and nothing is won; but Miri sees no other level.
     pub(crate) fn packs(self) -> bool {
         cfg!(miri) || self.0 != Kind::Portable
     }

@@ -104,7 +104,8 @@ macro_rules! words {
 
             #[inline(always)]
             unsafe fn stream(vector: Self::Vector, to: *mut u8) {
-                // SAFETY: writable by contract; stable Rust has no non-temporal stores for all targets.
+                // SAFETY: writable by contract; stable Rust has no non-temporal stores for all
+                // targets.
                 unsafe { to.cast::<Self::Vector>().write_unaligned(vector) }
             }
 

@@ -32,8 +32,9 @@ pub(crate) unsafe trait Simd: Copy {
     /// Those that serve best under masks.
     type Masked: Masked;
 
-    /// Whether short segments are scanned where they lie, and not by windows. (By vectors of 32 bytes those
-    /// of more than a chunk are slower so. The portable level has it for the sake of tests.)
+    /// Whether short segments are scanned where they lie, and not by windows. (By vectors of 32
+    /// bytes those of more than a chunk are slower so. The portable level has it for the sake of
+    /// tests.)
     const WHERE_THEY_LIE: bool = false;
 
     /// Copies a line of 64 bytes past the caches, where the CPU can.
@@ -44,7 +45,8 @@ pub(crate) unsafe trait Simd: Copy {
     /// level's CPU features must be present.
     unsafe fn stream_line(from: *const u8, to: *mut u8);
 
-    /// One bit for each of 64 words of 4 bytes that differs from the one at the same place of `others`.
+    /// One bit for each of 64 words of 4 bytes that differs from the one at the same place of
+    /// `others`.
     ///
     /// # Safety
     ///
@@ -71,7 +73,8 @@ pub(crate) unsafe trait Simd: Copy {
         mask
     }
 
-    /// Lists the places of the set bits, each on top of `first`, times 2^`scale`, and says how many.
+    /// Lists the places of the set bits, each on top of `first`, times 2^`scale`, and says how
+    /// many.
     ///
     /// # Safety
     ///
@@ -110,8 +113,8 @@ pub(crate) unsafe trait Simd: Copy {
 ///
 /// # Safety
 ///
-/// 64 bytes must be readable at `from` and writable at `to`, which is aligned to 64 bytes if they go past the caches; the
-/// level's CPU features must be present.
+/// 64 bytes must be readable at `from` and writable at `to`, which is aligned to 64 bytes if they
+/// go past the caches; the level's CPU features must be present.
 #[inline(always)]
 pub(crate) unsafe fn put_line<S: Simd>(from: *const u8, to: *mut u8, stream: bool) {
     // SAFETY: by contract.

@@ -7,7 +7,8 @@ use std::mem::MaybeUninit;
 /// Bytes of a cache line.
 pub(crate) const LINE: usize = 64;
 
-/// Bytes of a page, the smallest there is; after so many, lines of the cache fall into the same set of an L1.
+/// Bytes of a page, the smallest there is; after so many, lines of the cache fall into the same set
+/// of an L1.
 pub(crate) const PAGE: usize = 4096;
 
 /// Bytes of a row.
@@ -16,8 +17,8 @@ pub(crate) const ROW: usize = 512;
 /// Asks for a row to be brought into L1. Any address is fine.
 ///
 /// Prefetches are spread among the rows of a scan: a longer burst fills the CPU's miss buffers, and
-/// the scan stands still until they drain. (Into L2 alone two threads of a Zen 5 scan out of cache a
-/// tenth slower, those of a Zen 3 or 4 as fast.)
+/// the scan stands still until they drain. (Into L2 alone two threads of a Zen 5 scan out of cache
+/// a tenth slower, those of a Zen 3 or 4 as fast.)
 #[inline(always)]
 pub(crate) fn prefetch_row(row: *const u8) {
     prefetch_part::<ROW>(row);
@@ -41,9 +42,9 @@ pub(crate) enum Cache {
 impl Cache {
     /// The one for what comes from memory and is used soon.
     ///
-    /// L2 alone where that can wait for more lines at a time than L1. On a mesh two threads are up to 17 % faster in place
-    /// and 12 % into another buffer from memory, one thread 15 %, on a Zen 4 two threads 5 to 33 % in place. (From L3 they
-    /// are slower.)
+    /// L2 alone where that can wait for more lines at a time than L1. On a mesh two threads are up
+    /// to 17 % faster in place and 12 % into another buffer from memory, one thread 15 %, on a Zen
+    /// 4 two threads 5 to 33 % in place. (From L3 they are slower.)
     #[inline]
     pub(crate) fn for_memory() -> Self {
         Self::for_memory_of(Cpu::detect())
@@ -60,9 +61,9 @@ impl Cache {
 
     /// Whether what is brought into this cache is brought on into L1 shortly before it is used.
     ///
-    /// On a mesh, where L2 is brought what is asked for nearer than elsewhere, too. (Sums by one thread from memory, into
-    /// another buffer `f32` 15 % faster and `i32` 8, in place 14 and 13; by two 12, 3, 9 and 9. Asked for as near into L2
-    /// alone, by one thread, 1 to 10.)
+    /// On a mesh, where L2 is brought what is asked for nearer than elsewhere, too. (Sums by one
+    /// thread from memory, into another buffer `f32` 15 % faster and `i32` 8, in place 14 and 13;
+    /// by two 12, 3, 9 and 9. Asked for as near into L2 alone, by one thread, 1 to 10.)
     #[inline]
     pub(crate) fn goes_on(self) -> bool {
         self == Self::L2 && Cpu::detect() == Cpu::Mesh
@@ -70,8 +71,8 @@ impl Cache {
 
     /// The one for strips of a table of so many bytes, unless it lies in a cache.
     ///
-    /// (On a Zen 4 L2 gives 15 to 30 % from memory; from a cache it costs a quarter. On a mesh strips of 512 bytes are 3 to
-    /// 11 % faster from memory, others 0 to 4.)
+    /// (On a Zen 4 L2 gives 15 to 30 % from memory; from a cache it costs a quarter. On a mesh
+    /// strips of 512 bytes are 3 to 11 % faster from memory, others 0 to 4.)
     #[inline]
     pub(crate) fn for_strips(table: usize) -> Option<Self> {
         match Cpu::detect() {
@@ -97,12 +98,12 @@ impl Cache {
     }
 }
 
-/// Whether lines are to be brought into L1 before a scan writes them through the caches; those that it has read
-/// are there.
+/// Whether lines are to be brought into L1 before a scan writes them through the caches; those that
+/// it has read are there.
 ///
-/// On a mesh, since such a line comes from L2 or L3 only when its store is next in turn, and a row is stored at once.
-/// (One thread into another buffer: floats 7 to 30 % faster in L2 and 10 to 20 % in L3; integers, which store vector
-/// by vector, 5 to 18 % in L3 and up to 6 % slower in L2.)
+/// On a mesh, since such a line comes from L2 or L3 only when its store is next in turn, and a row
+/// is stored at once. (One thread into another buffer: floats 7 to 30 % faster in L2 and 10 to 20 %
+/// in L3; integers, which store vector by vector, 5 to 18 % in L3 and up to 6 % slower in L2.)
 #[inline]
 pub(crate) fn fetches_output() -> bool {
     Cpu::detect() == Cpu::Mesh
@@ -117,9 +118,9 @@ pub(crate) fn translates() -> bool {
 /// Has the address of the next page of the output looked up, once a page, given where a row goes.
 ///
 /// A store past the caches waits for its page's translation, and prefetchers follow reads only. One
-/// line of the page is read for it. (Two threads of a Zen 3, pages of 4 KiB: sums of floats are 6 to
-/// 9 % faster; scans in any order, which compute less, 3 to 6 % slower, so they don't. On a mesh floats too are up to a
-/// tenth slower.)
+/// line of the page is read for it. (Two threads of a Zen 3, pages of 4 KiB: sums of floats are 6
+/// to 9 % faster; scans in any order, which compute less, 3 to 6 % slower, so they don't. On a mesh
+/// floats too are up to a tenth slower.)
 #[inline(always)]
 pub(crate) fn translate_ahead(row: *const u8) {
     if row.addr() % PAGE < ROW {
@@ -129,8 +130,9 @@ pub(crate) fn translate_ahead(row: *const u8) {
 
 /// Has the line fetched in which values end that go past the caches, unless they end with one.
 ///
-/// They are stored through the caches, and what is stored after them waits for the rest of their line. (On a mesh, rows
-/// that don't begin on a line, two threads: sums of `f32` and `i32` 4 % faster, by one as fast.)
+/// They are stored through the caches, and what is stored after them waits for the rest of their
+/// line. (On a mesh, rows that don't begin on a line, two threads: sums of `f32` and `i32` 4 %
+/// faster, by one as fast.)
 #[inline(always)]
 pub(crate) fn fetch_end(end: *const u8) {
     if !end.addr().is_multiple_of(LINE) {
@@ -140,9 +142,10 @@ pub(crate) fn fetch_end(end: *const u8) {
 
 /// Rows on their way past the caches, in whole lines. [`Fence`] makes them visible.
 ///
-/// For rows that don't begin on a line, and whose words aren't turned in registers. A row is put together in L1 and leaves before the next one
-/// comes, but for what it has of its last line. (On a Zen 4, four rows at a time were a fifth slower:
-/// they fill the store queue, and what is read meanwhile waits for it to drain.)
+/// For rows that don't begin on a line, and whose words aren't turned in registers. A row is put
+/// together in L1 and leaves before the next one comes, but for what it has of its last line. (On a
+/// Zen 4, four rows at a time were a fifth slower: they fill the store queue, and what is read
+/// meanwhile waits for it to drain.)
 #[repr(align(64))]
 pub(crate) struct Stream {
     /// The line begun, and a row from where it would continue.
@@ -262,7 +265,8 @@ pub(super) unsafe fn line(from: *const u8, to: *mut u8) {
     }
 }
 
-/// Orders this thread's non-temporal stores before whatever it does when it drops this, if a panic drops it too.
+/// Orders this thread's non-temporal stores before whatever it does when it drops this, if a panic
+/// drops it too.
 #[must_use = "what is dropped at once orders nothing that follows"]
 pub(crate) struct Fence;
 

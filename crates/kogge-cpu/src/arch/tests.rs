@@ -1,6 +1,6 @@
-//! Lanes in the order in which a row is split, at every level: what moves along them against what moves along
-//! lanes in the order of the chunks. And elements in the order of memory: what moves them in a level's vectors
-//! against arrays of bytes.
+//! Lanes in the order in which a row is split, at every level: what moves along them against what
+//! moves along lanes in the order of the chunks. And elements in the order of memory: what moves
+//! them in a level's vectors against arrays of bytes.
 
 use super::ordered::bytes::V;
 use super::{CHUNKS, Items, Level, MaskedOf, Ordered, Turn, WideOf, Words, Work};

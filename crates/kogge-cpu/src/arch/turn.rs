@@ -8,7 +8,8 @@ pub(crate) trait Turn: Copy {
     /// A register.
     type Vector;
 
-    /// For vectors that begin so many bytes behind the start of one of memory: a multiple of 4, less than it has.
+    /// For vectors that begin so many bytes behind the start of one of memory: a multiple of 4,
+    /// less than it has.
     ///
     /// # Safety
     ///
@@ -22,7 +23,8 @@ pub(crate) trait Turn: Copy {
     /// The level's CPU features must be present.
     unsafe fn turned(self, vector: Self::Vector) -> Self::Vector;
 
-    /// The first words of one turned vector, which left the one before it, and the others of the next.
+    /// The first words of one turned vector, which left the one before it, and the others of the
+    /// next.
     ///
     /// # Safety
     ///

@@ -1,5 +1,6 @@
-//! How lines are cut into strips; and a strip, scanned by one thread and by several together, line by line
-//! against the reference. Memory ends where the lines do, so Miri sees each access beyond them.
+//! How lines are cut into strips; and a strip, scanned by one thread and by several together, line
+//! by line against the reference. Memory ends where the lines do, so Miri sees each access beyond
+//! them.
 
 use super::*;
 use crate::Level;
@@ -47,8 +48,8 @@ where
         }
     }
 
-    /// Scans the lines, by so many threads if they are more than one, a row of the order each at a time.
-    /// Gives the totals.
+    /// Scans the lines, by so many threads if they are more than one, a row of the order each at a
+    /// time. Gives the totals.
     fn scan<U: Accumulate<A>>(
         &self,
         level: Level,
@@ -78,7 +79,8 @@ where
         totals
     }
 
-    /// Compares the values of all lines, their totals, and what lies between: that is as it was `before`.
+    /// Compares the values of all lines, their totals, and what lies between: that is as it was
+    /// `before`.
     fn same<U: Accumulate<A> + Debug>(&self, got: &[U], before: &[U], totals: &[A], how: &str) {
         let mut want = before.to_vec();
         for line in 0..self.count {
@@ -101,8 +103,8 @@ where
     }
 }
 
-/// Values that begin on a line of the cache, or so many elements behind. Interpreted, they end where the
-/// memory does.
+/// Values that begin on a line of the cache, or so many elements behind. Interpreted, they end
+/// where the memory does.
 struct Values<U> {
     room: Box<[U]>,
     first: usize,
@@ -147,7 +149,8 @@ where
         // Places that meet in a set of a cache.
         (2 * LANES, page - 2 * LANES),
     ];
-    // Interpreted, the first takes long enough; whole groups are among the lines of `tests/engine/lines.rs`.
+    // Interpreted, the first takes long enough; whole groups are among the lines of
+    // `tests/engine/lines.rs`.
     for &(count, gap) in &tables[..if cfg!(miri) { 1 } else { tables.len() }] {
         let len = if cfg!(miri) { row + 3 } else { 2 * row + 3 };
         let input: Box<[T]> =
@@ -195,7 +198,8 @@ fn wider_accumulators_side_by_side() {
     every_table::<f64, f32, f64, _>(&operator, |bits| bits as f64);
 }
 
-/// Tables of a single row of the order, which nothing precedes, of every length: several chunks, one, and parts of one.
+/// Tables of a single row of the order, which nothing precedes, of every length: several chunks,
+/// one, and parts of one.
 fn every_single_row<T, O>(operator: &O, make: impl Fn(u64) -> T)
 where
     T: Accumulate<T> + Element<Accumulator = T> + Debug,

@@ -99,7 +99,8 @@ pub(super) enum Way {
     Singly,
 }
 
-/// The plan for lines on a machine, whose output begins on a line of the cache. The problem's length is a line's.
+/// The plan for lines on a machine, whose output begins on a line of the cache. The problem's
+/// length is a line's.
 ///
 /// ```
 /// use kogge_core::{Direction, Kind, Problem};
@@ -148,7 +149,8 @@ pub fn plan_lines(problem: &Problem, shape: &LineShape<'_>, machine: Machine) ->
     }
 }
 
-/// Which way the lines of a shape go, given its other axes with their numbers. There must be elements.
+/// Which way the lines of a shape go, given its other axes with their numbers. There must be
+/// elements.
 pub(super) fn way(problem: &Problem, shape: &LineShape<'_>, outer: &[Outer]) -> Way {
     let (line, lines) = (shape.line, shape.lines());
     let beside = outer.iter().position(|axis| axis.strides[..2] == [1, 1] && axis.len > 1);
@@ -168,7 +170,8 @@ pub(super) fn way(problem: &Problem, shape: &LineShape<'_>, outer: &[Outer]) -> 
     }
 }
 
-/// How many threads share out so many tasks of so many elements each, and the tasks that each takes at least.
+/// How many threads share out so many tasks of so many elements each, and the tasks that each takes
+/// at least.
 pub(super) fn shared(tasks: usize, elements: usize, threads: usize) -> (usize, usize) {
     let at_least = (TASK / elements.max(1)).max(1);
     (threads.min(tasks.div_ceil(at_least)).max(1), at_least)
@@ -183,7 +186,8 @@ pub(super) fn singly(lines: usize, len: usize, threads: usize) -> (usize, usize)
     }
 }
 
-/// How a line is scanned by itself: past the caches where all lines together don't fit in them, and each has whole tiles.
+/// How a line is scanned by itself: past the caches where all lines together don't fit in them, and
+/// each has whole tiles.
 pub(super) fn plan_single(problem: &Problem, shape: &LineShape<'_>, machine: Machine) -> Plan {
     let len = shape.line.len;
     let written = shape.lines().saturating_mul(len).saturating_mul(problem.output_bytes) as u64;
@@ -231,7 +235,8 @@ impl Strips {
         let sharing = threads.min(tasks.div_ceil(at_least)).max(1);
         let alone = threads == 1 || elements.saturating_mul(tasks) <= share;
         let even = tasks.is_multiple_of(threads) || tasks >= 4 * threads;
-        // Threads that scan together have rows of the order each, several lest one waits for another.
+        // Threads that scan together have rows of the order each, several lest one waits for
+        // another.
         let rows = len / problem.order().row();
         let shares = elements >= threads * share && rows >= 2 * threads;
         let together = !alone && !shape.compact && !even && shares;

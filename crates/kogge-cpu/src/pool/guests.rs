@@ -1,11 +1,13 @@
 //! A thread outside of the pool does a task itself, beside threads of the pool that come in time.
 //!
-//! `rayon::scope` would hand the whole task to the pool and put the caller to sleep. To wake it again
-//! takes longer than to scan what fits in a cache. Here the caller begins at once, and what it is done
-//! with before a thread of the pool wakes up is done by the caller alone: guests go through a gate, which
-//! it closes when it is done. Guests that linger from a call before ([`lobby`](super::lobby)) come at once.
+//! `rayon::scope` would hand the whole task to the pool and put the caller to sleep. To wake it
+//! again takes longer than to scan what fits in a cache. Here the caller begins at once, and what
+//! it is done with before a thread of the pool wakes up is done by the caller alone: guests go
+//! through a gate, which it closes when it is done. Guests that linger from a call before
+//! ([`lobby`](super::lobby)) come at once.
 //!
-//! A pool that is busy with other things isn't asked again and again: nobody waits for invitations that nobody takes.
+//! A pool that is busy with other things isn't asked again and again: nobody waits for invitations
+//! that nobody takes.
 
 use super::{lobby, succession};
 use crate::algorithm::handover::Gate;
@@ -76,7 +78,8 @@ unsafe impl Send for House {}
 unsafe impl Sync for House {}
 
 impl House {
-    /// A house whose host sees to it that the task exists while the gate is open, or somebody inside.
+    /// A house whose host sees to it that the task exists while the gate is open, or somebody
+    /// inside.
     pub(super) fn of(task: &(dyn Fn() + Sync)) -> Self {
         let (gate, task) = (Gate::new(), forever(task));
         Self { gate, task, visited: AtomicBool::new(false), panic: Mutex::new(None) }
@@ -87,7 +90,8 @@ impl House {
         let inside = self.gate.enter();
         if inside.is_some() {
             self.visited.store(true, Ordering::Relaxed);
-            // SAFETY: the host neither returns nor unwinds before everybody inside the gate has left.
+            // SAFETY: the host neither returns nor unwinds before everybody inside the gate has
+            // left.
             let task = AssertUnwindSafe(|| unsafe { (*self.task)() });
             if let Err(panic) = catch_unwind(task) {
                 *self.panic.lock().unwrap_or_else(PoisonError::into_inner) = Some(panic);
@@ -98,7 +102,8 @@ impl House {
     }
 }
 
-/// The caller's part. When it is dropped, a panic included, nobody comes in, and all guests have left.
+/// The caller's part. When it is dropped, a panic included, nobody comes in, and all guests have
+/// left.
 struct Host<'a>(&'a Gate);
 
 impl Drop for Host<'_> {
@@ -114,8 +119,9 @@ mod tests {
     use std::thread::{self, yield_now};
     use std::time::Duration;
 
-    /// Calls `task` here and on a guest, at once. A call may be without guests, as the invitations of other tests are
-    /// enough for the pool: then its host goes after a while, and the next call asks again.
+    /// Calls `task` here and on a guest, at once. A call may be without guests, as the invitations
+    /// of other tests are enough for the pool: then its host goes after a while, and the next call
+    /// asks again.
     fn at_once(task: &(dyn Fn() + Sync)) {
         const GONE: usize = 3;
         let start = Instant::now();
@@ -153,8 +159,8 @@ mod tests {
         assert_eq!(calls.into_inner(), 2);
     }
 
-    /// While it exists, no thread of the pool is free: each does a job of its own. One at a time, as two would have half
-    /// of the threads each, and wait for the others.
+    /// While it exists, no thread of the pool is free: each does a job of its own. One at a time,
+    /// as two would have half of the threads each, and wait for the others.
     struct Meeting(Arc<AtomicBool>, #[expect(dead_code)] MutexGuard<'static, ()>);
 
     impl Meeting {
@@ -211,7 +217,8 @@ mod tests {
         assert!(most < 2 * rayon::current_num_threads() + 3, "{most} invitations wait");
     }
 
-    /// What each call's task borrows is gone after it, and the next one's guests may linger from before.
+    /// What each call's task borrows is gone after it, and the next one's guests may linger from
+    /// before.
     #[test]
     fn calls_one_after_another_have_guests_of_their_own() {
         for n in 0..if cfg!(miri) { 12 } else { 1_000 } {

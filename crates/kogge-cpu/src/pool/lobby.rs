@@ -1,12 +1,13 @@
-//! Guests stay for a moment when they are done, awake, as the next call often follows at once: to wake a thread takes
-//! about as long as to scan what fits in its L2.
+//! Guests stay for a moment when they are done, awake, as the next call often follows at once: to
+//! wake a thread takes about as long as to scan what fits in its L2.
 //!
-//! A guest that stays is a job of the pool. It does what else the pool has to do, and then leaves, as it does when
-//! nobody has invited it for [`tuning::linger`], or when it has been there for [`tuning::STAY`]. A caller hands its invitation
-//! over without the pool, which would wake another thread besides.
+//! A guest that stays is a job of the pool. It does what else the pool has to do, and then leaves,
+//! as it does when nobody has invited it for [`tuning::linger`], or when it has been there for
+//! [`tuning::STAY`]. A caller hands its invitation over without the pool, which would wake another
+//! thread besides.
 //!
-//! A thread that waits in a `join` of its own, and takes the invitation meanwhile, goes on by [`tuning::STAY`] later at most, and
-//! the task that it is at then.
+//! A thread that waits in a `join` of its own, and takes the invitation meanwhile, goes on by
+//! [`tuning::STAY`] later at most, and the task that it is at then.
 
 use super::guests::House;
 use crate::{Cpu, tuning};
@@ -16,7 +17,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often a guest looks for an invitation between two looks at what else the pool has to do: half a microsecond.
+/// How often a guest looks for an invitation between two looks at what else the pool has to do:
+/// half a microsecond.
 const LOOKS: usize = 64;
 
 /// Where guests of the global pool are between two calls.
@@ -76,8 +78,8 @@ impl Lobby {
         there
     }
 
-    /// Visits a house and lingers for so long, unless this thread lingers already, in the midst of which it found the
-    /// invitation among the pool's jobs, or is the pool's only one.
+    /// Visits a house and lingers for so long, unless this thread lingers already, in the midst of
+    /// which it found the invitation among the pool's jobs, or is the pool's only one.
     fn visit(&self, house: Arc<House>, patience: Patience) {
         if patience.idle.is_zero() || rayon::current_num_threads() < 2 || LINGERS.replace(true) {
             return house.visit(|| ());
@@ -86,7 +88,8 @@ impl Lobby {
         LINGERS.set(false);
     }
 
-    /// Visits a house, and others from then on, until there is something else to do or its patience ends.
+    /// Visits a house, and others from then on, until there is something else to do or its patience
+    /// ends.
     fn linger(&self, house: Arc<House>, patience: Patience) {
         let mut now = Instant::now();
         let (mut next, last) = (Some(house), now + patience.all);

@@ -1,8 +1,8 @@
-//! Calls in quick succession. The first of them is done by its thread alone if it is short; those that follow within
-//! the time that guests linger have one awake, or wake one for all that follow.
+//! Calls in quick succession. The first of them is done by its thread alone if it is short; those
+//! that follow within the time that guests linger have one awake, or wake one for all that follow.
 //!
-//! Unless another thread of the program calls meanwhile, or guests turned out to be no help: who has no CPU of its own
-//! takes half of the work and is waited for.
+//! Unless another thread of the program calls meanwhile, or guests turned out to be no help: who
+//! has no CPU of its own takes half of the work and is waited for.
 
 use crate::{Cpu, tuning};
 use std::cell::Cell;

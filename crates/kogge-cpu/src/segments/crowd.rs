@@ -1,7 +1,7 @@
-//! The segments of a piece as a mask of their heads. Where these are many they are scanned
-//! [where they lie](crate::algorithm::segmented) or [by windows](crate::algorithm::windows); where they are
-//! [few](sparse), one after another, and so are those of more than a row, and the last ones of a piece, behind which a chunk
-//! might reach into what others write.
+//! The segments of a piece as a mask of their heads. Where these are many they are scanned [where
+//! they lie](crate::algorithm::segmented) or [by windows](crate::algorithm::windows); where they
+//! are [few](sparse), one after another, and so are those of more than a row, and the last ones of
+//! a piece, behind which a chunk might reach into what others write.
 
 use super::short::{BATCH, Batches, sparse};
 use super::starts::{See, Segments, Starts};
@@ -17,16 +17,16 @@ use kogge_core::{Accumulate, Direction, Element, Operator, Order};
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// Places from which it is worth to find what all of a mask says, where values go past the caches. Fewer go
-/// [one after another](Batches).
+/// Places from which it is worth to find what all of a mask says, where values go past the caches.
+/// Fewer go [one after another](Batches).
 const FEW: usize = 64;
 
 /// The same in cache, where fewer go by windows.
 const FEW_IN_CACHE: usize = 256;
 
-/// Segments one after another that are scanned together, where what is looked at comes from far away: fewer than in cache,
-/// so that less of it is looked at at a time. (On a mesh runs of 64 equal keys, `f32`, by two threads 33.5 GB/s, 32 by 64
-/// of them; in cache 46 and 48.)
+/// Segments one after another that are scanned together, where what is looked at comes from far
+/// away: fewer than in cache, so that less of it is looked at at a time. (On a mesh runs of 64
+/// equal keys, `f32`, by two threads 33.5 GB/s, 32 by 64 of them; in cache 46 and 48.)
 const BATCH_BESIDE_FAR: usize = BATCH / 4;
 
 impl<T, U, A, O> Job<'_, '_, T, U, A, O>
@@ -148,8 +148,8 @@ where
     }
 }
 
-/// Whether segments of so many elements leave little room in windows, which then are quicker than a scan
-/// where they lie: in their chunks none, or in all chunks together.
+/// Whether segments of so many elements leave little room in windows, which then are quicker than a
+/// scan where they lie: in their chunks none, or in all chunks together.
 fn fill_windows<T: Element>(len: usize) -> bool {
     let (chunk, row) = const { (Order::of::<T>().chunk(), Order::of::<T>().row()) };
     let together = CHUNKS / len.div_ceil(chunk) * len;
@@ -161,8 +161,8 @@ const KEPT: usize = 8 * WORDS;
 
 /// Where segments start among the next places of a piece.
 ///
-/// Words are looked at long before they are needed: who reads a vector of words that were just written
-/// waits until these have left the store queue, and with them all values before.
+/// Words are looked at long before they are needed: who reads a vector of words that were just
+/// written waits until these have left the store queue, and with them all values before.
 struct Mask {
     /// The first place of the first word.
     base: usize,
@@ -251,8 +251,8 @@ impl Mask {
         }
     }
 
-    /// Where the segments end that follow one another from the one on that starts `at` some place, have
-    /// up to `longest` elements, and end at `known` at the latest, as far as one mask goes.
+    /// Where the segments end that follow one another from the one on that starts `at` some place,
+    /// have up to `longest` elements, and end at `known` at the latest, as far as one mask goes.
     fn short(&self, at: usize, longest: usize, known: usize) -> usize {
         // What lies between two heads of as many places is no longer than that.
         match longest {
@@ -328,8 +328,8 @@ where
         Self { job, chunks, stage, batches, bounds, count: 0, batch }
     }
 
-    /// If those are few that start in a mask behind the one `at` some place, leaves all for later but for the last, and says
-    /// where that starts.
+    /// If those are few that start in a mask behind the one `at` some place, leaves all for later
+    /// but for the last, and says where that starts.
     ///
     /// # Safety
     ///
@@ -389,8 +389,8 @@ where
         }
     }
 
-    /// Scans the segments of these places, all short, where they lie, if the elements and the level have
-    /// them scanned so.
+    /// Scans the segments of these places, all short, where they lie, if the elements and the level
+    /// have them scanned so.
     ///
     /// # Safety
     ///
@@ -418,11 +418,13 @@ where
         })
     }
 
-    /// Scans the segments of these places, all short, and cut into chunks, whose places are counted from `first` on.
+    /// Scans the segments of these places, all short, and cut into chunks, whose places are counted
+    /// from `first` on.
     ///
     /// # Safety
     ///
-    /// They must be this thread's, and a chunk behind them too; and elements their own accumulators.
+    /// They must be this thread's, and a chunk behind them too; and elements their own
+    /// accumulators.
     unsafe fn windows(&mut self, first: usize, places: Range<usize>) {
         // SAFETY: passed on.
         unsafe { self.scan_long() };

@@ -1,5 +1,5 @@
-//! The segments of a piece under operators that round nothing: [vectors](crate::algorithm::headed) from
-//! the first of them to the end of the last, whatever their lengths.
+//! The segments of a piece under operators that round nothing: [vectors](crate::algorithm::headed)
+//! from the first of them to the end of the last, whatever their lengths.
 
 use super::starts::{See, Segments, Starts};
 use super::{Done, Job};
@@ -16,8 +16,8 @@ where
     A: Element,
     O: Operator<A>,
 {
-    /// Whether segments go like this: not where elements are not their own accumulators, or segments
-    /// have something of their own.
+    /// Whether segments go like this: not where elements are not their own accumulators, or
+    /// segments have something of their own.
     pub(super) fn headed(&self) -> bool {
         let forward = self.request.direction == Direction::Forward;
         forward && const { headed::<A, O>() } && same::<T, U, A>() && self.parts.alike()

@@ -5,8 +5,8 @@
 //! that is far away; such long segments are left for later and scanned by all threads, one after
 //! another. So a million short segments and a single long one both keep every thread busy.
 //!
-//! Short segments go [many at once](crowd), or through one loop compiled for the SIMD level, without a
-//! call each.
+//! Short segments go [many at once](crowd), or through one loop compiled for the SIMD level,
+//! without a call each.
 
 mod crowd;
 mod headed;
@@ -233,9 +233,9 @@ where
 {
     /// # Safety
     ///
-    /// `even` must be what [`Segments::check`] gave, and `numbers` that of the segments, or empty where
-    /// neither initial values nor totals are wanted, of which there must be one per segment; the memory
-    /// as for [`scan_segments`].
+    /// `even` must be what [`Segments::check`] gave, and `numbers` that of the segments, or empty
+    /// where neither initial values nor totals are wanted, of which there must be one per segment;
+    /// the memory as for [`scan_segments`].
     unsafe fn run<S: Segments>(
         &self,
         segments: &S,
@@ -284,7 +284,8 @@ where
         }
     }
 
-    /// Whether segments start in these places that are long enough on average to go one by one, if that is known.
+    /// Whether segments start in these places that are long enough on average to go one by one, if
+    /// that is known.
     fn sparse<S: Segments>(&self, segments: &S, places: Range<usize>) -> bool {
         if self.successive().is_none() {
             return false;

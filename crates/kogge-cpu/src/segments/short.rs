@@ -15,8 +15,8 @@ use std::mem::MaybeUninit;
 
 /// Elements of segments, on average, from which they are quicker one by one.
 ///
-/// (On a Zen 4 `f32` in segments of 32 on average, by lot, are 1.3 times as fast then, of 64 twice; integers of 64 1.0 to
-/// 1.2 times, of 128 1.2 to 2.2 times.)
+/// (On a Zen 4 `f32` in segments of 32 on average, by lot, are 1.3 times as fast then, of 64 twice;
+/// integers of 64 1.0 to 1.2 times, of 128 1.2 to 2.2 times.)
 pub(super) const fn sparse<A: Element, O: Operator<A>>() -> usize {
     if headed::<A, O>() {
         return 64;
@@ -152,8 +152,9 @@ where
     A: Element,
     O: Operator<A>,
 {
-    /// Elements of the longest segments that go row by row, one after another; `None` where they don't, where elements are
-    /// not their own accumulators, or segments have something of their own.
+    /// Elements of the longest segments that go row by row, one after another; `None` where they
+    /// don't, where elements are not their own accumulators, or segments have something of their
+    /// own.
     ///
     /// In place values go through a stage, which is slower than what many rows of one segment need.
     pub(super) fn successive(&self) -> Option<usize> {
@@ -226,8 +227,9 @@ where
         number: usize,
     ) {
         let Job { request, from, to, in_place, .. } = *self.job;
-        // SAFETY: the segment's places are in bounds. What is behind it up to the end of the batch is this thread's, and
-        // written after it; what is behind that may be written by others in place.
+        // SAFETY: the segment's places are in bounds. What is behind it up to the end of the batch
+        // is this thread's, and written after it; what is behind that may be written by others in
+        // place.
         unsafe {
             let (from, to) = (from.add(start), to.add(start));
             let folded = self.job.parts.totals_wanted();
@@ -254,8 +256,8 @@ where
 
     /// # Safety
     ///
-    /// The part must be as it says, and this thread's; the CPU features of `W32` and `W64`, the level's
-    /// words, must be present.
+    /// The part must be as it says, and this thread's; the CPU features of `W32` and `W64`, the
+    /// level's words, must be present.
     #[inline(always)]
     unsafe fn part<W32: Words<Word = u32>, W64: Words<Word = u64>>(
         &self,

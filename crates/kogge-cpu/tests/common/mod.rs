@@ -38,8 +38,8 @@ pub fn bracket_u32(x: u32, y: u32) -> u32 {
     x.wrapping_mul(3).wrapping_add(y)
 }
 
-/// 3x + y + 1, which isn't associative either; of odd numbers an odd one. So it sees values that aren't there: whatever
-/// fills lanes up, an operator may panic at others.
+/// 3x + y + 1, which isn't associative either; of odd numbers an odd one. So it sees values that
+/// aren't there: whatever fills lanes up, an operator may panic at others.
 pub fn odd_u32(x: u32, y: u32) -> u32 {
     assert!(x & y & 1 == 1, "an operand is no element, nor made of any");
     bracket_u32(x, y).wrapping_add(1)
@@ -122,8 +122,8 @@ pub fn lengths(order: Order) -> Vec<usize> {
     lengths
 }
 
-/// Few and short: Miri interprets, a thousand times slower. Batches of rows and what is left of them
-/// for all, whole segments where they have 512 elements or fewer; `threads.rs` crosses tiles.
+/// Few and short: Miri interprets, a thousand times slower. Batches of rows and what is left of
+/// them for all, whole segments where they have 512 elements or fewer; `threads.rs` crosses tiles.
 fn lengths_for_miri(order: Order) -> Vec<usize> {
     let row = order.row();
     let mut lengths = vec![0, order.chunk() + 1];
@@ -280,8 +280,8 @@ where
     }
 }
 
-/// All lengths on one thread, and the long ones by many. Those of about a block are tried at one level
-/// each, since all levels make blocks of tiles in the same way.
+/// All lengths on one thread, and the long ones by many. Those of about a block are tried at one
+/// level each, since all levels make blocks of tiles in the same way.
 pub fn sweep<T, A, O>(name: &str, operator: &O, init: A, mut make: impl FnMut(usize) -> T)
 where
     T: Accumulate<A> + Debug,

@@ -49,8 +49,9 @@ macro_rules! every_integer {
     )+};
 }
 
-// With a sign and without one they are added by the same code. Sums by the operator itself are of those without throughout
-// this program, unless they are accumulated in wider ones: so it is compiled once for each size.
+// With a sign and without one they are added by the same code. Sums by the operator itself are of
+// those without throughout this program, unless they are accumulated in wider ones: so it is
+// compiled once for each size.
 every_integer!(u8, u16, u32, u64);
 
 /// Of every length that others are tried with too.

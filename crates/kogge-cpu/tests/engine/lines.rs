@@ -190,8 +190,8 @@ fn wider_accumulators_along_every_axis() {
     }
 }
 
-/// Tables of sixteen columns at most, in elements of every size that vectors have, by several threads
-/// too. Not of floats: the engine takes them for what is as large and isn't exact either.
+/// Tables of sixteen columns at most, in elements of every size that vectors have, by several
+/// threads too. Not of floats: the engine takes them for what is as large and isn't exact either.
 #[test]
 #[cfg_attr(miri, ignore = "the same unsafe code as for other operators")]
 fn narrow_tables() {

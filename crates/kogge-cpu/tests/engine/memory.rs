@@ -1,5 +1,5 @@
-//! Where values lie, and how large they are: outputs that begin anywhere within a line of the cache,
-//! stored past the caches or not, and elements as wide as the engine takes.
+//! Where values lie, and how large they are: outputs that begin anywhere within a line of the
+//! cache, stored past the caches or not, and elements as wide as the engine takes.
 
 use crate::common::{Random, bracket, bracket_u32, bytes, plans};
 use kogge_core::{Direction, Element, Kind, Operator, Order, from_fn, reference};
@@ -52,7 +52,8 @@ fn streamed_outputs_begin_anywhere() {
     anywhere(&from_fn(0, bracket), |bits| bits, 7);
 }
 
-/// 4096 bytes: what is wider doesn't compile. By threads of a pool, with half the stack that they have by default.
+/// 4096 bytes: what is wider doesn't compile. By threads of a pool, with half the stack that they
+/// have by default.
 #[test]
 #[cfg_attr(miri, ignore = "the same unsafe code as for 64 bytes")]
 fn the_widest_elements_fit_the_stack() {

@@ -223,8 +223,8 @@ fn a_late_total_is_computed_by_who_needs_it() {
     }
 }
 
-/// Lines side by side that two threads scan together: a group that is read where it lies, and one that
-/// is brought together first.
+/// Lines side by side that two threads scan together: a group that is read where it lies, and one
+/// that is brought together first.
 const COLUMNS: usize = 19;
 
 fn scan_columns(operator: &impl Operator<Wide>, in_place: bool) {

@@ -1,6 +1,6 @@
 //! Lines and segments of up to some rows, many of which are scanned together: each against the
-//! reference by itself, bit for bit, at every length up to a row and some beyond, in every element that
-//! has vectors.
+//! reference by itself, bit for bit, at every length up to a row and some beyond, in every element
+//! that has vectors.
 
 use crate::common::{Random, bracket, bracket_pairs, bracket_u32, by_reference, same_bits};
 use kogge_core::ops::{Max, Min, Sum};
@@ -85,8 +85,8 @@ fn runs_of_one_length(row: usize) -> Vec<usize> {
     (0..40).flat_map(run).collect()
 }
 
-/// Segments of less than a chunk, of up to a row and of more. They begin and end in pieces, of two rows for
-/// Miri, at their boundaries' either side, and a long one is left for all threads.
+/// Segments of less than a chunk, of up to a row and of more. They begin and end in pieces, of two
+/// rows for Miri, at their boundaries' either side, and a long one is left for all threads.
 fn cuts_for_miri(order: Order) -> Vec<(String, Vec<usize>)> {
     let (chunk, row) = (order.chunk(), order.row());
     let short = [1, 2, chunk, chunk + 1, 9, 20, row / 2, row, row / 2];
@@ -105,7 +105,8 @@ fn lens(random: &mut Random, most: usize, longest: usize, elements: usize) -> Ve
     lens
 }
 
-/// How segments are given that aren't by offsets: the request, keys and heads, the input, and what is wanted.
+/// How segments are given that aren't by offsets: the request, keys and heads, the input, and what
+/// is wanted.
 type Others<A, O> = fn(&str, &Request<'_, O, A>, (&[u32], &[bool]), &[A], &[A]);
 
 fn by_key_and_heads<A: Own, O: Operator<A>>(
@@ -119,8 +120,8 @@ fn by_key_and_heads<A: Own, O: Operator<A>>(
     check(&format!("{name} heads"), request, &by_heads(heads), input, want);
 }
 
-/// Segments of all lengths, by offsets and in the other ways, if they are asked for: those differ in how heads are
-/// found alone, so not for every operator, which would take minutes to compile.
+/// Segments of all lengths, by offsets and in the other ways, if they are asked for: those differ
+/// in how heads are found alone, so not for every operator, which would take minutes to compile.
 fn segments<A: Own, O: Operator<A>>(
     operator: &O,
     init: A,

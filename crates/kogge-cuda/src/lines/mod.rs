@@ -1,7 +1,7 @@
 //! Scans along one axis of an array: many lines, each a scan of its own.
 //!
-//! [`LineShape`] says where the lines lie. Its canonical form (`shape`) has as few axes as can be, and
-//! decides between lines of consecutive elements and columns, which have kernels of their own.
+//! [`LineShape`] says where the lines lie. Its canonical form (`shape`) has as few axes as can be,
+//! and decides between lines of consecutive elements and columns, which have kernels of their own.
 
 mod columns;
 mod contiguous;
@@ -42,8 +42,8 @@ impl fmt::Display for LinePlan {
 ///
 /// # Errors
 ///
-/// [`Error::Unsupported`] if the accumulator or the elements are larger than kernels take, or there are more
-/// axes than they take.
+/// [`Error::Unsupported`] if the accumulator or the elements are larger than kernels take, or there
+/// are more axes than they take.
 ///
 /// ```
 /// use kogge_core::{Direction, Kind, Problem};
@@ -106,7 +106,8 @@ where
     }
 }
 
-/// A scan of the lines of an array, ready to run as often as wanted, on any workspace of its device.
+/// A scan of the lines of an array, ready to run as often as wanted, on any workspace of its
+/// device.
 #[derive(Debug)]
 pub struct LineScan<T, U, A> {
     lines: u64,
@@ -178,9 +179,10 @@ where
     }
 
     /// Scans every line, from one device address to another or in place if they are equal, on the
-    /// workspace's stream; returns at once. The addresses are those of index 0 on every axis. The line's
-    /// total, if wanted, goes to the place of its number in an array of [`lines`](Self::lines) `A` at
-    /// `totals`: the identity where there is neither an element nor an initial value.
+    /// workspace's stream; returns at once. The addresses are those of index 0 on every axis. The
+    /// line's total, if wanted, goes to the place of its number in an array of
+    /// [`lines`](Self::lines) `A` at `totals`: the identity where there is neither an element nor
+    /// an initial value.
     ///
     /// O(n) work. It allocates only if the workspace is too small, so after a first call with these
     /// addresses it can be captured in a CUDA graph.
@@ -191,10 +193,10 @@ where
     ///
     /// # Safety
     ///
-    /// Until the stream has done it, every element of the shape must be readable at `input` and writable
-    /// at `output`. The two are equal, with equal strides and sizes of elements, or don't overlap; no two
-    /// indices share a place of the output. Initial values must be readable, and totals writable, as
-    /// [`Inits`] and this say. All on the workspace's device.
+    /// Until the stream has done it, every element of the shape must be readable at `input` and
+    /// writable at `output`. The two are equal, with equal strides and sizes of elements, or don't
+    /// overlap; no two indices share a place of the output. Initial values must be readable, and
+    /// totals writable, as [`Inits`] and this say. All on the workspace's device.
     pub unsafe fn run(
         &self,
         workspace: &mut Workspace,

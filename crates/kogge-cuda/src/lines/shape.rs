@@ -1,5 +1,5 @@
-//! Which elements make a line, and where the lines lie: what a caller says, and the fewest axes that say
-//! the same.
+//! Which elements make a line, and where the lines lie: what a caller says, and the fewest axes
+//! that say the same.
 
 use crate::Error;
 use kogge_core::Direction;
@@ -9,7 +9,8 @@ use kogge_core::Direction;
 pub struct Axis {
     /// Indices.
     pub len: u64,
-    /// Elements from one index to the next in the input; may be negative, or 0 to repeat an element.
+    /// Elements from one index to the next in the input; may be negative, or 0 to repeat an
+    /// element.
     pub input_stride: i64,
     /// Elements from one index to the next in the output; may be negative.
     pub output_stride: i64,
@@ -17,8 +18,8 @@ pub struct Axis {
 
 /// An array of which every line along one axis is scanned by itself.
 ///
-/// Lines are numbered by their indices on the other axes, the last axis fastest, whatever their order in
-/// memory. The addresses given to a scan are those of index 0 on every axis.
+/// Lines are numbered by their indices on the other axes, the last axis fastest, whatever their
+/// order in memory. The addresses given to a scan are those of index 0 on every axis.
 ///
 /// ```
 /// use kogge_cuda::{Axis, LineShape};
@@ -96,8 +97,8 @@ pub(crate) struct Lines {
     pub line: Axis,
     /// The way along it.
     pub direction: Direction,
-    /// The axes across, from the largest stride to the smallest. None has length 1; no two neighbours
-    /// can be one.
+    /// The axes across, from the largest stride to the smallest. None has length 1; no two
+    /// neighbours can be one.
     pub outer: Vec<Outer>,
     /// Lines.
     pub count: u64,
@@ -113,8 +114,8 @@ impl Lines {
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] if addresses or lines are too many to count, or more than [`MOST_OUTER`]
-    /// axes remain.
+    /// [`Error::Unsupported`] if addresses or lines are too many to count, or more than
+    /// [`MOST_OUTER`] axes remain.
     pub(crate) fn new(shape: &LineShape, direction: Direction) -> Result<Self, Error> {
         let count = shape.lines()?;
         let mut lines = Self {

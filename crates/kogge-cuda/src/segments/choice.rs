@@ -1,9 +1,10 @@
 //! Which way segments by flags or keys go, as the runs were that the last calls saw.
 //!
-//! Windows in one launch are fastest where runs are short, stretches where they are long, and only the device knows which there
-//! are. Both leave behind where the last head lies before each window. Of a few windows the host has that copied to pinned
-//! memory, waits for nothing, and goes by it when it has arrived. Data of one kind are mostly scanned by one kind of runs; if
-//! not, it costs time and nothing else: the bits are the same both ways.
+//! Windows in one launch are fastest where runs are short, stretches where they are long, and only
+//! the device knows which there are. Both leave behind where the last head lies before each window.
+//! Of a few windows the host has that copied to pinned memory, waits for nothing, and goes by it
+//! when it has arrived. Data of one kind are mostly scanned by one kind of runs; if not, it costs
+//! time and nothing else: the bits are the same both ways.
 
 use crate::memory::PinnedMemory;
 use crate::{Error, Workspace};
@@ -13,8 +14,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// Windows that are looked at.
 const SAMPLES: usize = 64;
-/// Positions before a window within which windows in one launch find a head without asking others: `HeadsBefore` of
-/// kernels/window_heads.cuh.
+/// Positions before a window within which windows in one launch find a head without asking others:
+/// `HeadsBefore` of kernels/window_heads.cuh.
 const NEAR: u64 = 128;
 /// Windows with no head so near from which runs are taken for long.
 const MANY: usize = SAMPLES / 4;
@@ -47,7 +48,8 @@ impl RunsSeen {
         self.long.load(Ordering::Relaxed)
     }
 
-    /// Takes note of the last heads before samples that lie `step` positions apart: each 1 + its position, or 0.
+    /// Takes note of the last heads before samples that lie `step` positions apart: each 1 + its
+    /// position, or 0.
     fn note(&self, heads: impl Iterator<Item = u64>, step: u64) {
         let ends = (1..).map(|sample| sample * step);
         let far = heads.zip(ends).filter(|&(head, end)| end + 1 - head.min(end) > NEAR).count();
@@ -55,7 +57,8 @@ impl RunsSeen {
     }
 }
 
-/// Where a way leaves the last heads: 1 + its position, 8 bytes in 16, for what ends at each multiple of `window`.
+/// Where a way leaves the last heads: 1 + its position, 8 bytes in 16, for what ends at each
+/// multiple of `window`.
 pub(super) struct HeadsLeft {
     pub(super) address: sys::CUdeviceptr,
     pub(super) window: u64,
@@ -73,7 +76,8 @@ pub(crate) struct RunSample {
 impl RunSample {
     fn heads(&self) -> impl Iterator<Item = u64> {
         let heads = self.memory.pointer().cast::<u64>();
-        // SAFETY: so many are allocated and initialised. A copy engine may write them, whole ones, so they are volatile.
+        // SAFETY: so many are allocated and initialised. A copy engine may write them, whole ones,
+        // so they are volatile.
         (0..SAMPLES).map(move |i| unsafe { heads.add(i).read_volatile() })
     }
 
@@ -138,8 +142,9 @@ impl Workspace {
             WidthInBytes: size_of::<u64>(),
             Height: SAMPLES,
         };
-        // SAFETY: rows of 8 bytes, `step` windows apart, lie within what the scan has left; the workspace keeps both memories
-        // until its stream has done it, as freeing those of the device waits. The struct is read before the call returns.
+        // SAFETY: rows of 8 bytes, `step` windows apart, lie within what the scan has left; the
+        // workspace keeps both memories until its stream has done it, as freeing those of the
+        // device waits. The struct is read before the call returns.
         unsafe { sys::cuMemcpy2DAsync_v2(&copy, stream.cu_stream()) }.result()?;
         sample.of = Some((seen.clone(), step * left.window));
         Ok(())

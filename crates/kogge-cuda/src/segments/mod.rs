@@ -1,30 +1,36 @@
-//! Scans of segments that lie one after another, each by itself, with the bits of a scan of its own.
+//! Scans of segments that lie one after another, each by itself, with the bits of a scan of its
+//! own.
 //!
-//! Three launches: `mark` turns offsets, flags or keys into one bit an element (kernels/heads.cuh), `sum`
-//! works out what precedes each window of positions, and `scan` gives a thread block to each window
-//! (kernels/segmented_scan.cuh). Where a segment starts only the mask knows. One that is longer than a segment
-//! of the order is handed on from block to block, and no block waits for one of a higher index. A block
-//! reads again what lies just before its window, so a scan in place saves that before.
+//! Three launches: `mark` turns offsets, flags or keys into one bit an element (kernels/heads.cuh),
+//! `sum` works out what precedes each window of positions, and `scan` gives a thread block to each
+//! window (kernels/segmented_scan.cuh). Where a segment starts only the mask knows. One that is
+//! longer than a segment of the order is handed on from block to block, and no block waits for one
+//! of a higher index. A block reads again what lies just before its window, so a scan in place
+//! saves that before.
 //!
-//! By flags or keys, without initial values or totals of each segment, it is one launch: windows find heads themselves, and
-//! tell each other which run enters them (kernels/window_heads.cuh).
+//! By flags or keys, without initial values or totals of each segment, it is one launch: windows
+//! find heads themselves, and tell each other which run enters them (kernels/window_heads.cuh).
 //!
-//! By offsets, and by flags or keys where runs were long that a call before saw (`choice`), `scan` takes no windows of a long sequence without
-//! initial values or totals of each segment, but stretches: segments of at most three quarters of a tile that follow one another, a warp each
-//! (kernels/stretch_scan.cuh). Nobody waits for anybody. A launch before it takes longer ones tile by tile, in the rounds of
-//! the flat scan (kernels/run_tiles.cuh). Which segments are long, offsets tell `mark`, and flags and keys `sum`; it lists tiles
-//! and stretches (kernels/run_list.cuh). So by offsets there is no `sum`; nor is there a mask, unless segments are very short on
-//! average: a stretch's warp goes along the offsets (kernels/stretch_heads.cuh).
+//! By offsets, and by flags or keys where runs were long that a call before saw (`choice`), `scan`
+//! takes no windows of a long sequence without initial values or totals of each segment, but
+//! stretches: segments of at most three quarters of a tile that follow one another, a warp each
+//! (kernels/stretch_scan.cuh). Nobody waits for anybody. A launch before it takes longer ones tile
+//! by tile, in the rounds of the flat scan (kernels/run_tiles.cuh). Which segments are long,
+//! offsets tell `mark`, and flags and keys `sum`; it lists tiles and stretches
+//! (kernels/run_list.cuh). So by offsets there is no `sum`; nor is there a mask, unless segments
+//! are very short on average: a stretch's warp goes along the offsets (kernels/stretch_heads.cuh).
 //!
-//! With initial values or totals of each, long ones go in rounds where offsets say that segments are long on average, and
-//! windows leave them alone and tell each other nothing.
+//! With initial values or totals of each, long ones go in rounds where offsets say that segments
+//! are long on average, and windows leave them alone and tell each other nothing.
 //!
-//! Under an exact operator, any order of combination gives these bits. Then `mark` is followed by one launch that takes
-//! the tiles of the whole sequence in rounds, wherever segments start (kernels/exact_rounds.cuh); unless each segment has an
-//! initial value or a total of its own, which takes numbers that only `sum` knows, or tiles by flags or keys are few.
+//! Under an exact operator, any order of combination gives these bits. Then `mark` is followed by
+//! one launch that takes the tiles of the whole sequence in rounds, wherever segments start
+//! (kernels/exact_rounds.cuh); unless each segment has an initial value or a total of its own,
+//! which takes numbers that only `sum` knows, or tiles by flags or keys are few.
 //!
-//! On sm_90 and newer each launch but the first may begin before the one before it has ended, and waits for it then
-//! (kernels/launches.cuh); that of stretches, which long ones don't concern, not even that.
+//! On sm_90 and newer each launch but the first may begin before the one before it has ended, and
+//! waits for it then (kernels/launches.cuh); that of stretches, which long ones don't concern, not
+//! even that.
 
 mod choice;
 mod plan;
@@ -48,9 +54,10 @@ use std::sync::Arc;
 use way::Way;
 
 impl Device {
-    /// Prepares the scan of `len` elements `T` by segments, written as `U`, by an operator on `A`: plan and
-    /// kernels, which come from where [`prepare`](Self::prepare)'s do. `numbered` says whether each segment may have an
-    /// initial value of its own, or totals are wanted; exact operators are faster without.
+    /// Prepares the scan of `len` elements `T` by segments, written as `U`, by an operator on `A`:
+    /// plan and kernels, which come from where [`prepare`](Self::prepare)'s do. `numbered` says
+    /// whether each segment may have an initial value of its own, or totals are wanted; exact
+    /// operators are faster without.
     ///
     /// # Errors
     ///
@@ -104,7 +111,8 @@ impl Device {
     }
 }
 
-/// The texts of the kernels of a scan by segments, those that find them first, if there are some; for tests and tools.
+/// The texts of the kernels of a scan by segments, those that find them first, if there are some;
+/// for tests and tools.
 ///
 /// # Errors
 ///
@@ -132,9 +140,9 @@ where
 
 /// A scan by segments ready to run, as often as wanted, on any workspace of its device.
 ///
-/// O(n) work. Beside what a flat scan moves, the flags or keys are read once (or the offsets, twice if
-/// totals are wanted or segments go in stretches), and a bit an element is written and read, unless it is one launch
-/// or stretches go along offsets.
+/// O(n) work. Beside what a flat scan moves, the flags or keys are read once (or the offsets, twice
+/// if totals are wanted or segments go in stretches), and a bit an element is written and read,
+/// unless it is one launch or stretches go along offsets.
 #[derive(Clone, Debug)]
 pub struct SegmentScan<T, U, A> {
     scan: Way<T, U, A>,
@@ -148,8 +156,8 @@ where
     U: Accumulate<A>,
     A: Element,
 {
-    /// How it will be done by the next call, as far as is known: of many flags or keys, that depends on the runs that the
-    /// last calls saw.
+    /// How it will be done by the next call, as far as is known: of many flags or keys, that
+    /// depends on the runs that the last calls saw.
     pub fn plan(&self) -> &SegmentPlan {
         &self.way().plan
     }
@@ -172,26 +180,27 @@ where
     }
 
     /// Scans from one device address to another, or in place if they are equal, on the workspace's
-    /// stream; returns at once. `source` is the address of the offsets, flags or keys. The totals, if
-    /// wanted, go to the address `totals`, one `A` per segment: the fold of its initial value and its
-    /// elements, or the identity where there is neither.
+    /// stream; returns at once. `source` is the address of the offsets, flags or keys. The totals,
+    /// if wanted, go to the address `totals`, one `A` per segment: the fold of its initial value
+    /// and its elements, or the identity where there is neither.
     ///
-    /// Initial values and totals are numbered as the segments lie in memory, in reverse too. By flags or
-    /// keys there are no empty segments. It allocates only if the workspace is too small, so after a first
-    /// call, in place if this one is, it can be captured in a CUDA graph.
+    /// Initial values and totals are numbered as the segments lie in memory, in reverse too. By
+    /// flags or keys there are no empty segments. It allocates only if the workspace is too small,
+    /// so after a first call, in place if this one is, it can be captured in a CUDA graph.
     ///
     /// # Errors
     ///
-    /// [`Error::Misaligned`], [`Error::OutOfMemory`], [`Error::Unsupported`] if there is an initial value or a total for
-    /// each segment and the scan wasn't prepared for that, or what the driver says.
+    /// [`Error::Misaligned`], [`Error::OutOfMemory`], [`Error::Unsupported`] if there is an initial
+    /// value or a total for each segment and the scan wasn't prepared for that, or what the driver
+    /// says.
     ///
     /// # Safety
     ///
-    /// Until the stream has done it, [`len`](Self::len) elements must be readable at `input` and writable
-    /// at `output`, equal or without overlap, the output beside what `source` names; at `source` as many flags or keys must be readable, or
-    /// offsets as [`SegmentSource::Offsets`] describes them: nothing checks that they rise. Memory that
-    /// `inits` names must be readable, and an `A` per segment writable at `totals`. All on the workspace's
-    /// device.
+    /// Until the stream has done it, [`len`](Self::len) elements must be readable at `input` and
+    /// writable at `output`, equal or without overlap, the output beside what `source` names; at
+    /// `source` as many flags or keys must be readable, or offsets as [`SegmentSource::Offsets`]
+    /// describes them: nothing checks that they rise. Memory that `inits` names must be readable,
+    /// and an `A` per segment writable at `totals`. All on the workspace's device.
     pub unsafe fn run(
         &self,
         workspace: &mut Workspace,
@@ -223,7 +232,8 @@ where
     ///
     /// # Errors
     ///
-    /// As [`run`](Self::run); [`Error::Unsupported`] by flags or keys if the scan wasn't prepared for numbers.
+    /// As [`run`](Self::run); [`Error::Unsupported`] by flags or keys if the scan wasn't prepared
+    /// for numbers.
     ///
     /// # Safety
     ///

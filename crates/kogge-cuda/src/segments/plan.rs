@@ -9,8 +9,8 @@ use crate::{Capability, Error, Tuning};
 use kogge_core::Problem;
 use std::fmt;
 
-/// A type of keys, as far as telling them apart goes: integers, `bool` and `char` by their bits, floats as
-/// numbers, so that zeros of both signs are equal and a NaN is not equal to itself.
+/// A type of keys, as far as telling them apart goes: integers, `bool` and `char` by their bits,
+/// floats as numbers, so that zeros of both signs are equal and a NaN is not equal to itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum KeyType {
     /// Eight bits.
@@ -46,16 +46,17 @@ impl KeyType {
 /// What tells where segments start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SegmentSource {
-    /// Segment `j` holds the elements `offsets[j]..offsets[j + 1]`; some may be empty. One offset more than
-    /// there are segments, unsigned, of 32 or 64 bits, none below the one before, the first 0, the last
-    /// the number of elements.
+    /// Segment `j` holds the elements `offsets[j]..offsets[j + 1]`; some may be empty. One offset
+    /// more than there are segments, unsigned, of 32 or 64 bits, none below the one before, the
+    /// first 0, the last the number of elements.
     Offsets {
         /// How many segments there are.
         segments: u64,
         /// Bits of an offset: 32 or 64.
         bits: u32,
     },
-    /// One byte an element: a segment starts where it isn't 0, and at the first element in any case.
+    /// One byte an element: a segment starts where it isn't 0, and at the first element in any
+    /// case.
     Heads,
     /// One key an element: a segment is a run of equal keys.
     Keys(KeyType),
@@ -83,7 +84,8 @@ impl SegmentSource {
 /// What a scan by segments must keep to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Brackets {
-    /// The fixed order, and each segment may have an initial value or a total of its own, which takes its number.
+    /// The fixed order, and each segment may have an initial value or a total of its own, which
+    /// takes its number.
     Numbered,
     /// The fixed order.
     Fixed,
@@ -100,17 +102,18 @@ pub struct SegmentPlan {
     pub window: u32,
     /// Rows of the order that a warp has of it.
     pub steps: u32,
-    /// Positions of the windows in which the starts of segments are counted: a window's, or a part of one.
+    /// Positions of the windows in which the starts of segments are counted: a window's, or a part
+    /// of one.
     pub marked: u32,
     /// How many of those there are.
     pub marks: u64,
     /// How many of them a thread block marks, by offsets.
     pub block_marks: u32,
-    /// Whether a bit an element in memory says where segments start: not in one launch, nor for stretches of segments that
-    /// offsets say are not very short on average.
+    /// Whether a bit an element in memory says where segments start: not in one launch, nor for
+    /// stretches of segments that offsets say are not very short on average.
     pub masked: bool,
-    /// By offsets, if not 0: of a whole window nothing is read of the bits that say where segments start, if neither it nor those
-    /// before it have one, so many with itself.
+    /// By offsets, if not 0: of a whole window nothing is read of the bits that say where segments
+    /// start, if neither it nor those before it have one, so many with itself.
     pub unread_marks: u32,
     /// Thread blocks that a multiprocessor has room for.
     pub residents: u32,
@@ -118,28 +121,34 @@ pub struct SegmentPlan {
     pub shared_bytes: u32,
     /// Bytes of the workspace: slots by which blocks tell each other totals.
     pub workspace_bytes: u64,
-    /// Bytes of memory beside it: a bit an element, what precedes each window, and what is told of long segments.
+    /// Bytes of memory beside it: a bit an element, what precedes each window, and what is told of
+    /// long segments.
     pub scratch_bytes: u64,
-    /// How long segments are scanned, if not by windows. What there is of them, the device alone knows, so beside windows
-    /// only where segments are long on average.
+    /// How long segments are scanned, if not by windows. What there is of them, the device alone
+    /// knows, so beside windows only where segments are long on average.
     pub rounds: Option<LongSegments>,
-    /// How the others are scanned, if not by windows: without numbers, of elements for which rounds have room.
+    /// How the others are scanned, if not by windows: without numbers, of elements for which rounds
+    /// have room.
     pub stretches: Option<Stretches>,
     /// How all of them are scanned, if not by windows: under an exact operator.
     pub exact: Option<ExactSegments>,
-    /// Whether it is one launch, which finds itself where segments start: by flags or keys, without numbers.
+    /// Whether it is one launch, which finds itself where segments start: by flags or keys, without
+    /// numbers.
     pub one_launch: bool,
-    /// Bytes more if the scan is in place: the elements of a segment of the order before each window.
+    /// Bytes more if the scan is in place: the elements of a segment of the order before each
+    /// window.
     pub lead_bytes: u64,
 }
 
 impl SegmentPlan {
-    /// Where the slots lie in the workspace by which windows of one launch tell each other of heads.
+    /// Where the slots lie in the workspace by which windows of one launch tell each other of
+    /// heads.
     pub(crate) const fn head_slots(&self) -> u64 {
         self.workspace_bytes - self.windows * HEAD_SLOT
     }
 
-    /// Whether the launch that marks where segments start lists them too: by offsets, if they go in stretches.
+    /// Whether the launch that marks where segments start lists them too: by offsets, if they go in
+    /// stretches.
     pub(crate) const fn lists_offsets(&self, source: SegmentSource) -> bool {
         self.stretches.is_some() && source.segments().is_some()
     }
@@ -157,7 +166,8 @@ pub(crate) struct Scratch {
     pub windows: u64,
     /// The windows' first heads.
     pub first: u64,
-    /// What long segments leave of windows: whether some, and what; with the end of what heads are noted in.
+    /// What long segments leave of windows: whether some, and what; with the end of what heads are
+    /// noted in.
     pub cut: u64,
     pub covers: u64,
     /// The tiles of long segments.
@@ -244,8 +254,8 @@ impl fmt::Display for SegmentPlan {
     }
 }
 
-/// `Window`, a window's first head, `Cover`, the heads of both lists, `RunTile` and `Stretch` of kernels/heads.cuh and
-/// run_list.cuh.
+/// `Window`, a window's first head, `Cover`, the heads of both lists, `RunTile` and `Stretch` of
+/// kernels/heads.cuh and run_list.cuh.
 const WINDOW_BYTES: u64 = 16;
 const FIRST_BYTES: u64 = 4;
 const COVER_BYTES: u64 = 8;
@@ -254,7 +264,8 @@ const RUN_TILE_BYTES: u64 = 32;
 const STRETCH_BYTES: u64 = 32;
 /// Tiles for each multiprocessor up to which exact operators go by windows in one launch.
 const FEW_TILES: u32 = 2;
-/// Positions that a thread block marks by offsets, at most, and its threads: those of kernels/offset_heads.cuh.
+/// Positions that a thread block marks by offsets, at most, and its threads: those of
+/// kernels/offset_heads.cuh.
 const MARKED_POSITIONS: u32 = 1 << 19;
 pub(super) const OFFSET_THREADS: u32 = 1024;
 /// What a window tells others of its heads (kernels/window_heads.cuh).
@@ -275,12 +286,13 @@ const RESIDENTS: u32 = 4;
 /// What a multiprocessor keeps for itself of each block's shared memory.
 const RESERVED: u32 = 1024;
 
-/// The plan for a scan by segments. `accumulator_bytes` of the problem is what the operator computes in.
+/// The plan for a scan by segments. `accumulator_bytes` of the problem is what the operator
+/// computes in.
 ///
 /// # Errors
 ///
-/// [`Error::Unsupported`] if the accumulator is larger than kernels take, if offsets don't have 32 or 64
-/// bits, or if there are elements but no segment.
+/// [`Error::Unsupported`] if the accumulator is larger than kernels take, if offsets don't have 32
+/// or 64 bits, or if there are elements but no segment.
 pub fn plan_segments(
     problem: &Problem,
     source: SegmentSource,
@@ -426,15 +438,15 @@ fn few_tiles(problem: &Problem, device: Capability) -> bool {
     tiles <= u64::from(FEW_TILES * device.multiprocessors)
 }
 
-/// Whether a stretch's warp goes along offsets: a trip to memory for every 32 segments takes it too long where they are
-/// short.
+/// Whether a stretch's warp goes along offsets: a trip to memory for every 32 segments takes it too
+/// long where they are short.
 fn goes_along(problem: &Problem, source: SegmentSource, tuning: &Tuning) -> bool {
     let from = u64::from(tuning.unmasked_from);
     source.segments().is_some_and(|segments| segments.saturating_mul(from) <= problem.len)
 }
 
-/// Windows in which a thread block finds by offsets what starts: so many that each multiprocessor has two blocks, and as many as
-/// a block has a place for at most.
+/// Windows in which a thread block finds by offsets what starts: so many that each multiprocessor
+/// has two blocks, and as many as a block has a place for at most.
 fn block_marks(marks: u64, most: u32, device: Capability) -> u32 {
     marks.div_ceil(u64::from(2 * device.multiprocessors)).clamp(1, most.into()) as u32
 }
@@ -449,8 +461,8 @@ const fn mask_bytes(marks: u64, marked: u32) -> u64 {
     (marks * marked as u64 / 8).next_multiple_of(WINDOW_BYTES)
 }
 
-/// Rows that a warp has: a power of two, and so few that a multiprocessor has room for some blocks, and that there are
-/// windows for all.
+/// Rows that a warp has: a power of two, and so few that a multiprocessor has room for some blocks,
+/// and that there are windows for all.
 fn steps(problem: &Problem, device: Capability, tuning: &Tuning) -> usize {
     let fits = |steps: &usize| {
         let bytes = shared_bytes(problem, *steps) + RESERVED;
@@ -470,8 +482,8 @@ fn accumulator_bytes(problem: &Problem) -> usize {
     problem.accumulator_bytes.max(4)
 }
 
-/// Thread blocks that a multiprocessor has shared memory for, and registers: the more words a lane has of a chunk
-/// as it is combined, the more it takes.
+/// Thread blocks that a multiprocessor has shared memory for, and registers: the more words a lane
+/// has of a chunk as it is combined, the more it takes.
 fn residents(problem: &Problem, shared_bytes: u32, device: Capability) -> u32 {
     let most = match accumulator_bytes(problem) {
         0..=4 if problem.order().chunk() <= 4 => RESIDENTS,
@@ -482,8 +494,8 @@ fn residents(problem: &Problem, shared_bytes: u32, device: Capability) -> u32 {
     (device.shared_bytes / (shared_bytes + RESERVED)).clamp(1, most)
 }
 
-/// For each row a step's elements and mask, then the totals of row, segment and run, a number and a word; the
-/// elements of the step before them too.
+/// For each row a step's elements and mask, then the totals of row, segment and run, a number and a
+/// word; the elements of the step before them too.
 fn shared_bytes(problem: &Problem, steps: usize) -> u32 {
     let (chunk, accumulator) = (chunk_bytes(problem), accumulator_bytes(problem));
     let rows = WARPS * steps;

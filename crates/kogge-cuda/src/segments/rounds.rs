@@ -1,12 +1,13 @@
-//! Which segments go tile by tile, in the rounds of the flat scan: all of them under an exact operator, else long ones.
+//! Which segments go tile by tile, in the rounds of the flat scan: all of them under an exact
+//! operator, else long ones.
 
 use super::plan::SegmentSource;
 use crate::plan::ring;
 use crate::{Capability, Ring, Tuning};
 use kogge_core::Problem;
 
-/// How segments are scanned that go over from one window into another and are longer than a segment of the order: in
-/// rounds, tile by tile.
+/// How segments are scanned that go over from one window into another and are longer than a segment
+/// of the order: in rounds, tile by tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LongSegments {
     /// The ring through which tiles pass.
@@ -23,8 +24,9 @@ pub struct LongSegments {
     pub shorter: u32,
 }
 
-/// How all segments are scanned under an exact operator: in rounds, in the tiles of the whole sequence. Any order of
-/// combination gives the same bits, so tiles needn't begin where segments do.
+/// How all segments are scanned under an exact operator: in rounds, in the tiles of the whole
+/// sequence. Any order of combination gives the same bits, so tiles needn't begin where segments
+/// do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExactSegments {
     /// The ring through which tiles pass.
@@ -41,10 +43,11 @@ pub struct ExactSegments {
     pub tiles: u64,
 }
 
-/// Bytes of the largest element, and accumulator, of which tiles go in rounds with a bit for each element.
+/// Bytes of the largest element, and accumulator, of which tiles go in rounds with a bit for each
+/// element.
 const MOST_EXACT: usize = 8;
-/// Of these elements at most and these keys at least one launch is faster than two: what is saved is to read the keys
-/// once, and what finds heads takes time of those that scan.
+/// Of these elements at most and these keys at least one launch is faster than two: what is saved
+/// is to read the keys once, and what finds heads takes time of those that scan.
 const MOST_MARKED_ELEMENT: usize = 4;
 const LEAST_MARKED_KEY: u32 = 4;
 /// Stages that a ring must have beside the pieces of keys.
@@ -79,7 +82,8 @@ impl ExactSegments {
             && device.compute >= (9, 0)
             && tuning.markers > 0;
         if marked {
-            // A piece gives each lane a word of at most 32 bits; it has the value before it too, and whole 16 bytes.
+            // A piece gives each lane a word of at most 32 bits; it has the value before it too,
+            // and whole 16 bytes.
             let piece = (order.chunk() as u32 * 8 * 32).min(1024) * source.bytes() + 48;
             let pieces = tuning.pieces * (piece.next_multiple_of(128) + 8);
             let room = tuning.markers * pieces.next_multiple_of(128) + 128;
@@ -138,8 +142,8 @@ impl LongSegments {
         Self::new(problem, order.segment(), cut, device, tuning)
     }
 
-    /// Beside stretches: those longer than three quarters of a tile. Rounds are faster than stretches for them, and slower for
-    /// shorter ones, which fill less of a stage.
+    /// Beside stretches: those longer than three quarters of a tile. Rounds are faster than
+    /// stretches for them, and slower for shorter ones, which fill less of a stage.
     pub(super) fn beside_stretches(
         problem: &Problem,
         device: Capability,

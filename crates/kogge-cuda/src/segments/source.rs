@@ -16,11 +16,13 @@ pub(super) const SCAN_THREADS: u32 = 256;
 /// Shared memory of the first two: notes of each warp.
 const NOTE_BYTES: u32 = MARK_THREADS / 32 * 20;
 pub(super) const SUM_BYTES: u32 = LISTING_BYTES + (SUM_THREADS / 32 + 1) * 16;
-/// What the warps of a block tell each other of what they list: `ListingShared` of kernels/listing.cuh.
+/// What the warps of a block tell each other of what they list: `ListingShared` of
+/// kernels/listing.cuh.
 const LISTING_BYTES: u32 = SUM_THREADS / 32 * (12 + 40) + 16;
 
-/// Threads of a block that marks, by offsets so many windows, and bytes of its shared memory. By offsets there is room for notes of the
-/// most windows that a block has, then what its warps have counted, and the words of its own windows, or the first segment of each.
+/// Threads of a block that marks, by offsets so many windows, and bytes of its shared memory. By
+/// offsets there is room for notes of the most windows that a block has, then what its warps have
+/// counted, and the words of its own windows, or the first segment of each.
 pub(super) fn mark_block(source: SegmentSource, plan: &SegmentPlan, windows: u32) -> (u32, u32) {
     match source.segments() {
         None => (MARK_THREADS, NOTE_BYTES),
@@ -34,7 +36,8 @@ pub(super) fn mark_block(source: SegmentSource, plan: &SegmentPlan, windows: u32
     }
 }
 
-/// The text of the kernel that marks where segments start; by offsets it lists them too, if they go in stretches.
+/// The text of the kernel that marks where segments start; by offsets it lists them too, if they go
+/// in stretches.
 pub(super) fn mark(source: SegmentSource, direction: Direction, plan: &SegmentPlan) -> String {
     let of = type_of(source);
     let (reverse, window) = (direction == Direction::Reverse, plan.marked);
@@ -108,7 +111,8 @@ fn key_name(key: KeyType) -> &'static str {
     }
 }
 
-/// The text of the kernel that scans: in rounds under an exact operator, else in stretches or by windows.
+/// The text of the kernel that scans: in rounds under an exact operator, else in stretches or by
+/// windows.
 pub(super) fn scan<T, U, A, O>(
     operator: &O,
     specification: Specification,
@@ -260,7 +264,8 @@ mod tests {
         }
     }
 
-    /// So it can read what the launches before that of long runs wrote, and those after it what that one wrote.
+    /// So it can read what the launches before that of long runs wrote, and those after it what
+    /// that one wrote.
     #[test]
     fn stretches_begin_when_long_runs_no_longer_wait_and_end_after_them() {
         let body = |file, kernel: &str| {

@@ -1,11 +1,12 @@
-//! Which segments go in stretches, each by one warp: those of at most three quarters of a tile, where the others go in rounds.
+//! Which segments go in stretches, each by one warp: those of at most three quarters of a tile,
+//! where the others go in rounds.
 
 use super::rounds::LongSegments;
 use crate::{Capability, Tuning};
 use kogge_core::{Order, Problem};
 
-/// How segments of at most three quarters of a tile are scanned that follow one another: a warp goes along them from the first to the
-/// last, and waits for nobody.
+/// How segments of at most three quarters of a tile are scanned that follow one another: a warp
+/// goes along them from the first to the last, and waits for nobody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretches {
     /// Thread blocks, of eight warps each.
@@ -30,13 +31,14 @@ const FEW_ROWS: u32 = 8;
 const RESERVED: u32 = 1024;
 
 impl Stretches {
-    /// Positions of the windows whose heads begin a stretch: fewer even out better between warps, and more are less
-    /// to list.
+    /// Positions of the windows whose heads begin a stretch: fewer even out better between warps,
+    /// and more are less to list.
     pub(super) const fn marked(order: Order) -> usize {
         order.tile() / 4
     }
 
-    /// None if a multiprocessor has no room for a block, or if there are too few stretches for all warps.
+    /// None if a multiprocessor has no room for a block, or if there are too few stretches for all
+    /// warps.
     pub(super) fn new(
         problem: &Problem,
         long: LongSegments,
@@ -73,8 +75,8 @@ impl Stretches {
     }
 }
 
-/// `StretchShape` of kernels/stretch_heads.cuh: rows with room for any alignment; then their heads, what the rows are, and a
-/// barrier.
+/// `StretchShape` of kernels/stretch_heads.cuh: rows with room for any alignment; then their heads,
+/// what the rows are, and a barrier.
 fn stage_bytes(problem: &Problem, rows: u32) -> u32 {
     let (order, rows) = (problem.order(), rows as usize);
     let elements = (rows * order.row() * problem.element_bytes).next_multiple_of(16);

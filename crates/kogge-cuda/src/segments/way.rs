@@ -22,7 +22,8 @@ pub(super) struct Way<T, U, A> {
     pub source: SegmentSource,
     pub plan: SegmentPlan,
     pub numbered: bool,
-    /// Whether a launch may begin before the one before it has ended: so none waits for the last blocks of another.
+    /// Whether a launch may begin before the one before it has ended: so none waits for the last
+    /// blocks of another.
     dependent: bool,
     /// The launches that find segments, if the scan itself doesn't.
     find: Option<Find>,
@@ -31,7 +32,8 @@ pub(super) struct Way<T, U, A> {
     types: PhantomData<fn(T, A) -> U>,
 }
 
-/// What marks where segments start, and what makes of it what precedes each window, where that is of use.
+/// What marks where segments start, and what makes of it what precedes each window, where that is
+/// of use.
 #[derive(Clone, Debug)]
 struct Find {
     mark: Arc<Module>,
@@ -149,8 +151,8 @@ where
             None => grid(self.plan.windows, SCAN_THREADS, self.plan.shared_bytes),
         };
         let blocks = Grid { dependent: self.dependent, ..blocks };
-        // SAFETY: the caller's promise; the workspace is this stream's alone, and large enough. The struct
-        // is the kernel's own, and the launch comes after those of `find` on the stream.
+        // SAFETY: the caller's promise; the workspace is this stream's alone, and large enough. The
+        // struct is the kernel's own, and the launch comes after those of `find` on the stream.
         unsafe {
             if in_place {
                 self.save_leads(workspace, input, scan.leads)?;
@@ -166,7 +168,8 @@ where
             if let Some(find) = &self.find {
                 self.find(find, workspace, mark)?;
             }
-            // First, so that those of the others have their places when its last tiles are under way; stretches begin then.
+            // First, so that those of the others have their places when its last tiles are under
+            // way; stretches begin then.
             if let (Some(rounds), Some(long)) = (&self.rounds, self.plan.rounds) {
                 let grid = self.rounds_grid(long.grid, long.ring.threads(), long.shared_bytes);
                 rounds.launch(grid, workspace.stream(), &mut scan)?;
@@ -199,7 +202,8 @@ where
         // After what precedes each window stands what there is in all: the last head, the number.
         let (mut all, at) =
             ([0u64; 2], mark.windows + self.plan.marks * size_of::<[u64; 2]>() as u64);
-        // SAFETY: the memory was written by the launches before; the slice lives until the copy is done.
+        // SAFETY: the memory was written by the launches before; the slice lives until the copy is
+        // done.
         let copied =
             unsafe { result::memcpy_dtoh_async(&mut all, at, workspace.stream().cu_stream()) };
         let done = workspace.stream().synchronize();
@@ -208,7 +212,8 @@ where
         Ok(all[1])
     }
 
-    /// Where it has left the last head before each window, on the workspace that it has just run on.
+    /// Where it has left the last head before each window, on the workspace that it has just run
+    /// on.
     pub(super) fn heads_left(&self, workspace: &Workspace) -> HeadsLeft {
         let plan = &self.plan;
         let (address, window) = match plan.one_launch {
@@ -285,11 +290,13 @@ where
         })
     }
 
-    /// Copies the elements of a segment of the order before each window but the first, as they lie in memory.
+    /// Copies the elements of a segment of the order before each window but the first, as they lie
+    /// in memory.
     ///
     /// # Safety
     ///
-    /// Until the stream has done it, the input must be readable, and `leads` the plan's `lead_bytes`.
+    /// Until the stream has done it, the input must be readable, and `leads` the plan's
+    /// `lead_bytes`.
     unsafe fn save_leads(
         &self,
         workspace: &Workspace,
@@ -322,8 +329,8 @@ where
             WidthInBytes: width,
             Height: rows,
         };
-        // SAFETY: rows of `width` bytes, a window apart, lie within the input; the rest is the caller's
-        // promise. The struct is read before the call returns.
+        // SAFETY: rows of `width` bytes, a window apart, lie within the input; the rest is the
+        // caller's promise. The struct is read before the call returns.
         unsafe { sys::cuMemcpy2DAsync_v2(&copy, workspace.stream().cu_stream()) }.result()?;
         Ok(())
     }
@@ -368,8 +375,8 @@ where
     ) -> Result<(), Error> {
         // A thread more than there are windows: for what there is in all.
         let sums = (self.plan.marks + 1).div_ceil(SUM_THREADS as u64);
-        // SAFETY: the struct is the kernels' own; the rest is the caller's promise. Each launch comes
-        // after the one before on the stream.
+        // SAFETY: the struct is the kernels' own; the rest is the caller's promise. Each launch
+        // comes after the one before on the stream.
         unsafe {
             self.mark(find, workspace, &mut mark)?;
             let Some(sum) = &find.sum else { return Ok(()) };
@@ -438,8 +445,8 @@ struct LongRuns {
     totals: u32,
 }
 
-/// `SegmentedArguments` of kernels/segmented_arguments.cuh, byte for byte; the kernel's ends with the
-/// accumulator's bytes.
+/// `SegmentedArguments` of kernels/segmented_arguments.cuh, byte for byte; the kernel's ends with
+/// the accumulator's bytes.
 #[repr(C)]
 struct ScanArguments {
     input: u64,

@@ -57,9 +57,9 @@ struct Array {
 }
 
 impl Array {
-    /// `len` elements in each of about `lines` lines, over up to three axes, laid out in memory in some
-    /// order with gaps, the same on both sides if `in_place`. Half the time the lines lie side by side, in
-    /// whole strips of `columns`, and always if a `kernel` wants it.
+    /// `len` elements in each of about `lines` lines, over up to three axes, laid out in memory in
+    /// some order with gaps, the same on both sides if `in_place`. Half the time the lines lie side
+    /// by side, in whole strips of `columns`, and always if a `kernel` wants it.
     fn new(
         random: &mut Random,
         kernel: Kernel,
@@ -152,7 +152,8 @@ impl Array {
 }
 
 impl<O> Case<'_, O> {
-    /// Scans an array of some random shape in some random way; says what is wrong with it, if anything.
+    /// Scans an array of some random shape in some random way; says what is wrong with it, if
+    /// anything.
     #[expect(clippy::too_many_arguments)]
     pub fn check<T, U, A>(
         &self,

@@ -1,5 +1,5 @@
-//! Offsets that aren't in order, which nobody checks, and requests of scans by them: what is written is anything, but within the
-//! output and the totals, and the scan ends.
+//! Offsets that aren't in order, which nobody checks, and requests of scans by them: what is
+//! written is anything, but within the output and the totals, and the scan ends.
 
 use super::Random;
 use super::shim::Shim;
@@ -35,7 +35,8 @@ fn offsets(random: &mut Random, len: usize, segments: usize) -> Vec<u64> {
     }
 }
 
-/// Scans a sequence of up to so many elements, of these bytes each as elements, accumulators and offsets, by such offsets.
+/// Scans a sequence of up to so many elements, of these bytes each as elements, accumulators and
+/// offsets, by such offsets.
 pub fn scan(
     shim: &mut Shim,
     random: &mut Random,

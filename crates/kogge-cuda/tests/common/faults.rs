@@ -1,10 +1,12 @@
 //! Faults planted in the kernels, to see that the trials catch them.
 //!
-//! A fault is a patch: what it does, a line `Caught by: shim` (wrong bits, a byte out of place, a deadlock)
-//! or `Caught by: ThreadSanitizer`, and a unified diff of the kernels. A patch that no longer applies fails.
+//! A fault is a patch: what it does, a line `Caught by: shim` (wrong bits, a byte out of place, a
+//! deadlock) or `Caught by: ThreadSanitizer`, and a unified diff of the kernels. A patch that no
+//! longer applies fails.
 //!
-//! Trials and compilers take half of the time each, so a fault is tried on one specimen: the trial's own, or the
-//! one named in `Caught by: shim on twins`. One that gets past it there, as a race may, is tried on all of them.
+//! Trials and compilers take half of the time each, so a fault is tried on one specimen: the
+//! trial's own, or the one named in `Caught by: shim on twins`. One that gets past it there, as a
+//! race may, is tried on all of them.
 
 use super::shim::{Build, Shim, skipped};
 use std::fs;
@@ -13,8 +15,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 const CRATE: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Kernels under trial: where their faults are, their program in `shim`, and scans by it, which say what
-/// the first that is wrong did.
+/// Kernels under trial: where their faults are, their program in `shim`, and scans by it, which say
+/// what the first that is wrong did.
 #[derive(Clone, Copy)]
 pub struct Trial {
     pub faults: &'static str,
@@ -68,7 +70,8 @@ impl Trial {
         Err(format!("{} is not caught by {:?}", fault.name, fault.by))
     }
 
-    /// Compiles the sources and runs the trial, on one specimen or on all; an error outside is the compiler's.
+    /// Compiles the sources and runs the trial, on one specimen or on all; an error outside is the
+    /// compiler's.
     fn try_on(
         self,
         specimen: Option<&str>,

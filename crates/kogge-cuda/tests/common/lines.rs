@@ -5,8 +5,8 @@ use super::{Random, expected};
 use kogge_core::{Accumulate, Direction, Element, Kind, Operator, Order, bytemuck};
 use std::fmt::Write;
 
-/// How lines are scanned, by so many blocks: in lots, or tile by tile in rounds; or a row a warp, by blocks of at most so
-/// many lines, or rows that lines share.
+/// How lines are scanned, by so many blocks: in lots, or tile by tile in rounds; or a row a warp,
+/// by blocks of at most so many lines, or rows that lines share.
 #[derive(Clone, Copy, Debug)]
 pub enum Way {
     Lots(u32),

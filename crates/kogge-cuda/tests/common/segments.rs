@@ -1,5 +1,5 @@
-//! Segments of every kind of length, the sources that give them, and the reference's answer for each
-//! segment by itself.
+//! Segments of every kind of length, the sources that give them, and the reference's answer for
+//! each segment by itself.
 
 use super::{Random, expected};
 use kogge_core::{Accumulate, Direction, Element, Kind, Operator, Order, bytemuck, f16};

@@ -72,7 +72,8 @@ pub fn OfBytes3(left: Bytes3, right: Bytes3) -> Bytes3 {
     Bytes3 { x: left.x * 3 + right.x, y: left.y * 5 + right.y, z: left.z * 7 + right.z + left.x }
 }
 
-// Exact, and not commutative: maps `x` to `ax + b`, with `a` in the low half and `b` in the high one.
+// Exact, and not commutative: maps `x` to `ax + b`, with `a` in the low half and `b` in the high
+// one.
 #[operator(identity = 1, exact)]
 pub fn PackedU8(left: u8, right: u8) -> u8 {
     let a = right & 15;
@@ -152,7 +153,8 @@ pub enum Build {
 }
 
 impl Build {
-    /// Few specimens run for a moment, less than optimising them takes; all of them for about as long.
+    /// Few specimens run for a moment, less than optimising them takes; all of them for about as
+    /// long.
     fn flags(self) -> &'static [&'static str] {
         match self {
             Self::Every if thorough() => &["-Og", "-DKOGGE_ALL_WAYS"],
@@ -164,8 +166,8 @@ impl Build {
 
     /// Compiles `kernels` and the file `main` of `shim` under `sources` into a program in `folder`.
     ///
-    /// Entries into functions aren't instrumented: the sanitizer would keep the stack of each of thousands
-    /// of threads.
+    /// Entries into functions aren't instrumented: the sanitizer would keep the stack of each of
+    /// thousands of threads.
     pub fn program_of(self, main: &str, sources: &Path, folder: &Path) -> Result<PathBuf, String> {
         self.program_of_one(None, main, sources, folder)
     }
@@ -193,8 +195,8 @@ impl Build {
         Ok(program)
     }
 
-    /// The shim's runtime, compiled once. It isn't instrumented: it tells the sanitizer by itself what
-    /// orders what.
+    /// The shim's runtime, compiled once. It isn't instrumented: it tells the sanitizer by itself
+    /// what orders what.
     fn runtime(self) -> Result<&'static Path, String> {
         static RUNTIMES: [OnceLock<Result<PathBuf, String>>; 2] = [const { OnceLock::new() }; 2];
         let sanitized = self == Self::Sanitized;
@@ -239,8 +241,8 @@ impl Shim {
         Self::spawn(program, true, only)
     }
 
-    /// Whether the program has this specimen. Requests for others are made up all the same, so that those for
-    /// it are the same whatever else there is.
+    /// Whether the program has this specimen. Requests for others are made up all the same, so that
+    /// those for it are the same whatever else there is.
     pub fn has(&self, specimen: &str) -> bool {
         self.only.as_deref().is_none_or(|only| only == specimen)
     }

@@ -14,8 +14,8 @@ const COLUMNS: Trial = Trial {
     run: trials,
 };
 
-/// A few lines, whole and cut, of a few chunks and of several tiles; twice on each workspace at least.
-/// Says what the first that is wrong did.
+/// A few lines, whole and cut, of a few chunks and of several tiles; twice on each workspace at
+/// least. Says what the first that is wrong did.
 fn trials(build: Build, shim: &mut Shim) -> Result<(), String> {
     let mut random = Random(11);
     let wide = Case { name: "brackets_i64", operator: BracketsI64, columns: 16, cluster: 2 };

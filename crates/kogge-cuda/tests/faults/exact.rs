@@ -11,7 +11,8 @@ use kogge_core::ops::{Affine, Compose};
 const EXACT: Trial =
     Trial { faults: "faults/exact", program: "exact.cpp", specimen: "packed_u32", run: trials };
 
-/// Segments of all kinds in up to a dozen tiles; in plain builds also in more than a block of the order has.
+/// Segments of all kinds in up to a dozen tiles; in plain builds also in more than a block of the
+/// order has.
 fn trials(build: Build, shim: &mut Shim) -> Result<(), String> {
     let mut random = Random(19);
     let turns = if build == Build::Sanitized { 6 } else { 24 };
@@ -23,8 +24,8 @@ fn trials(build: Build, shim: &mut Shim) -> Result<(), String> {
             0 if build == Build::Few => order.block() + order.tile() * 2,
             _ => random.below(order.tile() * 12),
         };
-        // A race detector has a limit of threads: each of two specimens has every other turn, but more
-        // tiles.
+        // A race detector has a limit of threads: each of two specimens has every other turn, but
+        // more tiles.
         let few = build != Build::Sanitized;
         let (maps, keyed) = (few || turn % 2 == 0, few || turn % 2 == 1);
         let inits = [7, 0x1_0003, 1];

@@ -11,8 +11,8 @@ const FLAT: Trial =
 const VALUES: Trial =
     Trial { faults: "faults/values", program: "values.cpp", specimen: "twins", run: values };
 
-/// Scans of a few tiles by few blocks, and in plain builds by many; twice on each workspace at least.
-/// Says what the first that is wrong did.
+/// Scans of a few tiles by few blocks, and in plain builds by many; twice on each workspace at
+/// least. Says what the first that is wrong did.
 fn trials(build: Build, shim: &mut Shim) -> Result<(), String> {
     let mut random = Random(7);
     let bulk = Case { name: "brackets_i64", operator: BracketsI64, init: 41i64 };

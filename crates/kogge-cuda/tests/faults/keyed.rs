@@ -10,7 +10,8 @@ use kogge_core::Order;
 const KEYED: Trial =
     Trial { faults: "faults/keyed", program: "keyed.cpp", specimen: "brackets_i32", run: trials };
 
-/// Segments of all kinds in a few windows; in plain builds also of more windows than a warp looks back to at once.
+/// Segments of all kinds in a few windows; in plain builds also of more windows than a warp looks
+/// back to at once.
 fn trials(build: Build, shim: &mut Shim) -> Result<(), String> {
     let mut random = Random(41);
     let (narrow, wide) = (Order::of::<i32>(), Order::of::<i64>());

@@ -9,8 +9,8 @@ use kogge_core::{Accumulate, Element, Operator, Order};
 const LINES: Trial =
     Trial { faults: "faults/lines", program: "lines.cpp", specimen: "brackets_i64", run: trials };
 
-/// A few batches of short lines and of teams' lines, and lines in rounds. Says what the first that is wrong
-/// did.
+/// A few batches of short lines and of teams' lines, and lines in rounds. Says what the first that
+/// is wrong did.
 fn trials(build: Build, shim: &mut Shim) -> Result<(), String> {
     let mut random = Random(13);
     let turns = if build == Build::Sanitized { 2 } else { 6 };

@@ -15,8 +15,8 @@ const SEGMENTS: Trial = Trial {
     run: trials,
 };
 
-/// Segments of all kinds in a few windows, in lists that hold all of a window's chunks and in lists that
-/// don't; in plain builds also a segment of more than a block of tiles.
+/// Segments of all kinds in a few windows, in lists that hold all of a window's chunks and in lists
+/// that don't; in plain builds also a segment of more than a block of tiles.
 fn trials(build: Build, shim: &mut Shim) -> Result<(), String> {
     let mut random = Random(11);
     let inits = [41i64, -3, 1 << 35];

@@ -19,7 +19,8 @@ fn trials(build: Build, shim: &mut Shim) -> Result<(), String> {
     let mut random = Random(37);
     let order = Order::of::<i32>();
     let inits = [41i32, -3, 1 << 25];
-    // A race detector has room for some thousand threads, of which one finds where four segments start.
+    // A race detector has room for some thousand threads, of which one finds where four segments
+    // start.
     let (turns, most) = if build == Build::Sanitized { (8, 1) } else { (40, 8) };
     for turn in 0..turns {
         // Now and then so many that warps draw more than they are given.

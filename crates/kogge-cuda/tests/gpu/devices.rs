@@ -29,7 +29,8 @@ pub fn as_if_older(device: Device) -> Device {
     without_bulk(device.with_tuning(tuning))
 }
 
-/// One that goes in rounds on two multiprocessors, which use their stages again and again even in short sequences.
+/// One that goes in rounds on two multiprocessors, which use their stages again and again even in
+/// short sequences.
 pub fn in_few_rounds(device: Device, draw_from: u32) -> Device {
     let (cluster_blocks, few_segments, tile_blocks, rounds_bytes) = (0, 0, 0, 0);
     let capability = Capability { multiprocessors: 2, ..device.capability() };

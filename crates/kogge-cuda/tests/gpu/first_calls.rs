@@ -11,8 +11,8 @@ fn Decay(left: f32, right: f32) -> f32 {
     left * 0.5 + right
 }
 
-/// How long a first call takes: compiled, from disk, and from an archive (`KOGGE_TEST_ARCHIVE` names a
-/// file; else the library's own, if it has one).
+/// How long a first call takes: compiled, from disk, and from an archive (`KOGGE_TEST_ARCHIVE`
+/// names a file; else the library's own, if it has one).
 #[test]
 fn first_calls_are_quick() {
     let _alone = CAPTURE.write();

@@ -75,8 +75,8 @@ impl fmt::Display for Resources {
     }
 }
 
-/// Whether the gate compiles this one of some shapes for this device: each for sm_90, and for each other architecture one of
-/// them for every other size of elements, which one depends on the size.
+/// Whether the gate compiles this one of some shapes for this device: each for sm_90, and for each
+/// other architecture one of them for every other size of elements, which one depends on the size.
 pub fn in_the_gate<T>(shape: usize, shapes: usize, device: usize) -> bool {
     let turn = shape + device + size_of::<T>().ilog2() as usize;
     DEVICES[device].compute == (9, 0)

@@ -6,13 +6,13 @@ use kogge_core::ops::{Affine, Compose, MatMul, Matrix2, Sum};
 use kogge_core::{Accumulate, Direction, Element, Kind, f16};
 use kogge_cuda::{LinePlan, LineShape, Specification};
 
-/// Rows by columns: a lane a line; by teams; cut in units of a line's tile; by vectors of neighbours, few elements and as
-/// many as they may be (matrices of 32 bytes go a lane a line).
+/// Rows by columns: a lane a line; by teams; cut in units of a line's tile; by vectors of
+/// neighbours, few elements and as many as they may be (matrices of 32 bytes go a lane a line).
 const SHAPES: [[u64; 2]; 5] =
     [[32, 1 << 16], [1 << 20, 256], [1 << 24, 1], [4, 1 << 18], [32, 1 << 22]];
 
-/// Compiles the kernels for elements `T`, and checks what a thread takes: at most `stack` bytes of local
-/// memory.
+/// Compiles the kernels for elements `T`, and checks what a thread takes: at most `stack` bytes of
+/// local memory.
 fn compiles<T, A, O>(operator: &O, stack: u32)
 where
     T: DeviceElement + Accumulate<A>,

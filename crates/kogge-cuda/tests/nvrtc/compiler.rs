@@ -1,5 +1,5 @@
-//! NVRTC in processes of its own, one for each core: within a process it takes one text at a time, whatever
-//! the threads.
+//! NVRTC in processes of its own, one for each core: within a process it takes one text at a time,
+//! whatever the threads.
 
 use kogge_cuda::{Arch, Compiled, Error};
 use std::env;

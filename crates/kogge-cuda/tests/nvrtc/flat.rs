@@ -1,8 +1,9 @@
 //! Every built-in operator on every element.
 //!
-//! Kind, direction and kernel (cluster or segments, tiles, rounds) rotate from entry to entry. Each entry is compiled for
-//! sm_90, every sixteenth for each other architecture; integers without a sign for those operators alone that tell them from
-//! those with one, and `Min` and `ArgMin`, whose code is that of `Max` and `ArgMax`, of those integers, `Min` of `f32` too.
+//! Kind, direction and kernel (cluster or segments, tiles, rounds) rotate from entry to entry. Each
+//! entry is compiled for sm_90, every sixteenth for each other architecture; integers without a
+//! sign for those operators alone that tell them from those with one, and `Min` and `ArgMin`, whose
+//! code is that of `Max` and `ArgMax`, of those integers, `Min` of `f32` too.
 
 use crate::bounds::{DEVICES, Resources, flag, skipped};
 use crate::compiler::compile;
@@ -21,8 +22,8 @@ const WAYS: [(Kind, Direction); 4] = [
     (Kind::Exclusive, Direction::Reverse),
 ];
 
-/// Bytes of scans by a cluster whose blocks have one segment, or two, or by segments where there is none; of one by
-/// tiles, and of one in rounds.
+/// Bytes of scans by a cluster whose blocks have one segment, or two, or by segments where there is
+/// none; of one by tiles, and of one in rounds.
 const BYTES: [u64; 4] = [4 << 10, 128 << 10, 4 << 20, 1 << 30];
 
 /// Local memory that a thread may use, in bytes. What comes near it are 8-bit elements that must be
@@ -83,7 +84,8 @@ fn like_signed(entry: &Entry) -> bool {
     !tells && ["u8", "u16", "u32", "u64"].iter().any(|unsigned| element.contains(unsigned))
 }
 
-/// Whether the entry's code is that of a greatest element, but for the comparison. `Min` of `f32` has an instruction of its own.
+/// Whether the entry's code is that of a greatest element, but for the comparison. `Min` of `f32`
+/// has an instruction of its own.
 fn like_greatest(entry: &Entry) -> bool {
     let (operator, element) = entry.name.split_once(' ').expect("an operator and an element");
     ["Min", "ArgMin"].contains(&operator) && !element.contains('u') && element != "f32"

@@ -15,8 +15,8 @@ const WAYS: [(Kind, Direction); 4] = [
     (Kind::Inclusive, Direction::Reverse),
 ];
 
-/// Compiles the kernels for elements `T`, and checks what a thread takes: at most `stack` bytes of local
-/// memory.
+/// Compiles the kernels for elements `T`, and checks what a thread takes: at most `stack` bytes of
+/// local memory.
 fn compiles<T, A, O>(operator: &O, stack: u32)
 where
     T: DeviceElement + Accumulate<A>,

@@ -19,12 +19,14 @@ const SOURCES: [SegmentSource; 6] = [
     SegmentSource::Keys(KeyType::F64),
 ];
 
-/// Local memory that a thread may use, in bytes; and that of the kernels for exact operators, where elements of 16 bits take
-/// more on Blackwell, and those of 8 bits beside markers, which leave a thread 96 registers.
+/// Local memory that a thread may use, in bytes; and that of the kernels for exact operators, where
+/// elements of 16 bits take more on Blackwell, and those of 8 bits beside markers, which leave a
+/// thread 96 registers.
 const MOST_STACK: u32 = 176;
 const MOST_STACK_EXACT: u32 = 448;
 
-/// Compiles an operator's kernels; registers must let the planned thread blocks fit, and little may spill.
+/// Compiles an operator's kernels; registers must let the planned thread blocks fit, and little may
+/// spill.
 fn compiles<T, A, O>(operator: O, turn: usize)
 where
     T: DeviceElement + Accumulate<A>,
@@ -66,7 +68,8 @@ where
     }
 }
 
-/// Those of one way to keep to an order. With the fixed one alone there are offsets for stretches, or keys for one launch.
+/// Those of one way to keep to an order. With the fixed one alone there are offsets for stretches,
+/// or keys for one launch.
 fn compiles_for<T, A, O>(operator: &O, device: Capability, turn: usize, brackets: Brackets)
 where
     T: DeviceElement + Accumulate<A>,
@@ -123,7 +126,8 @@ fn compiles_by<T, A, O>(
     let long = plan.rounds.map(|long| threads(long.ring));
     let finds = [(256, 4), (1024, 1)].into_iter().filter(|_| !plan.one_launch);
     let blocks = finds.chain([scan]).chain(long);
-    // What finds the segments is the same text whatever the order, unless it lists stretches; long ones are but for when they are.
+    // What finds the segments is the same text whatever the order, unless it lists stretches; long
+    // ones are but for when they are.
     let known: &[usize] = match (brackets, plan.stretches) {
         (Brackets::Numbered, _) => &[],
         _ if plan.one_launch => &[],

@@ -1,5 +1,5 @@
-//! Columns: at strides of any sign, by a lane a line, cut in units, by teams and in clusters, on few blocks
-//! and many.
+//! Columns: at strides of any sign, by a lane a line, cut in units, by teams and in clusters, on
+//! few blocks and many.
 
 use crate::common::Random;
 use crate::common::columns::Case;

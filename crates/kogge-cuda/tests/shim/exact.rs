@@ -1,5 +1,5 @@
-//! The caller's segments under exact operators, in rounds: of every kind of length, by offsets, and by flags and
-//! keys that it reads itself.
+//! The caller's segments under exact operators, in rounds: of every kind of length, by offsets, and
+//! by flags and keys that it reads itself.
 
 use crate::common::Random;
 use crate::common::depth::Depth::{self, Sample, Whole};
@@ -11,8 +11,8 @@ use crate::programs::Program;
 use kogge_core::ops::{Affine, Compose, Max, Sum};
 use kogge_core::{Accumulate, Element, Operator, Order, bf16, f16};
 
-/// Boundary lengths as one segment and as many, and sequences of more tiles than blocks of the order have; by offsets if
-/// nothing else is said.
+/// Boundary lengths as one segment and as many, and sequences of more tiles than blocks of the
+/// order have; by offsets if nothing else is said.
 fn sweep<T, U, A, O>(
     depth: Depth,
     source: Option<Source>,

@@ -10,8 +10,8 @@ use crate::programs::Program;
 use kogge_core::ops::{MatMul, Matrix2, Sum};
 use kogge_core::{Accumulate, Element, Operator, Order, f16};
 
-/// Boundary lengths as one segment and as many; then windows enough for blocks of the order, and for more than a warp looks
-/// back to at once.
+/// Boundary lengths as one segment and as many; then windows enough for blocks of the order, and
+/// for more than a warp looks back to at once.
 fn sweep<T, U, A, O>(
     depth: Depth,
     source: Source,

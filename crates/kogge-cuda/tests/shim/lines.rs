@@ -1,5 +1,5 @@
-//! Lines: dense and apart, along several axes, at any alignment, with an init for none, for all, or for each;
-//! what lies between lines stays as it was.
+//! Lines: dense and apart, along several axes, at any alignment, with an init for none, for all, or
+//! for each; what lies between lines stays as it was.
 
 use crate::common::Random;
 use crate::common::depth::Depth::{self, Sample, Whole};
@@ -12,7 +12,8 @@ use crate::programs::Program;
 use kogge_core::ops::{MatMul, Matrix2, Max, Sum};
 use kogge_core::{Accumulate, Element, Operator, Order, bf16, f16};
 
-/// Lines of boundary lengths up to a tile, a few blocks of them, and a row a warp; then longer ones, in rounds.
+/// Lines of boundary lengths up to a tile, a few blocks of them, and a row a warp; then longer
+/// ones, in rounds.
 fn sweep<T, U, A, O>(
     depth: Depth,
     name: &str,

@@ -1,5 +1,6 @@
-//! The programs under the shim, each built once. The first test to ask for one has all of them built, its
-//! own first: elsewise tests that wait for one compiler would leave the other cores idle.
+//! The programs under the shim, each built once. The first test to ask for one has all of them
+//! built, its own first: elsewise tests that wait for one compiler would leave the other cores
+//! idle.
 
 use crate::common::shim::Build;
 use std::collections::VecDeque;

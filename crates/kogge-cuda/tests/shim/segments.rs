@@ -300,7 +300,8 @@ fn long_segments_about_tiles() {
         let phase = random.below(row);
         check(&mut random, &[phase, tile + rest, 3]);
     }
-    // About the length from which segments are long, over the border between windows, which are a quarter of a tile.
+    // About the length from which segments are long, over the border between windows, which are a
+    // quarter of a tile.
     for length in [segment - 1, segment, segment + 1, segment + row] {
         for before in [1, chunk, segment / 2, segment - 1] {
             check(&mut random, &[tile / 4 - before, length, 7, tile / 4]);

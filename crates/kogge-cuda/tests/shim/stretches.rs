@@ -1,4 +1,5 @@
-//! The caller's segments in stretches, and long ones in rounds: of every kind of length, without numbers.
+//! The caller's segments in stretches, and long ones in rounds: of every kind of length, without
+//! numbers.
 
 use crate::common::Random;
 use crate::common::depth::Depth::{self, Sample, Whole};
@@ -114,7 +115,8 @@ fn elements_of_three_bytes() {
     });
 }
 
-/// Segments about the length from which they are long and about a tile, wherever they start, between short ones.
+/// Segments about the length from which they are long and about a tile, wherever they start,
+/// between short ones.
 #[test]
 fn segments_about_a_tile() {
     if skipped() {
@@ -136,7 +138,8 @@ fn segments_about_a_tile() {
             check(&mut random, &[before, length, 1, length]);
         }
     }
-    // That leave no head in windows of the mask up to the last, which isn't whole: then they aren't long.
+    // That leave no head in windows of the mask up to the last, which isn't whole: then they aren't
+    // long.
     let window = tile / 4;
     for before in 1..4 {
         for rest in [1, 2, window / 2, window - 1, window - 1] {

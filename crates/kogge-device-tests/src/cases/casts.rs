@@ -1,7 +1,7 @@
 //! Every cast between numbers, and from `bool`.
 //!
-//! The element is `u64`: the value to cast is read from its bits, and so is the result written, with
-//! one number for all NaNs.
+//! The element is `u64`: the value to cast is read from its bits, and so is the result written,
+//! with one number for all NaNs.
 
 use super::on;
 use crate::Case;

@@ -157,8 +157,8 @@ pub(super) fn cases() -> Vec<Case> {
     on!(cases, ShiftU16, "shift", [u16]);
     on!(cases, ShiftU32, "shift", [u32]);
     on!(cases, ShiftU64, "shift", [u64]);
-    // Here and in CUDA 2 units in the last place. In WGSL 3 + 2·|x| for exponentials, with |x| up to
-    // 150; for logarithms 3, or 2^-21 where they are near 0; and subnormals may be zeros.
+    // Here and in CUDA 2 units in the last place. In WGSL 3 + 2·|x| for exponentials, with |x| up
+    // to 150; for logarithms 3, or 2^-21 where they are near 0; and subnormals may be zeros.
     let near = Tolerance { ulps: 2, ..Tolerance::NONE };
     let exponential = Tolerance { ulps: 303, absolute: 0.0, flush: true };
     let logarithm = Tolerance { ulps: 3, absolute: 1.0 / f64::from(1 << 21), flush: true };

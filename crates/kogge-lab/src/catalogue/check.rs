@@ -1,8 +1,8 @@
 //! Whether what a lesson gave is the scan that its header declares.
 //!
 //! The reference is the scan from left to right, and all must be equal to it that has one value in
-//! whatever order it is combined: integers, extremes, and sums of floats that are exact. Other sums and
-//! products of floats may differ from it by what an order can make of rounding, as
+//! whatever order it is combined: integers, extremes, and sums of floats that are exact. Other sums
+//! and products of floats may differ from it by what an order can make of rounding, as
 //! [`Expectation::compare`] has it.
 
 use crate::expect::{Expectation, Mismatch};
@@ -17,8 +17,8 @@ pub enum Check {
     Right,
     /// Another result: the first element that differs, and how many do.
     Wrong(Box<Mismatch>),
-    /// A result that differs from the reference, on an input on which orders of combination may differ
-    /// by any amount, for this reason.
+    /// A result that differs from the reference, on an input on which orders of combination may
+    /// differ by any amount, for this reason.
     Undetermined(&'static str),
 }
 
@@ -51,8 +51,8 @@ impl Operator {
         matches!(self.element, ScalarType::F32 | ScalarType::F64)
     }
 
-    /// The values in double precision and how far off they may be, where the order of combination is
-    /// seen in the result.
+    /// The values in double precision and how far off they may be, where the order of combination
+    /// is seen in the result.
     fn tolerances(&self, input: &Values, exclusive: bool) -> Vec<(f64, f64)> {
         let rounds = match self.name {
             "sum" => !self.sums_are_exact(input),
@@ -66,8 +66,8 @@ impl Operator {
         expectation.floats(input, self.element).collect()
     }
 
-    /// Whether no sum of some of the elements is rounded: all are multiples of one unit, and together
-    /// have no more units than a significand can count.
+    /// Whether no sum of some of the elements is rounded: all are multiples of one unit, and
+    /// together have no more units than a significand can count.
     fn sums_are_exact(&self, input: &Values) -> bool {
         let digits = if self.element == ScalarType::F32 { 24 } else { 53 };
         let unit = input.iter().map(|x| lowest_bit(x.to_f64())).fold(f64::INFINITY, f64::min);

@@ -1,8 +1,10 @@
-//! Integer formulas, written as one writes them on paper: `N log2(N) - (N - 1)`, `ceil(N / 2)`, `2^k`.
+//! Integer formulas, written as one writes them on paper: `N log2(N) - (N - 1)`, `ceil(N / 2)`,
+//! `2^k`.
 //!
 //! A formula has a value only where it is exact: `log2(N)` at powers of two, `N / 2` at even `N`.
-//! `floor(…)` and `ceil(…)` around a quotient or a logarithm give it a value everywhere. So a textbook
-//! formula that holds at powers of two says so by itself, and is compared with a run only there.
+//! `floor(…)` and `ceil(…)` around a quotient or a logarithm give it a value everywhere. So a
+//! textbook formula that holds at powers of two says so by itself, and is compared with a run only
+//! there.
 
 use std::fmt;
 

@@ -1,4 +1,5 @@
-//! The comment that a lesson opens with: prose for the reader, and a few lines that a program reads too.
+//! The comment that a lesson opens with: prose for the reader, and a few lines that a program reads
+//! too.
 //!
 //! ```text
 //! // Title.
@@ -132,7 +133,8 @@ impl Header {
     }
 }
 
-/// The value of one key of a source's opening comment, and its line: for `host`, all that follows it.
+/// The value of one key of a source's opening comment, and its line: for `host`, all that follows
+/// it.
 ///
 /// Other lines of the comment need not be keys.
 pub fn opening_key(source: &str, key: &str) -> Option<(String, u32)> {
@@ -161,7 +163,8 @@ pub fn integer_macros(source: &str) -> HashMap<String, i64> {
     source.lines().filter_map(define).collect()
 }
 
-/// The key that a line begins with, and what follows it: a lower-case word, perhaps `(any N)`, a colon.
+/// The key that a line begins with, and what follows it: a lower-case word, perhaps `(any N)`, a
+/// colon.
 fn key_of(line: &str) -> Option<(&str, &str)> {
     let (key, value) = line.split_once(':')?;
     let word = key.strip_suffix(" (any N)").unwrap_or(key);

@@ -1,4 +1,5 @@
-//! The host's part of a lesson: which scratch arrays it takes, and which kernels it launches on what.
+//! The host's part of a lesson: which scratch arrays it takes, and which kernels it launches on
+//! what.
 //!
 //! It is written in the header as one would write it in CUDA C++, without the ceremony:
 //!

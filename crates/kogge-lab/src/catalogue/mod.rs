@@ -1,15 +1,15 @@
 //! The catalogue: the classic scans as lessons, one `.cu` file each.
 //!
-//! A lesson is a header (see [`Header`]) and CUDA C that compiles as it stands, for the simulated GPU
-//! and for a real one. Three macros make it a scan of anything:
+//! A lesson is a header (see [`Header`]) and CUDA C that compiles as it stands, for the simulated
+//! GPU and for a real one. Three macros make it a scan of anything:
 //!
 //! - `ELEMENT`, the type of an element (`float` unless defined otherwise);
 //! - `IDENTITY`, a value that changes nothing it is combined with (`0`);
 //! - `COMBINE(a, b)`, the associative operator (`((a) + (b))`), commutative or not.
 //!
-//! The lesson makes them a type `T` and a function `combine`; the calls of that function are the work.
-//! Sizes such as `BLOCK` are macros too. Each lesson has [`Mutant`]s: itself with one thing left out,
-//! and the hazard that this must bring.
+//! The lesson makes them a type `T` and a function `combine`; the calls of that function are the
+//! work. Sizes such as `BLOCK` are macros too. Each lesson has [`Mutant`]s: itself with one thing
+//! left out, and the hazard that this must bring.
 //!
 //! To add a lesson, add its file, its mutants and its line in [`lessons`].
 

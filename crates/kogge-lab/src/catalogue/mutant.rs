@@ -9,8 +9,8 @@
 //! -        __syncthreads();  // the last step's prefixes are read
 //! ```
 //!
-//! Lines of the lesson that stay begin with a blank, those that go with `-`, those that come with `+`.
-//! Those that stay or go must stand in the lesson exactly once, one after the other.
+//! Lines of the lesson that stay begin with a blank, those that go with `-`, those that come with
+//! `+`. Those that stay or go must stand in the lesson exactly once, one after the other.
 
 use super::expression::NotationError;
 use super::trial::Trial;

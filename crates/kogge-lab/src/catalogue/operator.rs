@@ -19,8 +19,8 @@ pub const OPERATORS: [&str; 8] = ["sum", "product", "min", "max", "and", "or", "
 impl Operator {
     /// The operator of this name on a type, where the two go together: bitwise ones take integers.
     ///
-    /// `affine` is the one that is not commutative: an unsigned element holds a map x → a x + b, with
-    /// a in its upper and b in its lower half, and the left operand's map is applied first.
+    /// `affine` is the one that is not commutative: an unsigned element holds a map x → a x + b,
+    /// with a in its upper and b in its lower half, and the left operand's map is applied first.
     pub fn named(name: &str, element: ScalarType) -> Option<Self> {
         let float = matches!(element, ScalarType::F32 | ScalarType::F64);
         let (name, identity, combine) = match name {
@@ -101,8 +101,8 @@ impl Operator {
         }
     }
 
-    /// What a lesson scans unless told otherwise: 0, 1, 2, …, and under `affine`, to which these would
-    /// all be constants, maps x → (2 i + 3) x + 1, no two of which commute.
+    /// What a lesson scans unless told otherwise: 0, 1, 2, …, and under `affine`, to which these
+    /// would all be constants, maps x → (2 i + 3) x + 1, no two of which commute.
     pub fn elements(&self, n: usize) -> Values {
         let (half, low) = match self.element {
             ScalarType::U32 => (16, 0xffff),

@@ -49,13 +49,13 @@ impl Lesson {
         constants
     }
 
-    /// Makes the lesson ready to scan `input` under an operator of the same element type. `defines` are
-    /// further macros, such as `BLOCK`.
+    /// Makes the lesson ready to scan `input` under an operator of the same element type. `defines`
+    /// are further macros, such as `BLOCK`.
     ///
     /// # Errors
     ///
-    /// An empty input, a text that the simulated GPU refuses, or a host program that has no meaning at
-    /// this length.
+    /// An empty input, a text that the simulated GPU refuses, or a host program that has no meaning
+    /// at this length.
     pub fn setup(
         &self,
         input: Values,
@@ -108,8 +108,8 @@ impl Lesson {
         self.header.host.plan(n, element.size() as u64, &self.constants(defines)).map_err(refused)
     }
 
-    /// The values that the header gives for the work and for the steps at length `n`, empty where it
-    /// claims none.
+    /// The values that the header gives for the work and for the steps at length `n`, empty where
+    /// it claims none.
     pub fn claims(&self, n: u64, defines: &[(String, String)]) -> (Vec<i64>, Vec<i64>) {
         let constants = self.constants(defines);
         let sizes = Sizes { n: i64::try_from(n).unwrap_or(i64::MAX), constants: &constants };
@@ -142,9 +142,9 @@ impl Scratch {
 }
 
 impl HostProgram {
-    /// The script of this host for a source that is no lesson. `values` are its arrays and numbers by
-    /// name, N the length of the longest array, `T` the type of that array's elements; names that
-    /// neither has are the integer macros of the source or of `defines`.
+    /// The script of this host for a source that is no lesson. `values` are its arrays and numbers
+    /// by name, N the length of the longest array, `T` the type of that array's elements; names
+    /// that neither has are the integer macros of the source or of `defines`.
     ///
     /// # Errors
     ///

@@ -1,4 +1,5 @@
-//! A run that must show a hazard: `race with N = 64`, `deadlock with N = 2048, resident = 2, order = reverse`.
+//! A run that must show a hazard: `race with N = 64`,
+//! `deadlock with N = 2048, resident = 2, order = reverse`.
 
 use crate::{FindingKind, Options, Order, ScalarType};
 

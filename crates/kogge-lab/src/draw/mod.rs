@@ -2,10 +2,11 @@
 //!
 //! Elements run across, steps run down. Each application is a box in the column of the last element
 //! that its result covers, with an arrow from its left operand; the box says which elements are
-//! combined in it. What a finding concerns, and what no longer stands for a run of neighbours, is red.
+//! combined in it. What a finding concerns, and what no longer stands for a run of neighbours, is
+//! red.
 //!
-//! [`Network::of`] reads the network from a traced [`Report`](crate::Report); [`svg`](fn@svg) and [`text`](fn@text)
-//! draw it, and with the feature `png` so does `png`.
+//! [`Network::of`] reads the network from a traced [`Report`](crate::Report); [`svg`](fn@svg) and
+//! [`text`](fn@text) draw it, and with the feature `png` so does `png`.
 
 mod network;
 #[cfg(feature = "png")]

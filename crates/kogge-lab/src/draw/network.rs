@@ -1,9 +1,9 @@
 //! From a trace to a network: which combination stands in which row and column.
 //!
-//! A row holds combinations that need nothing from each other. A combination comes below its operands,
-//! and below all that its block did in earlier barrier intervals. Its column is that of the last
-//! element its result covers, so a network looks the same whether its values lie in global memory, in
-//! shared memory, in registers, or move between them.
+//! A row holds combinations that need nothing from each other. A combination comes below its
+//! operands, and below all that its block did in earlier barrier intervals. Its column is that of
+//! the last element its result covers, so a network looks the same whether its values lie in global
+//! memory, in shared memory, in registers, or move between them.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -293,8 +293,8 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// The output's name and what each of its elements covers: the global array, other than the input if
-/// there is one, to which the most labelled values were stored.
+/// The output's name and what each of its elements covers: the global array, other than the input
+/// if there is one, to which the most labelled values were stored.
 fn outputs(trace: &Trace, columns: usize) -> (String, Vec<Output>) {
     let mut contents: BTreeMap<u32, Vec<Output>> = BTreeMap::new();
     let mut store = |place: &Place, output: Output| {

@@ -18,10 +18,10 @@ pub enum Width {
 /// What stands before the columns.
 const MARGIN: usize = 9;
 
-/// The network as lines of text: a line to each row of combinations and, where labels are written out,
-/// a line above it with the column that each takes in, `x3 ↘`. With signs, `●` is a combination, `◆`
-/// one that completes a prefix, `│` an element at rest. `colour` puts hazards in red; without it they
-/// are marked with `!`.
+/// The network as lines of text: a line to each row of combinations and, where labels are written
+/// out, a line above it with the column that each takes in, `x3 ↘`. With signs, `●` is a
+/// combination, `◆` one that completes a prefix, `│` an element at rest. `colour` puts hazards in
+/// red; without it they are marked with `!`.
 pub fn text(network: &Network, width: Width, colour: bool) -> String {
     let cell = label_width(network) + 1;
     let labels = match width {

@@ -436,7 +436,8 @@ fn paste(out: &mut Vec<Token>, right: Vec<Token>) {
     out.extend(right);
 }
 
-/// The header that an `#include` names, if its text is missing: what the others declare is built in.
+/// The header that an `#include` names, if its text is missing: what the others declare is built
+/// in.
 fn unread(rest: &[Token]) -> Option<String> {
     let name: String = rest.iter().map(|t| &*t.text).collect();
     if name.starts_with('<') {

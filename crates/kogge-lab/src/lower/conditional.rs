@@ -31,7 +31,8 @@ impl Lower<'_> {
         self.branch(&condition, (yes, no), ty)
     }
 
-    /// The side that a constant condition chooses, converted to the type that both sides have in common.
+    /// The side that a constant condition chooses, converted to the type that both sides have in
+    /// common.
     fn chosen(&mut self, chosen: &Expr, other: &Expr) -> Result<Val> {
         let v = self.rvalue(chosen)?;
         // The other side isn't compiled, as it may be a template's end of recursion.

@@ -17,8 +17,8 @@ pub(crate) const fn pack(object: u32, offset: i64) -> u64 {
     ((object as u64) << SHIFT) | (BIAS.wrapping_add(offset as u64) & ((1 << SHIFT) - 1))
 }
 
-/// The address `bytes` further on. It stays with its object: beyond what an offset holds it stops at
-/// the end, where there is no element, and doesn't become an address of another object.
+/// The address `bytes` further on. It stays with its object: beyond what an offset holds it stops
+/// at the end, where there is no element, and doesn't become an address of another object.
 #[inline]
 pub(crate) const fn advance(address: u64, bytes: i64) -> u64 {
     let moved = address.wrapping_add(bytes as u64);

@@ -42,8 +42,8 @@ pub(crate) const fn is_float(ty: ScalarType) -> bool {
     matches!(ty, ScalarType::F32 | ScalarType::F64)
 }
 
-/// A conversion as C has it; floats beyond an integer's range saturate, as on the device. NaN gives 0 there, but the highest bit
-/// of an integer of 64 bits, and from `double` of one of 32 too.
+/// A conversion as C has it; floats beyond an integer's range saturate, as on the device. NaN gives
+/// 0 there, but the highest bit of an integer of 64 bits, and from `double` of one of 32 too.
 pub(crate) fn convert(from: ScalarType, to: ScalarType, x: u64) -> u64 {
     use ScalarType as S;
     match (from, to) {

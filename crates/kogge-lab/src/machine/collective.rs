@@ -57,8 +57,8 @@ impl Machine<'_> {
         c.warp.registers[usize::from(register)][lane] as u32
     }
 
-    /// Completes every collective like that at `pc` whose lanes have all arrived. Lanes may come from
-    /// different places: the same intrinsic with the same mask is what PTX asks for.
+    /// Completes every collective like that at `pc` whose lanes have all arrived. Lanes may come
+    /// from different places: the same intrinsic with the same mask is what PTX asks for.
     fn complete(&mut self, c: &mut Context<'_>, pc: u32) {
         let Some(&ins) = self.kernel.code.get(pc as usize) else {
             return;
@@ -97,8 +97,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Tells of lanes that the mask names though the block has none such; those that have exited may
-    /// be named.
+    /// Tells of lanes that the mask names though the block has none such; those that have exited
+    /// may be named.
     fn check_mask(&mut self, c: &Context<'_>, mask: u32, together: u32) {
         let lane = together.trailing_zeros() as usize;
         let count = c.info.threads.saturating_sub(c.warp.index * 32).min(32);

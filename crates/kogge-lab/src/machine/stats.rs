@@ -53,7 +53,8 @@ pub(super) fn sectors(addresses: &[(u32, u64)], size: u64) -> (u64, u64) {
     (n as u64, (distinct(addresses) * size).div_ceil(32))
 }
 
-/// How many different addresses there are: lanes that want the same one share it, neighbours or not.
+/// How many different addresses there are: lanes that want the same one share it, neighbours or
+/// not.
 fn distinct(addresses: &[(u32, u64)]) -> u64 {
     if addresses.windows(2).all(|w| w[0].1 < w[1].1) {
         return addresses.len() as u64;

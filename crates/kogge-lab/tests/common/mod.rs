@@ -4,8 +4,8 @@
 use kogge_lab::catalogue::{Finds, Kind, Lesson, Mutant, Operator, Setup, Trial};
 use kogge_lab::{Number, Options, Report, ScalarType, Schedule, Values, explore, run};
 
-/// A sequence in which every element differs from its neighbours, small enough that sums of floats up
-/// to 2,048 of them are exact, and maps that do not commute for the affine operator.
+/// A sequence in which every element differs from its neighbours, small enough that sums of floats
+/// up to 2,048 of them are exact, and maps that do not commute for the affine operator.
 pub fn input(operator: &Operator, n: usize) -> Values {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64 ^ n as u64;
     Values::from_numbers(operator.element, n, |_| {

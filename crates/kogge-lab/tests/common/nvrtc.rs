@@ -38,8 +38,8 @@ type Destroy = unsafe extern "C" fn(*mut *mut c_void) -> c_int;
 pub fn compile(nvrtc: &Library, source: &str, arch: &str) -> Result<(), String> {
     let source = CString::new(source).expect("no NUL in a lesson");
     let option = CString::new(format!("-arch={arch}")).expect("no NUL in an option");
-    // SAFETY: the symbols are those of nvrtc.h, with its signatures; every pointer is to a live value
-    // of this frame, the log has the size that NVRTC gave, and the program is destroyed once.
+    // SAFETY: the symbols are those of nvrtc.h, with its signatures; every pointer is to a live
+    // value of this frame, the log has the size that NVRTC gave, and the program is destroyed once.
     unsafe {
         let create: libloading::Symbol<Create> = nvrtc.get(b"nvrtcCreateProgram").expect("symbol");
         let compile: libloading::Symbol<Compile> =

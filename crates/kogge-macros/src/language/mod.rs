@@ -5,8 +5,9 @@
 //! in what they accept.
 //!
 //! Which variable a name means is for the Rust compiler to say, which knows what a macro can't see:
-//! where `macro_rules!` made a name. So the text that builds the data has the function's own scopes,
-//! and in them a variable of each name, which holds what it is called in the data: no two the same.
+//! where `macro_rules!` made a name. So the text that builds the data has the function's own
+//! scopes, and in them a variable of each name, which holds what it is called in the data: no two
+//! the same.
 
 mod call;
 mod expression;
@@ -219,7 +220,8 @@ fn parameter(argument: &FnArg) -> syn::Result<Parameter> {
     }
 }
 
-/// What a function allows, which what builds its data needs too, since variables have their names there.
+/// What a function allows, which what builds its data needs too, since variables have their names
+/// there.
 pub(crate) fn allowed(attributes: &[Attribute]) -> impl Iterator<Item = &Attribute> {
     attributes.iter().filter(|attribute| attribute.path().is_ident("allow"))
 }

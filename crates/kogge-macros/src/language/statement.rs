@@ -126,8 +126,8 @@ impl Translator<'_> {
                 let (function, variant) = (hidden(function), hidden(variant));
                 let (rust_value, mut rust_place) = (value.rust, place.rust);
                 let (value, place) = (value.data, place.data);
-                // An index is evaluated once, after the value. Other places stay as they are, because
-                // there is no reference to a packed field.
+                // An index is evaluated once, after the value. Other places stay as they are,
+                // because there is no reference to a packed field.
                 let borrow = has_index(&binary.left).then(|| {
                     let reference = hidden("place");
                     let borrow = quote!(let #reference = &mut #rust_place;);

@@ -100,11 +100,11 @@ where
         prepared.run_buffer_in_place(&mut device.workspace(), data, self.init)
     }
 
-    /// Scans a slice into another by way of a device; gives the total. Data travel in both directions
-    /// at once, in chunks, so they may be larger than the device's memory.
+    /// Scans a slice into another by way of a device; gives the total. Data travel in both
+    /// directions at once, in chunks, so they may be larger than the device's memory.
     ///
-    /// The CPU is faster unless the data are to be on the GPU anyway or the operator is costly: a bus
-    /// carries less than memory does.
+    /// The CPU is faster unless the data are to be on the GPU anyway or the operator is costly: a
+    /// bus carries less than memory does.
     ///
     /// # Errors
     ///

@@ -18,14 +18,14 @@ where
     }
 }
 
-/// A scan of every line along an axis of an array on a device, with an initial value and a total for
-/// each.
+/// A scan of every line along an axis of an array on a device, with an initial value and a total
+/// for each.
 ///
-/// Besides the scanned axis there may be eight others, where such as lie in memory like one count as
-/// one: of a contiguous array any number.
+/// Besides the scanned axis there may be eight others, where such as lie in memory like one count
+/// as one: of a contiguous array any number.
 ///
-/// As [`Scan::lines`] does for slices, and with the same bits: lines are numbered by their indices on the
-/// other axes, the last axis fastest; nothing is transposed in memory.
+/// As [`Scan::lines`] does for slices, and with the same bits: lines are numbered by their indices
+/// on the other axes, the last axis fastest; nothing is transposed in memory.
 ///
 /// ```
 /// use kogge::{Buffer, Device, DeviceError, Layout, Scan, ops::Sum};
@@ -64,8 +64,8 @@ where
         Self { per: PerPart { inits: Some(inits), ..self.per }, ..self }
     }
 
-    /// A place for the total of each line: the fold of its initial value and its elements; the identity
-    /// where there is neither.
+    /// A place for the total of each line: the fold of its initial value and its elements; the
+    /// identity where there is neither.
     pub fn totals(self, totals: &'a mut Buffer<A>) -> Self {
         Self { per: PerPart { totals: Some(totals), ..self.per }, ..self }
     }
@@ -74,9 +74,9 @@ where
     ///
     /// # Errors
     ///
-    /// [`DeviceError::Invalid`] if the shapes differ, there is no such axis, a layout reaches outside its
-    /// buffer, two indices of the output share a place, or there isn't one initial value or total per
-    /// line; else as [`Scan::scan_buffer`].
+    /// [`DeviceError::Invalid`] if the shapes differ, there is no such axis, a layout reaches
+    /// outside its buffer, two indices of the output share a place, or there isn't one initial
+    /// value or total per line; else as [`Scan::scan_buffer`].
     pub fn scan_into<U: DeviceElement + Accumulate<A>>(
         self,
         device: &Device,
@@ -92,8 +92,8 @@ where
         let from = first(input, input_layout);
         let to = first(output, output_layout);
         let streams = [input.stream(), output.stream()];
-        // SAFETY: both layouts were checked against their buffers, the output's against overlap; the
-        // output is borrowed exclusively, so it isn't the input.
+        // SAFETY: both layouts were checked against their buffers, the output's against overlap;
+        // the output is borrowed exclusively, so it isn't the input.
         unsafe { self.run::<U>(device, shape, from, to, &streams) }
     }
 
@@ -112,15 +112,15 @@ where
         layout.check_distinct()?;
         let shape = shape(layout, layout, self.axis)?;
         let at = first(data, layout);
-        // SAFETY: the layout was checked against the buffer and against overlap; the buffer is borrowed
-        // exclusively.
+        // SAFETY: the layout was checked against the buffer and against overlap; the buffer is
+        // borrowed exclusively.
         unsafe { self.run::<T>(device, shape, at, at, &[data.stream()]) }
     }
 
     /// # Safety
     ///
-    /// The elements of the shape must be readable at `from` and writable at `to`, memory of buffers of
-    /// these streams; the two are equal, with equal strides, or don't overlap.
+    /// The elements of the shape must be readable at `from` and writable at `to`, memory of buffers
+    /// of these streams; the two are equal, with equal strides, or don't overlap.
     unsafe fn run<U: DeviceElement + Accumulate<A>>(
         self,
         device: &Device,
@@ -139,8 +139,8 @@ where
         let streams: Vec<_> = streams.iter().copied().chain(per.streams()).collect();
         let (inits, totals) = (per.inits(scan.init), per.totals());
         device.workspace().between(&streams, |workspace| {
-            // SAFETY: the caller's promise; there is one initial value and total per line; buffers live
-            // until they are freed, which waits for the device.
+            // SAFETY: the caller's promise; there is one initial value and total per line; buffers
+            // live until they are freed, which waits for the device.
             unsafe { prepared.run(workspace, from, to, inits, totals) }
         })
     }

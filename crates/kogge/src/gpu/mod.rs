@@ -1,7 +1,7 @@
 //! Scans on a GPU: a device, its buffers, and what [`Scan`] does with them.
 //!
-//! A [`Device`] has one stream, so what is asked of it happens in the order of the asking. Scans are
-//! started and not waited for; reading a buffer waits.
+//! A [`Device`] has one stream, so what is asked of it happens in the order of the asking. Scans
+//! are started and not waited for; reading a buffer waits.
 
 mod flat;
 mod lines;

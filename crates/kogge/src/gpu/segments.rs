@@ -26,8 +26,8 @@ impl BufferOffset for u64 {}
 impl BufferOffset for i32 {}
 impl BufferOffset for i64 {}
 
-/// A key on a device: any number. Floats are compared as numbers: zeros of both signs are equal, a NaN is
-/// not equal to itself.
+/// A key on a device: any number. Floats are compared as numbers: zeros of both signs are equal, a
+/// NaN is not equal to itself.
 pub trait BufferKey: Element + sealed::Sealed {
     #[doc(hidden)]
     const TYPE: KeyType;
@@ -57,9 +57,9 @@ key! {
 }
 
 impl<'a> BufferSegments<'a> {
-    /// Segment `j` is `offsets[j]..offsets[j + 1]` ("CSR"), and may be empty. The first offset must be 0,
-    /// none below the one before, the last the number of elements. That isn't checked: a scan by other
-    /// offsets writes what it likes into its own output and totals.
+    /// Segment `j` is `offsets[j]..offsets[j + 1]` ("CSR"), and may be empty. The first offset must
+    /// be 0, none below the one before, the last the number of elements. That isn't checked: a scan
+    /// by other offsets writes what it likes into its own output and totals.
     pub fn by_offsets<I: BufferOffset>(offsets: &'a Buffer<I>) -> Self {
         let segments = offsets.len().saturating_sub(1) as u64;
         let source = SegmentSource::Offsets { segments, bits: 8 * size_of::<I>() as u32 };
@@ -97,13 +97,14 @@ where
     }
 }
 
-/// A scan on a device that starts anew with each segment, with an initial value and a total for each.
+/// A scan on a device that starts anew with each segment, with an initial value and a total for
+/// each.
 ///
 /// As [`Scan::segments`] does for slices, and with the same bits.
 ///
 /// Operators that are [`EXACT`](crate::Operator::EXACT) (those of integers, extremes) go in the
-/// tiles of the whole sequence, so that their time hardly depends on where segments start, as long as neither [`inits`](Self::inits) nor
-/// [`totals`](Self::totals) are asked for.
+/// tiles of the whole sequence, so that their time hardly depends on where segments start, as long
+/// as neither [`inits`](Self::inits) nor [`totals`](Self::totals) are asked for.
 ///
 /// ```
 /// use kogge::{BufferSegments, Device, DeviceError, Scan, ops::Sum};
@@ -143,19 +144,19 @@ where
     }
 
     /// A place for the total of each segment: the fold of its initial value and its elements; the
-    /// identity where there is neither. By flags or keys, the segments are counted before the scan, for
-    /// which it waits.
+    /// identity where there is neither. By flags or keys, the segments are counted before the scan,
+    /// for which it waits.
     pub fn totals(self, totals: &'a mut Buffer<A>) -> Self {
         Self { per: PerPart { totals: Some(totals), ..self.per }, ..self }
     }
 
-    /// Scans a buffer into another of the same length and of any type that holds the accumulator; returns
-    /// before it is done.
+    /// Scans a buffer into another of the same length and of any type that holds the accumulator;
+    /// returns before it is done.
     ///
     /// # Errors
     ///
-    /// [`DeviceError::Invalid`] if the lengths of input, output and segments differ, or there isn't one
-    /// initial value or total per segment; else as [`Scan::scan_buffer`].
+    /// [`DeviceError::Invalid`] if the lengths of input, output and segments differ, or there isn't
+    /// one initial value or total per segment; else as [`Scan::scan_buffer`].
     pub fn scan_into<U: DeviceElement + Accumulate<A>>(
         self,
         device: &Device,
@@ -164,8 +165,8 @@ where
     ) -> Result<(), DeviceError> {
         Error::unless_equal(input.len(), output.len())?;
         let streams = [input.stream(), output.stream()];
-        // SAFETY: the buffers have the same length; the output is borrowed exclusively, so it isn't the
-        // input.
+        // SAFETY: the buffers have the same length; the output is borrowed exclusively, so it isn't
+        // the input.
         unsafe { self.run::<U>(device, input.len(), input.address(), output.address(), &streams) }
     }
 
@@ -182,8 +183,8 @@ where
 
     /// # Safety
     ///
-    /// `len` elements must be readable at `from` and writable at `to`, memory of buffers of these streams;
-    /// the two are equal or don't overlap.
+    /// `len` elements must be readable at `from` and writable at `to`, memory of buffers of these
+    /// streams; the two are equal or don't overlap.
     unsafe fn run<U: DeviceElement + Accumulate<A>>(
         self,
         device: &Device,
@@ -213,8 +214,8 @@ where
                 let count = unsafe { prepared.count(workspace, segments.address) }?;
                 per.check(count, "segment(s)")?;
             }
-            // SAFETY: the caller's promise; there is one initial value and total per segment; buffers
-            // live until they are freed, which waits for the device.
+            // SAFETY: the caller's promise; there is one initial value and total per segment;
+            // buffers live until they are freed, which waits for the device.
             unsafe { prepared.run(workspace, from, to, segments.address, inits, totals) }
         })
     }

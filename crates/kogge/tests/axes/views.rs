@@ -1,4 +1,5 @@
-//! Any view of `ndarray`, strided, permuted, flipped, broadcast or empty, against one scan per line.
+//! Any view of `ndarray`, strided, permuted, flipped, broadcast or empty, against one scan per
+//! line.
 
 use kogge::ops::{Affine, Compose, Sum};
 use kogge::{Accumulate, Direction, Element, Kind, Operator, Scan};

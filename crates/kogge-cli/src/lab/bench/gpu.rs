@@ -88,7 +88,8 @@ impl Gpu {
         Ok(timing(COPY, n, times, true))
     }
 
-    /// Times kogge's CUDA engine on `n` ints, its plan and workspace at hand, and checks its result.
+    /// Times kogge's CUDA engine on `n` ints, its plan and workspace at hand, and checks its
+    /// result.
     pub fn kogge(&self, n: u64, repeats: u32) -> Result<Timing, Diagnostic> {
         let (input, expected) = summed(n, false)?;
         let x = self.stream.clone_htod(&input.to_bytes()).map_err(driver)?;
@@ -146,14 +147,15 @@ impl Gpu {
         vec![("BLOCK".to_owned(), "256".to_owned()), ("BLOCKS".to_owned(), blocks.to_string())]
     }
 
-    /// Compiles a source for this GPU, to machine code: an NVRTC newer than the driver may not give PTX.
+    /// Compiles a source for this GPU, to machine code: an NVRTC newer than the driver may not give
+    /// PTX.
     fn module(&self, source: &str) -> Result<Arc<CudaModule>, Diagnostic> {
         let failed = |what: &str| Diagnostic::general(format!("NVRTC failed: {what}"));
         let source = CString::new(source).map_err(|_| failed("a NUL in the source"))?;
         let program =
             nvrtc::create_program(&source, None).map_err(|error| failed(&format!("{error:?}")))?;
-        // SAFETY: the program was just created and is destroyed once, at the end; the buffer has the
-        // size that NVRTC asks for.
+        // SAFETY: the program was just created and is destroyed once, at the end; the buffer has
+        // the size that NVRTC asks for.
         let cubin = unsafe {
             let compiled = nvrtc::compile_program(program, &[self.arch.as_str()]);
             let cubin = compiled.and_then(|()| {
@@ -173,7 +175,8 @@ impl Gpu {
         self.context.load_module(Ptx::from_binary(cubin)).map_err(driver)
     }
 
-    /// The times of `run` on a state in microseconds, sorted, with `before` ahead of each and not counted.
+    /// The times of `run` on a state in microseconds, sorted, with `before` ahead of each and not
+    /// counted.
     fn timed<S>(
         &self,
         repeats: u32,
@@ -275,8 +278,9 @@ impl<'a> Job<'a> {
                 Argument::Number(_) => builder.arg(number),
             };
         }
-        // SAFETY: the arguments are those that the lesson's own host program gives its kernel, which
-        // the simulated GPU has run at these sizes without a finding: every access is in bounds.
+        // SAFETY: the arguments are those that the lesson's own host program gives its kernel,
+        // which the simulated GPU has run at these sizes without a finding: every access is in
+        // bounds.
         unsafe {
             if launch.cooperative {
                 builder.launch_cooperative(config)

@@ -13,7 +13,8 @@ use super::record::{COPY, KOGGE, Record};
 const SIZE: (u32, u32) = (1100, 760);
 const FONT: &str = "Noto Sans, DejaVu Sans, Verdana, sans-serif";
 
-/// Twelve hues that can be told apart, and from kogge's red; lines that share one differ in their marks.
+/// Twelve hues that can be told apart, and from kogge's red; lines that share one differ in their
+/// marks.
 const COLOURS: [RGBColor; 12] = [
     RGBColor(31, 119, 180),
     RGBColor(90, 90, 90),

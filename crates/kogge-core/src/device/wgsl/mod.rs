@@ -1,8 +1,8 @@
 //! Operators as WGSL.
 //!
 //! WGSL has no 8- and 16-bit integers: they live in `i32` and `u32`, sign- or zero-extended, and
-//! every word brings its result back into range. Elements travel through memory as words of 32 bits,
-//! little end first, exactly as Rust lays them out.
+//! every word brings its result back into range. Elements travel through memory as words of 32
+//! bits, little end first, exactly as Rust lays them out.
 //!
 //! Every word is a function, so that no literal operands make a constant expression, whose overflow
 //! WGSL would refuse.
@@ -20,10 +20,10 @@ use std::fmt::Write as _;
 pub struct Source {
     /// The text: `alias KoggeElement`, `fn kogge_identity() -> KoggeElement`,
     /// `fn kogge_combine(left: KoggeElement, right: KoggeElement) -> KoggeElement`,
-    /// `alias KoggeWords` (the `array<u32, …>` that holds an element in memory, the last word filled
-    /// up with zeros), `fn kogge_unpack(words: KoggeWords) -> KoggeElement` and
-    /// `fn kogge_pack(value: KoggeElement) -> KoggeWords`. All names start with `kogge_` or `Kogge`,
-    /// or end in an underscore and digits.
+    /// `alias KoggeWords` (the `array<u32, …>` that holds an element in memory, the last word
+    /// filled up with zeros), `fn kogge_unpack(words: KoggeWords) -> KoggeElement` and
+    /// `fn kogge_pack(value: KoggeElement) -> KoggeWords`. All names start with `kogge_` or
+    /// `Kogge`, or end in an underscore and digits.
     pub text: String,
     /// Whether the device must have 64-bit integers (wgpu's `SHADER_INT64`).
     pub needs_int64: bool,
@@ -34,17 +34,17 @@ pub struct Source {
 /// How the text guards what WGSL leaves to the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options<'a> {
-    /// A `u32` expression that is always 0 without the shader compiler knowing it, such as a field of
-    /// a uniform. WGSL allows compilers to fuse and reassociate float arithmetic, and they do: Mesa
-    /// moves literals to the end of a chain of sums. With a zero mixed into the bits of each float
-    /// literal and result, none can; it costs an integer operation each.
+    /// A `u32` expression that is always 0 without the shader compiler knowing it, such as a field
+    /// of a uniform. WGSL allows compilers to fuse and reassociate float arithmetic, and they do:
+    /// Mesa moves literals to the end of a chain of sums. With a zero mixed into the bits of each
+    /// float literal and result, none can; it costs an integer operation each.
     pub zero: Option<&'a str>,
 }
 
 /// An operator as WGSL.
 ///
-/// Errors: [`Error::Unsupported`] for what WGSL can't say: transcendental functions and `mul_add` of
-/// `f64`. [`Error::Recursion`] if a `#[device]` function calls itself through another one.
+/// Errors: [`Error::Unsupported`] for what WGSL can't say: transcendental functions and `mul_add`
+/// of `f64`. [`Error::Recursion`] if a `#[device]` function calls itself through another one.
 pub fn source<A, O>(operator: &O, options: Options<'_>) -> Result<Source, Error>
 where
     A: DeviceType + crate::Element,

@@ -2,8 +2,9 @@
 //!
 //! Both are C-like, so one writer serves both and a [`Dialect`] says how each spells things. `if`,
 //! `match` and blocks are expressions in Rust and statements there: each becomes statements before
-//! the one that uses its value. Operands are pure but for assignments inside such blocks; an operand
-//! that comes before one of those is kept in a variable, so that Rust's order of evaluation holds.
+//! the one that uses its value. Operands are pure but for assignments inside such blocks; an
+//! operand that comes before one of those is kept in a variable, so that Rust's order of evaluation
+//! holds.
 //!
 //! Every Rust name becomes `name_number`, which is unique and never a keyword.
 
@@ -72,8 +73,8 @@ fn kept(name: &str) -> String {
     kept.to_owned()
 }
 
-/// The name in generated text of the field at this place of its struct: `name_`, and `name_place` if a
-/// field before it has that already.
+/// The name in generated text of the field at this place of its struct: `name_`, and `name_place`
+/// if a field before it has that already.
 pub(super) fn field_name(declared: &Struct, place: usize) -> String {
     let name = kept(declared.fields[place].name);
     let taken = declared.fields[..place].iter().any(|before| kept(before.name) == name);

@@ -126,8 +126,8 @@ fn integers_of_every_size() {
     every_way(&Sum, |bits| bits);
 }
 
-/// The greatest is one of the operands, and zeros and NaNs are told apart by their bits; the identity
-/// would show.
+/// The greatest is one of the operands, and zeros and NaNs are told apart by their bits; the
+/// identity would show.
 #[test]
 fn floats_that_compare_equal() {
     let value = |bits: u64| [-0.0, 0.0, f64::NAN, -f64::NAN, 1.0, -1.0][bits as usize % 6];
@@ -135,7 +135,8 @@ fn floats_that_compare_equal() {
     every_way(&Max, |bits| value(bits) as f32);
 }
 
-/// Keeps its left operand, which is the identity only by chance; the last one would be as good a test.
+/// Keeps its left operand, which is the identity only by chance; the last one would be as good a
+/// test.
 struct Left;
 
 impl Operator<u16> for Left {

@@ -1,8 +1,9 @@
 //! Places of eight bytes to half a vector: as items, of which a vector has several.
 //!
-//! Of whole vectors, whose places follow one another, moves make vectors of the same place of several chunks, the
-//! next chunk in the next item: so a step combines as many chunks as there are items. What precedes an item by a
-//! Kogge–Stone step is an item of the same vector or of the one before. Values go back by the same moves.
+//! Of whole vectors, whose places follow one another, moves make vectors of the same place of
+//! several chunks, the next chunk in the next item: so a step combines as many chunks as there are
+//! items. What precedes an item by a Kogge–Stone step is an item of the same vector or of the one
+//! before. Values go back by the same moves.
 //!
 //! A place whose bytes are no power of two is brought to the next one, and back.
 
@@ -38,8 +39,8 @@ const fn items_of<P: Vectors, const I: usize>() -> usize {
 /// Words of a vector, moved.
 type Moves = [u32; LONGEST / WORD];
 
-/// For places of so many words: from where they follow one another to one an item, and what is left over is some
-/// other element; and back.
+/// For places of so many words: from where they follow one another to one an item, and what is left
+/// over is some other element; and back.
 static SPREAD: [[Moves; 2]; 9] = {
     let mut moves = [[[0; LONGEST / WORD]; 2]; 9];
     let mut words = 1;
@@ -59,13 +60,14 @@ static SPREAD: [[Moves; 2]; 9] = {
     moves
 };
 
-/// Whether places fill three quarters of their items, four to a chunk: then what four vectors of items have are three
-/// whole vectors.
+/// Whether places fill three quarters of their items, four to a chunk: then what four vectors of
+/// items have are three whole vectors.
 const fn three_for_four<A: Element, const I: usize, const PITCH: usize>() -> bool {
     Order::of::<A>().chunk() == 4 && 4 * PITCH == 3 * I
 }
 
-/// From three vectors of so many words to the `n`-th of four, given the one that it begins in and the next.
+/// From three vectors of so many words to the `n`-th of four, given the one that it begins in and
+/// the next.
 const fn to_four<const I: usize>(n: usize, words: usize) -> Moves {
     let (mut moves, item, place) = ([0; LONGEST / WORD], I / WORD, 3 * I / 4 / WORD);
     let mut i = 0;
@@ -152,7 +154,8 @@ impl<A: Element, O: Operator<A>, const STORE: bool> Narrow<'_, A, O, STORE> {
             return unsafe { self.by_vectors::<P, H>() };
         }
         let way = self.way::<P>(whole);
-        // SAFETY: rows of this thread; lanes of the state are an item at least; features by contract.
+        // SAFETY: rows of this thread; lanes of the state are an item at least; features by
+        // contract.
         unsafe {
             // What precedes a row is throughout a vector.
             for lanes in [&mut self.running.before, &mut self.running.segment] {

@@ -1,8 +1,8 @@
 //! Rows that leave a stage past the caches, in whole lines.
 //!
-//! A row that doesn't begin on a line ends within one: that line waits for the next row. (Stored in two parts, it is read
-//! from memory for each, and there is one a row. Rows of 1 to 4 KiB had 45 to 73 % of a flat scan's speed so, and have
-//! 69 to 79.)
+//! A row that doesn't begin on a line ends within one: that line waits for the next row. (Stored in
+//! two parts, it is read from memory for each, and there is one a row. Rows of 1 to 4 KiB had 45 to
+//! 73 % of a flat scan's speed so, and have 69 to 79.)
 
 use crate::arch::Words;
 use crate::arch::stream::{LINE, stream_run};
@@ -37,11 +37,12 @@ impl Leaving {
     ///
     /// # Safety
     ///
-    /// So many bytes must have been put, and be writable where they belong; the CPU features of `H` be present.
+    /// So many bytes must have been put, and be writable where they belong; the CPU features of `H`
+    /// be present.
     #[inline(always)]
     pub(super) unsafe fn send<H: Words>(&mut self, bytes: usize) {
-        // SAFETY: by contract; what precedes the row in its line was put with the row before, and the stage has room
-        // for the line that the row ends in.
+        // SAFETY: by contract; what precedes the row in its line was put with the row before, and
+        // the stage has room for the line that the row ends in.
         unsafe {
             if self.before > 0 && !self.continued {
                 let to = self.to.wrapping_add(self.before);

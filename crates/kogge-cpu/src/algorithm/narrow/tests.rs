@@ -131,8 +131,8 @@ fn every_way<A: Element + Accumulate<A> + Debug, O: Operator<A>>(
     make: impl Fn(u64) -> A,
 ) {
     let bits = |i: usize| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
-    // For Miri places that fill their items, three quarters of them, and, of words, some of them; by vectors of 16
-    // bytes those of 24 aren't items.
+    // For Miri places that fill their items, three quarters of them, and, of words, some of them;
+    // by vectors of 16 bytes those of 24 aren't items.
     let counts = match (cfg!(miri), size_of::<A>()) {
         (false, _) => (1..=LANES).collect(),
         (true, 4) => vec![2, 3, 5],

@@ -13,8 +13,8 @@ pub(super) struct Out<H: Words> {
     to: *mut H::Word,
     /// Whether they go past the caches.
     stream: bool,
-    /// Whether something is done for the rows that follow: the next one fetched, or where they go past the caches
-    /// the next page translated.
+    /// Whether something is done for the rows that follow: the next one fetched, or where they go
+    /// past the caches the next page translated.
     ahead: bool,
     /// What they go through where they don't begin with lines.
     turned: Option<Turned<H>>,
@@ -22,7 +22,8 @@ pub(super) struct Out<H: Words> {
     sent: Stream,
 }
 
-/// Rows that fill most of an L1, with the elements beside them: the next one of so many isn't there.
+/// Rows that fill most of an L1, with the elements beside them: the next one of so many isn't
+/// there.
 const FETCHED: usize = 64;
 
 impl<H: Words> Out<H> {

@@ -1,8 +1,8 @@
 //! Folds of rows in every lane, as the rows that follow take them in.
 //!
-//! Held as accumulators, they would be written word by word and read as a whole; and a load that spans two
-//! stores waits until both have left the store queue. (Maps `x ↦ a·x + b` of two `f32` by AVX-512: 80 cycles of
-//! a Zen 5 a row, and 64 in lanes.)
+//! Held as accumulators, they would be written word by word and read as a whole; and a load that
+//! spans two stores waits until both have left the store queue. (Maps `x ↦ a·x + b` of two `f32` by
+//! AVX-512: 80 cycles of a Zen 5 a row, and 64 in lanes.)
 
 use super::super::lanes::{Columns, Vectors, get, splat, vectors};
 use super::super::tile::Folds;
@@ -20,8 +20,8 @@ pub(super) struct Spread<H: Words, A, const W: usize> {
 impl<H: Words, A: Element, const W: usize> Spread<H, A, W> {
     /// # Safety
     ///
-    /// `A` must be `W` words of `H` in size, and the CPU features of `H` present as long as this is in
-    /// use.
+    /// `A` must be `W` words of `H` in size, and the CPU features of `H` present as long as this is
+    /// in use.
     #[inline(always)]
     pub(super) unsafe fn new(before: Option<A>) -> Self {
         // SAFETY: passed on.

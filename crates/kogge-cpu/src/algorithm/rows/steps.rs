@@ -1,8 +1,10 @@
-//! The steps of the order on the columns of a row: the fold of each chunk, Kogge–Stone over 32 of them, the
-//! values of a row from these; and a row's total alone, which takes a tree of half as many operations.
+//! The steps of the order on the columns of a row: the fold of each chunk, Kogge–Stone over 32 of
+//! them, the values of a row from these; and a row's total alone, which takes a tree of half as
+//! many operations.
 //!
-//! Lanes stay in the order in which a row was split: by AVX-512 two of the four moves along them then keep
-//! within 16 bytes, which takes two cycles of a Zen 5 and not five, and none is needed to sort them.
+//! Lanes stay in the order in which a row was split: by AVX-512 two of the four moves along them
+//! then keep within 16 bytes, which takes two cycles of a Zen 5 and not five, and none is needed to
+//! sort them.
 //!
 //! Vectors are opaque to the compiler from where they are made: a row is [closed] once it is split,
 //! and what a step moves once it is moved. So operations need not copy what they take in.
@@ -151,10 +153,10 @@ pub(super) unsafe fn stride<
 
 /// The values of a row, given its chunks' Kogge–Stone values and what precedes it, in every lane.
 ///
-/// What precedes the row is taken in before values move up by a chunk, so that it moves in itself for
-/// the first chunk, and no blend is needed: vectors of 64 bytes have but two ports on an Intel CPU, and
-/// moves, blends and arithmetic meet there. By narrower vectors it is taken in afterwards: LLVM makes
-/// more of that (maps of two `f64` by AVX2: 36 ns a row, the other way 50).
+/// What precedes the row is taken in before values move up by a chunk, so that it moves in itself
+/// for the first chunk, and no blend is needed: vectors of 64 bytes have but two ports on an Intel
+/// CPU, and moves, blends and arithmetic meet there. By narrower vectors it is taken in afterwards:
+/// LLVM makes more of that (maps of two `f64` by AVX2: 36 ns a row, the other way 50).
 ///
 /// # Safety
 ///
@@ -264,8 +266,8 @@ unsafe fn blend_first<H: Words, const W: usize, const S: usize>(
 }
 
 /// The totals of two rows, given their chunk totals. Only the last Kogge–Stone value of each is
-/// needed, which is a balanced tree over 32 lanes, so neighbours are combined until 2 · 32 lanes have
-/// become 2.
+/// needed, which is a balanced tree over 32 lanes, so neighbours are combined until 2 · 32 lanes
+/// have become 2.
 ///
 /// # Safety
 ///
@@ -289,8 +291,8 @@ pub(super) unsafe fn row_totals<H: Words, A: Element, O: Operator<A>, const W: u
     }
 }
 
-/// Each pair of neighbours as one, after `DONE` such steps; the lanes in use stay the first ones, and
-/// are in the order of the chunks after the first step.
+/// Each pair of neighbours as one, after `DONE` such steps; the lanes in use stay the first ones,
+/// and are in the order of the chunks after the first step.
 ///
 /// A function for each step, since LLVM keeps what a loop of them works on in memory.
 ///

@@ -1,20 +1,23 @@
 //! Segments that follow one another, in one loop of rows.
 //!
-//! Up to the Kogge–Stone values rows know nothing of each other, so they are prepared without regard to
-//! where segments start, each a row ahead of the one that is finished, as in a scan of many rows. The
-//! last row of a segment is scanned as a full one: what it holds of the next segments never moves towards
-//! the beginning. A segment of no more chunks than a register has lanes is scanned as one such group: nothing
-//! precedes it, and half of a row or more is saved.
+//! Up to the Kogge–Stone values rows know nothing of each other, so they are prepared without
+//! regard to where segments start, each a row ahead of the one that is finished, as in a scan of
+//! many rows. The last row of a segment is scanned as a full one: what it holds of the next
+//! segments never moves towards the beginning. A segment of no more chunks than a register has
+//! lanes is scanned as one such group: nothing precedes it, and half of a row or more is saved.
 //!
-//! Each tile of a longer segment begins like a segment of its own, with what the tiles before it come to.
+//! Each tile of a longer segment begins like a segment of its own, with what the tiles before it
+//! come to.
 //!
-//! There are three ways for values to leave. Those that may go through the caches go where they belong at once: the next
-//! segment's values are put over what is stored behind a segment. In place, where the next elements lie, they come to a
-//! [stage](Outlet) in the same way and leave it in whole lines. Past the caches those of short segments do so too; but rows
-//! leave [from registers](Turned), unless most segments are short.
+//! There are three ways for values to leave. Those that may go through the caches go where they
+//! belong at once: the next segment's values are put over what is stored behind a segment. In
+//! place, where the next elements lie, they come to a [stage](Outlet) in the same way and leave it
+//! in whole lines. Past the caches those of short segments do so too; but rows leave [from
+//! registers](Turned), unless most segments are short.
 //!
-//! What happens once in many rows is a call of its own, marked as cold: elsewhere a loop that calls anything keeps its
-//! registers in memory. (On a Zen 4, of 1,024 `f32` on average in cache, 43 → 51 GB/s.)
+//! What happens once in many rows is a call of its own, marked as cold: elsewhere a loop that calls
+//! anything keeps its registers in memory. (On a Zen 4, of 1,024 `f32` on average in cache, 43 → 51
+//! GB/s.)
 
 use super::Prepared;
 use super::spread::Spread;
@@ -29,7 +32,8 @@ use crate::arch::{CHUNKS, Words};
 use kogge_core::{Element, Kind, Operator, Order, Prefix};
 use std::mem::MaybeUninit;
 
-/// Places from those that are scanned to those of which what is looked at is asked for: more than are looked at ahead.
+/// Places from those that are scanned to those of which what is looked at is asked for: more than
+/// are looked at ahead.
 const LOOKED_AT: usize = 4 * PLACES;
 
 /// Segments that follow one another.
@@ -43,19 +47,21 @@ pub(in crate::algorithm) struct Segments<'a, A> {
     pub(in crate::algorithm) readable: usize,
     /// What precedes each, if anything does.
     pub(in crate::algorithm) init: Option<A>,
-    /// Whether values go where they belong at once: they overwrite no elements, and don't go past the caches.
+    /// Whether values go where they belong at once: they overwrite no elements, and don't go past
+    /// the caches.
     pub(in crate::algorithm) at_once: bool,
     /// What is asked for of what follows.
     pub(in crate::algorithm) wanted: Wanted,
 }
 
-/// Scans segments. Their values are put in the stage, or go where they belong. The prefix is for longer ones than a tile.
+/// Scans segments. Their values are put in the stage, or go where they belong. The prefix is for
+/// longer ones than a tile.
 ///
 /// # Safety
 ///
 /// `A` must be `W` words of `H` and at most 16 bytes in size; bounds must rise, and the segments be
-/// readable, and written by nobody else; the outlet must be that of their values; the CPU features of
-/// `H` must be present.
+/// readable, and written by nobody else; the outlet must be that of their values; the CPU features
+/// of `H` must be present.
 #[inline(always)]
 pub(in crate::algorithm) unsafe fn scan<H, A, O, const W: usize>(
     operator: &O,
@@ -116,8 +122,8 @@ fn before_tile<A: Element, O: Operator<A>>(
     prefix.before(operator)
 }
 
-/// Fills a room with what there is from some address on, and behind with the same again: an operator sees no values but such
-/// as there are.
+/// Fills a room with what there is from some address on, and behind with the same again: an
+/// operator sees no values but such as there are.
 ///
 /// # Safety
 ///
@@ -180,7 +186,8 @@ where
 
     /// What rows leave from, if they leave from registers.
     ///
-    /// (On a Zen 4 segments of 32 `f32` on average are 5 to 10 % slower so, those of 64 as fast, of 128 a fifth faster.)
+    /// (On a Zen 4 segments of 32 `f32` on average are 5 to 10 % slower so, those of 64 as fast, of
+    /// 128 a fifth faster.)
     ///
     /// # Safety
     ///
@@ -237,7 +244,8 @@ where
         }
     }
 
-    /// Scans rows of segments that aren't short; whether their values go where they belong `AT_ONCE` must be as it is.
+    /// Scans rows of segments that aren't short; whether their values go where they belong
+    /// `AT_ONCE` must be as it is.
     ///
     /// Two rows a turn of the loop, so that none is moved from register to register.
     ///
@@ -316,7 +324,8 @@ where
         }
     }
 
-    /// Where elements are from some place on that have so many bytes: where they lie, or copied to a room.
+    /// Where elements are from some place on that have so many bytes: where they lie, or copied to
+    /// a room.
     ///
     /// # Safety
     ///

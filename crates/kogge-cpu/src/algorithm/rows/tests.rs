@@ -77,7 +77,8 @@ impl<T: Accumulate<A>, A: Element, O: Operator<A>> Case<'_, T, A, O> {
             self.scan::<F, W>(level, first, first, false);
             assert!(bytes(&values) == bytes(self.want), "in place, {name}");
 
-            // Past the caches wherever a line of the cache may begin, and what lies before is left alone.
+            // Past the caches wherever a line of the cache may begin, and what lies before is left
+            // alone.
             let places = if cfg!(miri) { 1 } else { 64 / size_of::<T>() };
             let stream = (0..places).map(|offset| (offset, true));
             for (offset, stream) in stream.chain([(1, false), (3, true)]) {

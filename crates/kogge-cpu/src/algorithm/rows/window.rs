@@ -2,9 +2,9 @@
 //!
 //! A segment of up to a row takes in only its own chunks, so the steps of a row do for many of them
 //! at once if the lanes of a segment's first chunks leave out what lies before: step `S` is for
-//! chunks that have `S` chunks of their segment before them. Chunks are gathered from where segments
-//! start, so the last one of a segment may hold elements of the next; these never move towards the
-//! beginning, and the next chunk's values are stored over theirs.
+//! chunks that have `S` chunks of their segment before them. Chunks are gathered from where
+//! segments start, so the last one of a segment may hold elements of the next; these never move
+//! towards the beginning, and the next chunk's values are stored over theirs.
 
 use super::steps::{chunk_totals, closed, element};
 use crate::algorithm::lanes::{Columns, Vectors, combine, set_vectors, splat, vectors};
@@ -76,8 +76,8 @@ unsafe fn natural<H: Words, const W: usize>(mut columns: Columns<H, W>) -> Colum
     columns
 }
 
-/// The Kogge–Stone values of the chunks of each segment. Steps that no segment is long enough for are
-/// left out.
+/// The Kogge–Stone values of the chunks of each segment. Steps that no segment is long enough for
+/// are left out.
 ///
 /// # Safety
 ///
@@ -158,8 +158,8 @@ where
     A: Element,
     O: Operator<A>,
 {
-    // The compiler leaves a loop of such length as it is, and all registers in memory. What isn't there is
-    // known before it is compiled.
+    // The compiler leaves a loop of such length as it is, and all registers in memory. What isn't
+    // there is known before it is compiled.
     macro_rules! groups {
         ($($g:literal)+) => {
             $(if const { $g < H::GROUPS } {

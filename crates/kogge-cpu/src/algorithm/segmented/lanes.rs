@@ -1,5 +1,5 @@
-//! A span of places in lanes: an element takes in the place before it, chunk totals those of chunks before, as far as
-//! masks let them.
+//! A span of places in lanes: an element takes in the place before it, chunk totals those of chunks
+//! before, as far as masks let them.
 
 use super::SPAN;
 use super::places::{Bits, Places, STEPS};
@@ -39,8 +39,8 @@ pub(super) struct Lanes<'a, H: Words, A, O, const EXCLUSIVE: bool, const INIT: b
     value: H::Vector,
     /// What Kogge–Stone made of the last [`REACH`](Self::REACH) vectors before after so many steps.
     totals: [MaybeUninit<[H::Column; 2]>; STEPS],
-    /// Whether any segment has more than one chunk, and how many steps are made then; those after would
-    /// change nothing.
+    /// Whether any segment has more than one chunk, and how many steps are made then; those after
+    /// would change nothing.
     later: bool,
     steps: usize,
     /// Elements that follow another in a chunk, at most.
@@ -87,8 +87,8 @@ where
     ///
     /// # Safety
     ///
-    /// [`SPAN`] elements must be readable at `from`, and places be those of the outlet's next values; the
-    /// CPU features of `H` be present.
+    /// [`SPAN`] elements must be readable at `from`, and places be those of the outlet's next
+    /// values; the CPU features of `H` be present.
     #[inline(always)]
     pub(super) unsafe fn span<const N: usize>(
         &mut self,
@@ -226,8 +226,8 @@ where
         }
     }
 
-    /// The total of the chunk before in each lane that starts one, as if all chunks were full: no others are
-    /// followed by one of their segment.
+    /// The total of the chunk before in each lane that starts one, as if all chunks were full: no
+    /// others are followed by one of their segment.
     ///
     /// # Safety
     ///
@@ -236,7 +236,8 @@ where
     unsafe fn chunks_before<const N: usize>(&mut self, elements: Group<H, N>) -> Group<H, N> {
         macro_rules! fold {
             ($first:literal $($next:literal)+) => {{
-                // SAFETY: by contract. A step for all vectors: longer loops the compiler leaves as they are.
+                // SAFETY: by contract. A step for all vectors: longer loops the compiler leaves as
+                // they are.
                 unsafe {
                     let mut totals = slid::<H, $first, N>(self.element, elements);
                     $(
@@ -415,7 +416,8 @@ unsafe fn slid<H: Words, const S: usize, const N: usize>(
     slid
 }
 
-/// The lanes that a span has bits for in the `g`-th vector: from memory, where CPUs take masks from at once.
+/// The lanes that a span has bits for in the `g`-th vector: from memory, where CPUs take masks from
+/// at once.
 ///
 /// # Safety
 ///

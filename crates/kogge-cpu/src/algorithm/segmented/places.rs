@@ -1,8 +1,8 @@
-//! What the heads of a mask say about its places: which start chunks, which follow in a chunk, and which
-//! chunks have how many of their segment before them.
+//! What the heads of a mask say about its places: which start chunks, which follow in a chunk, and
+//! which chunks have how many of their segment before them.
 //!
-//! All of it is found by shifts, step by step for all words at once, so that the compiler has vectors
-//! of words; bits of the word before come in from below.
+//! All of it is found by shifts, step by step for all words at once, so that the compiler has
+//! vectors of words; bits of the word before come in from below.
 
 use crate::algorithm::cut::WORDS;
 
@@ -69,8 +69,8 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Of segments in chunks of 2 or 4 places, from the first head on; what is said of places before it
-    /// means nothing.
+    /// Of segments in chunks of 2 or 4 places, from the first head on; what is said of places
+    /// before it means nothing.
     #[inline(always)]
     pub(super) fn of<const CHUNK: usize>(heads: &[u64; WORDS]) -> Self {
         let starts = starts::<CHUNK>(heads);

@@ -1,5 +1,5 @@
-//! Segments of a mask against the reference, each by itself, from anywhere in a word to the end of the
-//! allocation, at every level that has them scanned where they lie.
+//! Segments of a mask against the reference, each by itself, from anywhere in a word to the end of
+//! the allocation, at every level that has them scanned where they lie.
 
 use super::*;
 use crate::algorithm::outlet::STAGE_BYTES;

@@ -1,5 +1,5 @@
-//! Segments of lengths that hurt, one by one against the reference, at every level. Input and output end
-//! where their allocations do, so Miri sees each access beyond them.
+//! Segments of lengths that hurt, one by one against the reference, at every level. Input and
+//! output end where their allocations do, so Miri sees each access beyond them.
 
 use super::*;
 use crate::algorithm::outlet::STAGE_BYTES;
@@ -130,7 +130,8 @@ fn about_a_row() {
     every_way(&operator, &[32, 31, 2], |bits| [bits, bits.rotate_left(7)]);
 }
 
-/// Elements of a group of chunks, one more and one less, whatever the lanes of a register. (Interpreted, these are 4.)
+/// Elements of a group of chunks, one more and one less, whatever the lanes of a register.
+/// (Interpreted, these are 4.)
 #[test]
 fn about_a_group() {
     let lens = |all: &'static [usize], interpreted| if cfg!(miri) { interpreted } else { all };

@@ -67,7 +67,8 @@ unsafe impl Words for W32 {
 
     #[inline(always)]
     unsafe fn join_stream(columns: Self::Row, row: *mut u32) {
-        // SAFETY: the caller vouches for 512 writable, aligned bytes, which is 16 vectors, and for AVX2.
+        // SAFETY: the caller vouches for 512 writable, aligned bytes, which is 16 vectors, and for
+        // AVX2.
         unsafe {
             for g in 0..4 {
                 let vectors = transpose4(map(columns, |column| column[g]));

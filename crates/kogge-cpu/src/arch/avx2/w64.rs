@@ -67,7 +67,8 @@ unsafe impl Words for W64 {
 
     #[inline(always)]
     unsafe fn join_stream(columns: Self::Row, row: *mut u64) {
-        // SAFETY: the caller vouches for 512 writable, aligned bytes, which is 16 vectors, and for AVX2.
+        // SAFETY: the caller vouches for 512 writable, aligned bytes, which is 16 vectors, and for
+        // AVX2.
         unsafe {
             for g in 0..8 {
                 let [first, second] = transpose2([columns[0][g], columns[1][g]]);

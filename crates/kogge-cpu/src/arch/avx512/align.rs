@@ -1,8 +1,8 @@
 //! Two vectors as one, moved down.
 //!
 //! `valignd` and `valignq` are written as assembly: the compiler would turn the shuffles they mean
-//! into two-source permutes, which take an index register and, on Zen 4, twice the time. So is `vpalignr`,
-//! which it would dissolve together with the operation on what was moved.
+//! into two-source permutes, which take an index register and, on Zen 4, twice the time. So is
+//! `vpalignr`, which it would dissolve together with the operation on what was moved.
 
 use core::arch::asm;
 use core::arch::x86_64::__m512i;

@@ -35,8 +35,8 @@ pub(super) fn run<W: Work>(work: W) -> W::Output {
     unsafe { work.run::<W32, W64>() }
 }
 
-/// A mask as something that the optimiser can't look into: it makes shuffles of a blend by a mask that it
-/// knows, which take two or three times as long.
+/// A mask as something that the optimiser can't look into: it makes shuffles of a blend by a mask
+/// that it knows, which take two or three times as long.
 #[target_feature(enable = "avx512f")]
 #[inline]
 pub(super) fn opaque_mask(mut mask: __mmask16) -> __mmask16 {

@@ -76,7 +76,8 @@ unsafe impl Words for W32 {
 
     #[inline(always)]
     unsafe fn join_stream(columns: Self::Row, row: *mut u32) {
-        // SAFETY: the caller vouches for 512 writable, aligned bytes, which is 8 vectors, and for AVX-512.
+        // SAFETY: the caller vouches for 512 writable, aligned bytes, which is 8 vectors, and for
+        // AVX-512.
         unsafe {
             for g in 0..2 {
                 let vectors = transpose4(map(columns, |column| column[g]));
@@ -236,8 +237,8 @@ unsafe impl Words for W32 {
 
     #[inline(always)]
     unsafe fn select(mask: __m512i, ones: __m512i, zeros: __m512i) -> __m512i {
-        // SAFETY: the caller vouches for AVX-512.
-        // As numbers: so the compiler makes one instruction of it and the sum of floats that is selected.
+        // SAFETY: the caller vouches for AVX-512. As numbers: so the compiler makes one instruction
+        // of it and the sum of floats that is selected.
         unsafe {
             let [zeros, ones] = map([zeros, ones], |vector| _mm512_castsi512_ps(vector));
             _mm512_castps_si512(_mm512_mask_mov_ps(zeros, _mm512_movepi32_mask(mask), ones))

@@ -68,7 +68,8 @@ unsafe impl Words for W64 {
 
     #[inline(always)]
     unsafe fn join_stream(columns: Self::Row, row: *mut u64) {
-        // SAFETY: the caller vouches for 512 writable, aligned bytes, which is 8 vectors, and for AVX-512.
+        // SAFETY: the caller vouches for 512 writable, aligned bytes, which is 8 vectors, and for
+        // AVX-512.
         unsafe {
             for g in 0..4 {
                 let [first, second] = transpose2([columns[0][g], columns[1][g]]);

@@ -1,12 +1,13 @@
 //! Vectors of elements in the order of memory, for operators that take operands in any order.
 //!
 //! Where nothing binds the order, a vector is scanned where it lies: moved up by one element, two,
-//! four, … within its 16-byte lanes, then from lane to lane. Moves are by bytes, so elements of 1, 2,
-//! 4 and 8 bytes have them in common.
+//! four, … within its 16-byte lanes, then from lane to lane. Moves are by bytes, so elements of 1,
+//! 2, 4 and 8 bytes have them in common.
 //!
-//! Where the CPU has vectors of 64 bytes, those are [what is scanned](super::Simd::Wide): a Zen 5 does one of
-//! them in the time of one of 32. (A Zen 4 does them in halves, and by counting shuffles might be a quarter slower
-//! than with 32 bytes; that wasn't measured.) Under masks 32 bytes are [what serves](super::Simd::Masked).
+//! Where the CPU has vectors of 64 bytes, those are [what is scanned](super::Simd::Wide): a Zen 5
+//! does one of them in the time of one of 32. (A Zen 4 does them in halves, and by counting
+//! shuffles might be a quarter slower than with 32 bytes; that wasn't measured.) Under masks 32
+//! bytes are [what serves](super::Simd::Masked).
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(crate) mod avx2;
@@ -23,8 +24,8 @@ pub(crate) mod wide;
 
 use super::Vectors;
 
-/// Vectors, of one 16-byte lane, two or four, and how elements move up in them. `S` is the size of an
-/// element, 1, 2, 4 or 8 bytes, unless said otherwise.
+/// Vectors, of one 16-byte lane, two or four, and how elements move up in them. `S` is the size of
+/// an element, 1, 2, 4 or 8 bytes, unless said otherwise.
 ///
 /// # Safety
 ///
@@ -37,8 +38,8 @@ pub(crate) unsafe trait Ordered: Vectors {
     /// The level's CPU features must be present.
     unsafe fn up<const S: usize>(fill: Self::Vector, vector: Self::Vector) -> Self::Vector;
 
-    /// The last element of each even lane throughout the next; even lanes are those of `fill`. Where
-    /// there are two lanes or more.
+    /// The last element of each even lane throughout the next; even lanes are those of `fill`.
+    /// Where there are two lanes or more.
     ///
     /// # Safety
     ///
@@ -105,7 +106,8 @@ static ENDS: [u8; 2 * LONGEST] = {
 ///
 /// As for [`Ordered`].
 pub(crate) unsafe trait Masked: Ordered {
-    /// As [`last`](Ordered::last), where other moves of elements keep the CPU busy and nothing waits for it.
+    /// As [`last`](Ordered::last), where other moves of elements keep the CPU busy and nothing
+    /// waits for it.
     ///
     /// # Safety
     ///
@@ -154,7 +156,8 @@ pub(crate) unsafe trait Masked: Ordered {
     }
 }
 
-/// Such vectors of items: each has `I` bytes, 8, 16 or 32, and a vector more than one where items move.
+/// Such vectors of items: each has `I` bytes, 8, 16 or 32, and a vector more than one where items
+/// move.
 ///
 /// # Safety
 ///

@@ -1,5 +1,5 @@
-//! Permutes of AVX-512, as assembly: the compiler would make a masked one a permute and a blend, and of
-//! one whose indices it knows two shuffles.
+//! Permutes of AVX-512, as assembly: the compiler would make a masked one a permute and a blend,
+//! and of one whose indices it knows two shuffles.
 
 use core::arch::asm;
 use core::arch::x86_64::__m512i;

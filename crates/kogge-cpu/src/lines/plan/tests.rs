@@ -102,7 +102,8 @@ fn lines_that_lie_apart() {
     assert_eq!(short, LinePlan::Scattered { threads: 8 });
     let long = plan(axis(1 << 26, 2), &[axis(3, 1 << 27)], false);
     assert!(matches!(long, LinePlan::Singly { threads: 1, each } if each.threads == 8), "{long}");
-    // Contiguous lines with gaps between; without, but in another order, which matters to lines of their own.
+    // Contiguous lines with gaps between; without, but in another order, which matters to lines of
+    // their own.
     let gaps = plan(axis(1000, 1), &[axis(1 << 10, 1001)], false);
     assert!(matches!(gaps, LinePlan::Singly { threads: 8, each } if each.threads == 1), "{gaps}");
     let turned = [axis(4, 1000), axis(1 << 10, 4000)];

@@ -8,8 +8,8 @@ use crate::arch::{Simd, Words};
 use kogge_core::{Error, bf16, f16};
 use std::ops::Range;
 
-/// Bytes from the keys that are looked at to those that are asked for. (2 KiB are 0.83 to 0.94 times as fast,
-/// 8 KiB 0.85 to 0.99 times, by two threads of a Zen 5.)
+/// Bytes from the keys that are looked at to those that are asked for. (2 KiB are 0.83 to 0.94
+/// times as fast, 8 KiB 0.85 to 0.99 times, by two threads of a Zen 5.)
 const AHEAD: usize = 4 << 10;
 
 /// A segment is a run of equal keys.

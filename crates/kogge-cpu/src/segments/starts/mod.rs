@@ -2,8 +2,8 @@
 //! [equal steps](even).
 //!
 //! The engine asks one thing only, where the next segment starts, so that nothing need be counted
-//! or written down before the scan. Flags and keys are [looked at 64 at a time](marked) and kept as a bit
-//! mask: neither short segments nor long ones cost a branch an element.
+//! or written down before the scan. Flags and keys are [looked at 64 at a time](marked) and kept as
+//! a bit mask: neither short segments nor long ones cost a branch an element.
 
 mod even;
 mod heads;
@@ -21,8 +21,8 @@ use crate::arch::{Words, Work};
 use kogge_core::Error;
 use std::ops::Range;
 
-/// Kept to this crate: unsafe code relies on starts that rise, lie in the sequence, and are the same
-/// whenever they are asked for.
+/// Kept to this crate: unsafe code relies on starts that rise, lie in the sequence, and are the
+/// same whenever they are asked for.
 mod sealed {
     pub trait Sealed {}
 }
@@ -56,16 +56,16 @@ pub trait Segments: Sync + Sealed {
     /// How many segments start before a place, if that can be told without counting them.
     fn before(&self, place: usize) -> Option<usize>;
 
-    /// Whether the segments are well formed; asked before anything else. Gives the length of all of them, if
-    /// that is one length that isn't 0, but for the last, which may have fewer.
+    /// Whether the segments are well formed; asked before anything else. Gives the length of all of
+    /// them, if that is one length that isn't 0, but for the last, which may have fewer.
     ///
     /// # Errors
     ///
     /// What is wrong with them.
     fn check(&self) -> Result<Option<usize>, Error>;
 
-    /// What is looked at of each place to find where segments start, if that is as much as elements have: where that of
-    /// the first place lies, and bytes of each.
+    /// What is looked at of each place to find where segments start, if that is as much as elements
+    /// have: where that of the first place lies, and bytes of each.
     #[doc(hidden)]
     fn looked_at(&self) -> Option<(*const u8, usize)> {
         None
@@ -92,8 +92,8 @@ pub trait Starts {
     /// Moves past the next start if that is below `limit`, and gives it. Limits never fall.
     fn next_below(&mut self, limit: usize) -> Option<usize>;
 
-    /// Puts one bit for each of these places where a segment starts, 64 of them to a word, and moves past
-    /// them. Starts that were passed before may be missing.
+    /// Puts one bit for each of these places where a segment starts, 64 of them to a word, and
+    /// moves past them. Starts that were passed before may be missing.
     ///
     /// # Safety
     ///
@@ -105,8 +105,8 @@ pub trait Starts {
         unsafe { word_by_word::<H, Self>(self, places, masks) }
     }
 
-    /// One bit for each of these places, at most 64 of them, where a segment starts; moves past them.
-    /// Starts that were passed before may be missing.
+    /// One bit for each of these places, at most 64 of them, where a segment starts; moves past
+    /// them. Starts that were passed before may be missing.
     ///
     /// # Safety
     ///

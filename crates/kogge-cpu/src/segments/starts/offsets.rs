@@ -180,7 +180,8 @@ impl<I: Offset> Work for Look<'_, I> {
     }
 }
 
-/// Whether something holds of all neighbours; without a branch, for the compiler to make vectors of.
+/// Whether something holds of all neighbours; without a branch, for the compiler to make vectors
+/// of.
 #[inline(always)]
 fn pairs<I: Offset>(offsets: &[I], holds: impl Fn(I, I) -> bool) -> bool {
     let later = &offsets[1.min(offsets.len())..];
@@ -213,8 +214,8 @@ impl<I: Offset> Starts for Listed<'_, I> {
         Some(start)
     }
 
-    /// By way of a flag for each place, if there are many: nothing is read of what was just written, and no
-    /// branch depends on where segments start but the last.
+    /// By way of a flag for each place, if there are many: nothing is read of what was just
+    /// written, and no branch depends on where segments start but the last.
     #[inline(always)]
     unsafe fn masks<H: Words<Word = u32>>(&mut self, places: Range<usize>, masks: &mut [u64]) {
         if masks.len() <= FEW {

@@ -1,5 +1,6 @@
-//! Lines that don't lie in consecutive elements; most often they lie side by side. Those of few elements go in
-//! vectors of neighbours, other short ones take a lane each. Longer ones go by strips of neighbours, each with a team of thread blocks that tell each other the totals of rows;
+//! Lines that don't lie in consecutive elements; most often they lie side by side. Those of few
+//! elements go in vectors of neighbours, other short ones take a lane each. Longer ones go by
+//! strips of neighbours, each with a team of thread blocks that tell each other the totals of rows;
 //! where there are too few for that, they are cut in smaller units.
 
 mod rounds;
@@ -28,15 +29,16 @@ pub use whole::LaneRing;
 /// Which kernel takes lines that aren't consecutive elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnKernel {
-    /// A thread for as many neighbours as 16 bytes have elements, at addresses that are multiples of 16. At others
-    /// the lines take another kernel.
+    /// A thread for as many neighbours as 16 bytes have elements, at addresses that are multiples
+    /// of 16. At others the lines take another kernel.
     Short {
         /// Elements of a line, at most.
         elements: u32,
     },
     /// A lane a line, by strips that blocks draw.
     Whole(LaneRing),
-    /// Strips of neighbouring lines, each with as many resident thread blocks, which take its rows in turn.
+    /// Strips of neighbouring lines, each with as many resident thread blocks, which take its rows
+    /// in turn.
     Teams {
         /// Lines of a strip.
         columns: u32,

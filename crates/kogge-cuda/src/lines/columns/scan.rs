@@ -169,8 +169,8 @@ where
         };
         workspace.reserve(plan.workspace_bytes)?;
         arguments.workspace = workspace.address();
-        // SAFETY: these are the kernel's arguments; the caller's promise; the workspace is this stream's
-        // alone, and large enough.
+        // SAFETY: these are the kernel's arguments; the caller's promise; the workspace is this
+        // stream's alone, and large enough.
         unsafe { module.launch(plan.launch(), workspace.stream(), &mut arguments) }
     }
 }

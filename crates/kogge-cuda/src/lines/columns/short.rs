@@ -1,4 +1,5 @@
-//! Lines of few elements that lie side by side: a thread takes as many neighbours as 16 bytes have elements.
+//! Lines of few elements that lie side by side: a thread takes as many neighbours as 16 bytes have
+//! elements.
 
 use super::{ColumnKernel, ColumnPlan};
 use crate::lines::shape::{Lines, Outer};
@@ -11,7 +12,8 @@ const THREADS: u32 = 4 * LANES;
 const MOST_BLOCKS: u64 = i32::MAX as u64;
 /// Elements of a line of a small table, at most: all of them have registers.
 const MOST_ELEMENTS: u32 = 16;
-/// Chunks that the delay lines of kernels/short_columns.cuh reach over, and bytes of a thread's accumulators.
+/// Chunks that the delay lines of kernels/short_columns.cuh reach over, and bytes of a thread's
+/// accumulators.
 const MOST_CHUNKS: u64 = 8;
 const MOST_ACCUMULATORS: usize = 128;
 
@@ -46,7 +48,8 @@ pub(super) fn short(
     })
 }
 
-/// Whether 16 bytes are elements of neighbouring lines everywhere, if the first are, and as many values are whole 16 bytes.
+/// Whether 16 bytes are elements of neighbouring lines everywhere, if the first are, and as many
+/// values are whole 16 bytes.
 fn are_vectors(lines: &Lines, problem: &Problem) -> bool {
     let Some((beside, slower)) = lines.outer.split_last() else { return false };
     let (element, output) = (problem.element_bytes, problem.output_bytes);

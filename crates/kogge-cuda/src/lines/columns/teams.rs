@@ -28,8 +28,8 @@ impl Team {
         if accumulator <= 4 { 512 } else { 384 }
     }
 
-    /// Strips of the wanted width, or half of it where that doesn't fit, in the largest clusters that fill the machine;
-    /// or none.
+    /// Strips of the wanted width, or half of it where that doesn't fit, in the largest clusters
+    /// that fill the machine; or none.
     pub(super) fn new(
         lines: u64,
         problem: &Problem,
@@ -73,7 +73,8 @@ impl Team {
         };
         let (width, turns) = (u64::from(columns), strips.div_ceil(machine));
         let enough = match cluster {
-            // Lanes that have a line, of all that the machine has while it goes from strip to strip.
+            // Lanes that have a line, of all that the machine has while it goes from strip to
+            // strip.
             1 => at_least(
                 lines.saturating_mul(blocks),
                 turns.saturating_mul(machine * width),
@@ -97,7 +98,8 @@ impl Team {
         Some(Self { columns, cluster, stages, shared_bytes, blocks })
     }
 
-    /// Stages of a block's ring, `most` at most, if they are enough, and the bytes of shared memory that it takes.
+    /// Stages of a block's ring, `most` at most, if they are enough, and the bytes of shared memory
+    /// that it takes.
     fn stages(
         columns: u32,
         cluster: u32,
@@ -112,7 +114,8 @@ impl Team {
             .next_multiple_of(128);
         let accumulator = problem.accumulator_bytes.max(4) as u64;
         let across = accumulator.next_multiple_of(4) * u64::from(columns);
-        // Barriers, a row's total and what precedes it, and a flag; in a cluster, totals of the rows before.
+        // Barriers, a row's total and what precedes it, and a flag; in a cluster, totals of the
+        // rows before.
         let told =
             if cluster > 1 { 2 * 8 + (Order::ROWS_PER_SEGMENT - 1) as u64 * across } else { 0 };
         let stage = row + 3 * 8 + 2 * across + 1 + told;
@@ -159,8 +162,9 @@ impl Team {
     }
 }
 
-/// Thread blocks, one a multiprocessor, that clusters of so many leave room for. Multiprocessors lie together in some
-/// eight groups, of which a cluster needs one; where they have an odd number of pairs, some are left over.
+/// Thread blocks, one a multiprocessor, that clusters of so many leave room for. Multiprocessors
+/// lie together in some eight groups, of which a cluster needs one; where they have an odd number
+/// of pairs, some are left over.
 fn in_clusters(device: Capability, cluster: u32) -> u64 {
     let all = device.multiprocessors;
     let left = if cluster > 2 { all - all / 11 } else { all };

@@ -5,16 +5,19 @@ use crate::plan::{LANES, WORKSPACE_HEAD};
 use crate::{Capability, Error, Tuning};
 use kogge_core::Problem;
 
-/// What a thread block of lines, a lane each, has in shared memory: `ColumnRing` of kernels/column_scan.cuh.
+/// What a thread block of lines, a lane each, has in shared memory: `ColumnRing` of
+/// kernels/column_scan.cuh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaneRing {
     /// Stages,
     pub stages: u32,
-    /// each with an octet (eight chunks) of every line, or with the half (2) or quarter (4) that lines have at most.
+    /// each with an octet (eight chunks) of every line, or with the half (2) or quarter (4) that
+    /// lines have at most.
     pub share: u32,
     /// Whether lines have no more than an octet.
     pub short: bool,
-    /// Blocks that a multiprocessor must have registers for, where accumulators have four bytes at most.
+    /// Blocks that a multiprocessor must have registers for, where accumulators have four bytes at
+    /// most.
     pub blocks: u32,
 }
 

@@ -6,7 +6,8 @@ use crate::plan::{LANES, WORKSPACE_HEAD};
 use crate::{Capability, Tuning};
 use kogge_core::{Order, Problem};
 
-/// Stages of a warp of `LineRings` of kernels/line_scan.cuh, at most, and what a stage has beside a lot.
+/// Stages of a warp of `LineRings` of kernels/line_scan.cuh, at most, and what a stage has beside a
+/// lot.
 const MOST_STAGES: u64 = 8;
 const STAGE_PADS: u64 = 2 * 32;
 /// Bytes of a warp for the lots that come, and of its `LotDraws`.
@@ -24,7 +25,8 @@ pub(super) fn in_lots(
     let team = problem.len.div_ceil(order.segment() as u64).max(1);
     let chunks = problem.len.min(order.segment() as u64).div_ceil(order.chunk() as u64).max(1);
     let lot = if team > 1 { 1 } else { rows / chunks.div_ceil(lanes) * (lanes / chunks).max(1) };
-    // For each warp barriers and the lots in its stages, those that come, and for two lots the totals of segments.
+    // For each warp barriers and the lots in its stages, those that come, and for two lots the
+    // totals of segments.
     let accumulator = problem.accumulator_bytes.max(4) as u64;
     let head =
         |warps: u64| (warps * (MOST_STAGES * 16 + DRAWS + 2 * accumulator)).next_multiple_of(128);
@@ -71,8 +73,8 @@ pub(super) fn in_lots(
     }
 }
 
-/// Bytes of a stage for what a warp has of a lot of lines and what lies between them; `None` if one copy
-/// can't have them, or there is nothing to copy.
+/// Bytes of a stage for what a warp has of a lot of lines and what lies between them; `None` if one
+/// copy can't have them, or there is nothing to copy.
 fn stage_bytes(lines: &Lines, problem: &Problem, lot: u64) -> Option<u64> {
     let length = problem.len.min(problem.order().segment() as u64);
     let stride = match lines.outer.last() {

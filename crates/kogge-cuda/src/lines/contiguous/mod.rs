@@ -1,6 +1,7 @@
-//! Lines of consecutive elements. Short lines go a row a warp where there are few of them, and else in lots, each to a warp or a team of warps with a ring of
-//! stages of its own, and no block waits for another. The tiles of longer lines, all together, go through the
-//! rounds of the flat scan, where every line's look-ahead starts anew.
+//! Lines of consecutive elements. Short lines go a row a warp where there are few of them, and else
+//! in lots, each to a warp or a team of warps with a ring of stages of its own, and no block waits
+//! for another. The tiles of longer lines, all together, go through the rounds of the flat scan,
+//! where every line's look-ahead starts anew.
 
 mod lots;
 mod scan;
@@ -40,8 +41,8 @@ pub enum ContiguousKernel {
         stage_bytes: u32,
         /// Lots that a team draws at once; none if there are too many to be drawn.
         bunch: u32,
-        /// Whether lines are whole chunks at even distances of 16 bytes. At addresses that are multiples of 16
-        /// they have a kernel of their own.
+        /// Whether lines are whole chunks at even distances of 16 bytes. At addresses that are
+        /// multiples of 16 they have a kernel of their own.
         whole: bool,
     },
     /// Resident thread blocks that draw the tiles of all lines.
@@ -146,8 +147,8 @@ pub(crate) fn plan(
     }
 }
 
-/// Whether lines lie at even distances of whole 16 bytes, if the first does: else the rounds would go the way
-/// of misaligned tiles, which costs them more than it costs lots.
+/// Whether lines lie at even distances of whole 16 bytes, if the first does: else the rounds would
+/// go the way of misaligned tiles, which costs them more than it costs lots.
 fn begin_evenly(lines: &Lines, problem: &Problem) -> bool {
     let even = |stride: i64, bytes: usize| stride.wrapping_mul(bytes as i64) % 16 == 0;
     let ends = even(problem.len as i64, problem.element_bytes);

@@ -224,8 +224,8 @@ where
                     cluster: 1,
                     dependent: false,
                 };
-                // SAFETY: these are the kernel's arguments; the caller's promise; the workspace is this
-                // stream's alone, and large enough.
+                // SAFETY: these are the kernel's arguments; the caller's promise; the workspace is
+                // this stream's alone, and large enough.
                 unsafe { module.launch(grid, workspace.stream(), &mut arguments) }
             }
             Way::OneByOne(scan) => (0..self.lines.count).try_for_each(|index| {

@@ -211,12 +211,14 @@ fn segments_without_numbers_go_in_stretches() {
     assert!([scratch.list, scratch.stretches].iter().all(|at| at % 16 == 0));
     assert!(sums.to_string().starts_with("stretches of segments of at most 6144 "), "{sums}");
 
-    // A block has so many windows that each multiprocessor has two blocks, and no more than it has threads.
+    // A block has so many windows that each multiprocessor has two blocks, and no more than it has
+    // threads.
     assert_eq!(sums.block_marks, 497);
     assert_eq!(plan(problem(1 << 26, 4, 4, 4), Brackets::Fixed, H100).block_marks, 125);
     assert_eq!(plan(problem(1 << 16, 4, 4, 4), Brackets::Fixed, H100).block_marks, 1);
     assert_eq!(plan(problem(1 << 31, 4, 4, 4), Brackets::Fixed, H100).block_marks, 1024);
-    // Segments of less than 96 elements on average take a mask, of which a block has room for 2^19 bits.
+    // Segments of less than 96 elements on average take a mask, of which a block has room for 2^19
+    // bits.
     let short = plan(problem(95 << 20, 4, 4, 4), Brackets::Fixed, H100);
     assert_eq!((short.masked, short.block_marks), (true, 185));
     let enough = plan(problem(96 << 20, 4, 4, 4), Brackets::Fixed, H100);
