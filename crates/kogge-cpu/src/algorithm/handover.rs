@@ -80,13 +80,8 @@ impl<A: Copy> Slot<A> {
         None
     }
 
-    /// The value, once it is there, which is soon; `None` if it never comes.
-    pub(super) fn await_soon(&self) -> Option<A> {
-        self.soon().or_else(|| self.wait())
-    }
-
     /// The value, once it is there; `None` if it never comes.
-    fn wait(&self) -> Option<A> {
+    pub(super) fn wait(&self) -> Option<A> {
         while matches!(self.state.load(Ordering::Acquire), EMPTY | FILLING) {
             spin();
         }

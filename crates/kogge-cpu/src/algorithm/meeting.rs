@@ -3,7 +3,8 @@
 //! The caller leads: it scans from the first tile on, as if it were alone. When the other thread
 //! comes it takes the rear, and folds what lies before that from behind, until it meets the leader,
 //! whose tiles have their totals by then. So what the leader scans it reads once, and who doesn't
-//! come isn't waited for.
+//! come isn't waited for. Nor is the leader, if the operator may wait for another thread: then the
+//! tile that it is at is folded as well.
 //!
 //! With folds that take half as long as scans, two threads would take 0.6 times as long as one. (If
 //! each folds half and then scans it, as pieces have it, 0.75 times.) What was measured,
@@ -29,9 +30,14 @@ struct Shared<'a, I, A, O> {
     folds: Vec<Slot<A>>,
 }
 
+/// Whether it may be done so: a tile that the leader is at can be waited for, or be folded.
+pub(super) const fn suits<I: Io<A>, A: Element, O: Operator<A>>() -> bool {
+    O::NONBLOCKING || !through::<I::Format, A, O>()
+}
+
 /// Scans on the calling thread, and on another one of the current rayon pool if that comes in time,
-/// what follows the tiles of a prefix, and takes its tiles in. There are fewer than 2^31, and the
-/// operator waits for nobody.
+/// what follows the tiles of a prefix, and takes its tiles in. There are fewer than 2^31, and it
+/// [suits] them.
 ///
 /// # Safety
 ///
@@ -109,7 +115,7 @@ impl<'a, I: Io<A>, A: Element, O: Operator<A>> Shared<'a, I, A, O> {
     }
 
     /// Takes the rear of what is left, works out what precedes it, and scans it. Does no more if
-    /// the leader has panicked.
+    /// the leader has panicked, and was waited for.
     ///
     /// # Safety
     ///
@@ -147,7 +153,7 @@ impl<'a, I: Io<A>, A: Element, O: Operator<A>> Shared<'a, I, A, O> {
     }
 
     /// What precedes a tile: what the leader's tiles came to as far as it has begun them, and folds
-    /// of those that follow. `None` if the leader has panicked.
+    /// of those that follow. `None` if the leader has panicked, and was waited for.
     ///
     /// # Safety
     ///
@@ -162,8 +168,14 @@ impl<'a, I: Io<A>, A: Element, O: Operator<A>> Shared<'a, I, A, O> {
         }
         let mut prefix = self.prefix.clone();
         let first = if const { through::<I::Format, A, O>() } { met.saturating_sub(1) } else { 0 };
-        for slot in &self.folds[first..met] {
-            take_in::<I, A, O>(&mut prefix, operator, slot.await_soon()?);
+        for (tile, slot) in (first..met).zip(&self.folds[first..met]) {
+            let fold = match slot.soon() {
+                Some(fold) => fold,
+                None if const { O::NONBLOCKING } => slot.wait()?,
+                // SAFETY: nobody writes the input.
+                None => unsafe { self.scan.reduce_tile(self.scan.tile(tile), stage) },
+            };
+            take_in::<I, A, O>(&mut prefix, operator, fold);
         }
         folded.iter().rev().for_each(|&fold| prefix.push(operator, fold));
         Some(prefix)
@@ -213,17 +225,34 @@ fn range(packed: u64) -> Range<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::trial::{Sums, elements, scanned};
+    use super::super::io::Direct;
+    use super::super::trial::{elements, scanned, scanned_by};
     use super::*;
     use kogge_core::Order;
     use kogge_core::ops::Sum;
     use std::fmt::Debug;
 
+    type Tiles<'a, A, O> = Scan<'a, Direct<A, false>, A, O>;
+
+    /// A sum that doesn't say that it waits for nobody.
+    struct Waiting;
+
+    impl Operator<f32> for Waiting {
+        fn identity(&self) -> f32 {
+            Sum.identity()
+        }
+
+        fn combine(&self, left: f32, right: f32) -> f32 {
+            Sum.combine(left, right)
+        }
+    }
+
     /// Both threads' parts by this one: the leader does so many tiles before the other comes.
-    fn in_turn<A: Element>(scan: &Sums<'_, A>, prefix: &mut Prefix<A>, done: usize)
-    where
-        Sum: Operator<A>,
-    {
+    fn in_turn<A: Element, O: Operator<A>>(
+        scan: &Tiles<'_, A, O>,
+        prefix: &mut Prefix<A>,
+        done: usize,
+    ) {
         let shared = Shared::new(scan, prefix);
         let (mut before, mut stage) = (prefix.clone(), scan.stage());
         // SAFETY: tests give slices of their own.
@@ -238,17 +267,24 @@ mod tests {
         take_in_all(scan, prefix, &folds);
     }
 
-    fn check<A: Element + PartialEq + Debug>(tiles: usize, element: impl Fn(usize) -> A)
-    where
+    fn check<A: Element + PartialEq + Debug, O: Operator<A>>(
+        operator: &O,
+        tiles: usize,
+        element: impl Fn(usize) -> A,
+    ) where
         Sum: Operator<A>,
     {
         let (elements, want) = elements(tiles, element);
         for done in 0..=tiles {
-            let got = scanned(&elements, false, |scan, prefix| in_turn(scan, prefix, done));
+            let got = scanned_by(operator, &elements, false, |scan, prefix| {
+                in_turn(scan, prefix, done);
+            });
             assert!(got == want, "{tiles} tiles, {done} before the other comes");
         }
-        // SAFETY: the test's own slices.
-        let got = scanned(&elements, false, |scan, prefix| unsafe { run(scan, prefix) });
+        let got = scanned_by(operator, &elements, false, |scan, prefix| {
+            // SAFETY: the test's own slices.
+            unsafe { run(scan, prefix) }
+        });
         assert!(got == want, "{tiles} tiles by two threads");
     }
 
@@ -256,8 +292,9 @@ mod tests {
     #[cfg_attr(miri, ignore = "tiles of thousands; `threads.rs` has smaller ones")]
     fn whenever_the_other_comes_every_tile_is_scanned() {
         for tiles in 2..40 {
-            check(tiles, |i| (i % 7) as f32 * 0.1 - 0.25);
-            check(tiles, |i| i as i64 % 1000 - 300);
+            check(&Sum, tiles, |i| (i % 7) as f32 * 0.1 - 0.25);
+            check(&Waiting, tiles, |i| (i % 7) as f32 * 0.1 - 0.25);
+            check(&Sum, tiles, |i| i as i64 % 1000 - 300);
         }
     }
 
@@ -272,6 +309,24 @@ mod tests {
             unsafe { shared.follow(&mut scan.stage()) };
             assert!(shared.folds.iter().all(|slot| slot.get().is_none()), "nothing is scanned");
         });
+    }
+
+    /// Its operator may wait for what the other thread would do.
+    #[test]
+    #[cfg_attr(miri, ignore = "the same code as where the other comes late")]
+    fn a_leader_that_waits_is_not_waited_for() {
+        let (elements, want) = elements(9, |i| (i % 7) as f32 * 0.1 - 0.25);
+        let (mut rear, tile) = (0..0, Order::of::<f32>().tile());
+        let (values, _) = scanned_by(&Waiting, &elements, false, |scan, prefix| {
+            let shared = Shared::new(scan, prefix);
+            // It has begun two tiles, and gets on with neither.
+            assert_eq!((shared.ahead.next(), shared.ahead.next()), (Some(0), Some(1)));
+            // SAFETY: the test's own slices.
+            unsafe { shared.follow(&mut scan.stage()) };
+            let first = shared.folds.iter().position(|slot| slot.get().is_some()).unwrap();
+            rear = first * tile..elements.len();
+        });
+        assert!(!rear.is_empty() && values[rear.clone()] == want.0[rear], "not what it should be");
     }
 
     #[test]

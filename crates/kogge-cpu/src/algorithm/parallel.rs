@@ -80,7 +80,7 @@ pub(crate) unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
     // So that places of pieces that don't exist can't overflow.
     let mut tiles_per_piece = tiles_per_piece.min(scan.tiles());
     if threads == 2 && tiles_per_piece == scan.tiles() && !in_place {
-        if O::NONBLOCKING {
+        if const { meeting::suits::<I, A, O>() } {
             // SAFETY: passed on.
             return unsafe { meeting::run(scan, prefix) };
         }

@@ -36,13 +36,23 @@ pub(super) fn scanned<A: Element>(
 where
     Sum: Operator<A>,
 {
+    scanned_by(&Sum, elements, in_place, scan)
+}
+
+/// The same under another operator.
+pub(super) fn scanned_by<A: Element, O: Operator<A>>(
+    operator: &O,
+    elements: &[A],
+    in_place: bool,
+    scan: impl FnOnce(&Scan<'_, Direct<A, false>, A, O>, &mut Prefix<A>),
+) -> Scanned<A> {
     let mut values = elements.to_vec();
     let to = values.as_mut_ptr();
     let from = if in_place { to.cast_const() } else { elements.as_ptr() };
     let (level, kind, len) = (Level::detect(), Kind::Inclusive, elements.len());
     let io = Direct::<A, false> { from, to };
-    let sums = Scan { level, operator: &Sum, kind, io, len, accumulator: PhantomData };
+    let of_elements = Scan { level, operator, kind, io, len, accumulator: PhantomData };
     let mut prefix = Prefix::new(None);
-    scan(&sums, &mut prefix);
-    (values, prefix.before(&Sum))
+    scan(&of_elements, &mut prefix);
+    (values, prefix.before(operator))
 }
