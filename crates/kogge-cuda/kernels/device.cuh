@@ -16,6 +16,10 @@ struct alignas(16) Quad {
     u32 word[4];
 };
 
+// A text that begins with a definition of KOGGE_KEEP_LOADS has L2 give up other lines before those of bulk loads, one of
+// KOGGE_KEEP_STORES before those of stores of 16 bytes: src/segments/kept.rs says which.
+#define KOGGE_KEPT "{.reg .b64 kept; createpolicy.fractional.L2::evict_last.b64 kept, 1.0; "
+
 // ---- where am I ----
 
 KOGGE_DEVICE u32 thread_index() { return threadIdx.x; }
@@ -105,13 +109,19 @@ KOGGE_DEVICE void barrier_arrive_expect(Barrier* barrier, u32 bytes) {
 }
 // `bytes`, `to` and `from` are multiples of 16.
 KOGGE_DEVICE void bulk_load(void* to, const void* from, u32 bytes, Barrier* barrier) {
+#ifdef KOGGE_KEEP_LOADS
     asm volatile(
-        "{.reg .b64 policy;\n"
-        "createpolicy.fractional.L2::evict_last.b64 policy, 1.0;\n"
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], policy;}" ::"r"(
+        KOGGE_KEPT "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], kept;}" ::"r"(
             shared_address(to)),
         "l"(from), "r"(bytes), "r"(shared_address(barrier))
         : "memory");
+#else
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+            shared_address(to)),
+        "l"(from), "r"(bytes), "r"(shared_address(barrier))
+        : "memory");
+#endif
 }
 // Orders this thread's ordinary stores to shared memory before later bulk loads over them.
 KOGGE_DEVICE void bulk_fence() {
@@ -146,17 +156,12 @@ KOGGE_DEVICE Quad load_quad(const void* from) {
                  : "memory");
     return q;
 }
-// On a machine with bulk copies L2 is told to give up lines of either last: then memory has fewer turns from reading to writing and
-// back, likely. On an H100 that is 1 to 2 % of the time, whatever comes after; streaming stores (`.cs`) were slower by 1 %
-// on an H200.
+// Streaming stores (`.cs`) were slower by a hundredth on an H200.
 KOGGE_DEVICE void store_quad(void* to, Quad q) {
-#if __CUDA_ARCH__ >= 900
-    asm volatile(
-        "{.reg .b64 policy;\n"
-        "createpolicy.fractional.L2::evict_last.b64 policy, 1.0;\n"
-        "st.global.L2::cache_hint.v4.u32 [%0], {%1,%2,%3,%4}, policy;}" ::"l"(to),
-        "r"(q.word[0]), "r"(q.word[1]), "r"(q.word[2]), "r"(q.word[3])
-        : "memory");
+#ifdef KOGGE_KEEP_STORES
+    asm volatile(KOGGE_KEPT "st.global.L2::cache_hint.v4.u32 [%0], {%1,%2,%3,%4}, kept;}" ::"l"(to), "r"(q.word[0]),
+                 "r"(q.word[1]), "r"(q.word[2]), "r"(q.word[3])
+                 : "memory");
 #else
     asm volatile("st.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(to), "r"(q.word[0]), "r"(q.word[1]),
                  "r"(q.word[2]), "r"(q.word[3])

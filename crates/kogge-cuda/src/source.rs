@@ -38,6 +38,7 @@ where
 {
     let (constants, bounds);
     let common = Program {
+        defines: "",
         kernel: &kernels::SEGMENT_SCAN,
         bulk: false,
         constants: "",
@@ -91,6 +92,8 @@ where
 
 /// What one family of kernels adds to the text that all have in common.
 pub(crate) struct Program<'a> {
+    /// What the text begins with.
+    pub defines: &'a str,
     /// The file that its kernel is in.
     pub kernel: &'static File,
     /// Whether the copy engine may be used (sm_90 and newer).
@@ -142,7 +145,7 @@ impl Program<'_> {
         let heads =
             self.source.map_or(String::new(), |source| format!("\n    typedef {source} Source;"));
         Ok(format!(
-            "{kernel}{PRELUDE}{text}
+            "{defines}{kernel}{PRELUDE}{text}
 struct Scan {{
     typedef {OPERATOR} Op;
     typedef {plain} Plain;
@@ -161,6 +164,7 @@ extern \"C\" __global__ void __launch_bounds__({bounds})
 }}
 ",
             // `Scan` names the folds of a chunk, whatever the kernel.
+            defines = self.defines,
             kernel = kernels::text_of(&[&kernels::CHUNK, self.kernel]),
             text = operator.text,
             plain = operator.plain,

@@ -109,6 +109,9 @@ pub struct Tuning {
     /// Stretches for each warp that there is room for, at least: it takes some 50 µs for one,
     /// however few there are. With fewer, windows take all segments.
     pub stretches_per_warp: u32,
+    /// Bytes of a sequence in segments from which L2 is told what to give up last, where that is
+    /// known to be faster.
+    pub kept_bytes: u64,
     /// Whether segments by flags or keys go in stretches too, from as many on. On an H200 those of
     /// hundreds of elements are up to 1.4 times as fast so as by windows, and short ones up to 1.07
     /// times as slow.
@@ -174,6 +177,7 @@ impl Default for Tuning {
             stretch_residents: 2,
             unmasked_from: 96,
             stretches_per_warp: 12,
+            kept_bytes: 256 << 20,
             stretches_by_key: StretchesByKey::AsTheLastCall,
             short_line_bytes: 256 << 20,
             ragged_line_bytes: 512 << 10,

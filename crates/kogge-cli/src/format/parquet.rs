@@ -6,7 +6,7 @@ use super::contain::quietly;
 use super::dictionary::{decode, decoded};
 use super::retype::{retype, retyped};
 use super::written::written;
-use crate::error::{Error, Result};
+use crate::error::{Error, Fault, Result};
 use crate::input::Input;
 use crate::job::Job;
 use crate::output::Writer;
@@ -152,6 +152,11 @@ fn contradiction() -> ParquetError {
 }
 
 fn read_error(error: &ParquetError, name: &str) -> Error {
+    // The library tells so in words alone.
+    if error.to_string().contains("encrypt") {
+        return Error::new(Fault::Read, format!("{name} is encrypted"))
+            .hint("decrypt it first: kogge has no keys");
+    }
     Error::malformed(format!("{name}: {error}"))
         .hint("it is truncated, damaged, or not a Parquet file")
 }

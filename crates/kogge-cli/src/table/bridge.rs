@@ -101,7 +101,8 @@ pub fn is_decimal(data_type: &DataType) -> bool {
 pub fn source(field: &Field, asked: Option<Dtype>) -> Result<Source> {
     let name = field.name().clone();
     if let Some((dtype, meaning)) = number_type(field.data_type()) {
-        return Ok(Source { name, dtype, meaning });
+        // Who asks for a type of numbers is given numbers.
+        return Ok(Source { name, dtype, meaning: meaning.filter(|_| asked.is_none()) });
     }
     if let (true, Some(asked)) = (is_decimal(field.data_type()), asked) {
         let whole = !asked.is_float() && asked != Dtype::Bool;

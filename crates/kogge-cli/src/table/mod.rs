@@ -269,5 +269,8 @@ fn check_meaning(op: Op, source: &Source) -> Result<()> {
         source.name,
         op.name()
     ))
-    .hint("min, max, last-valid, argmin and argmax do"))
+    .hint(format!(
+        "min, max, last-valid, argmin and argmax do; --dtype {} has it taken for numbers",
+        source.dtype
+    )))
 }

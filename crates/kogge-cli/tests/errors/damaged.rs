@@ -105,3 +105,15 @@ fn damaged_parquet() {
     }
     assert!(contained > 0, "no damage made the reader panic");
 }
+
+/// It begins and ends with other letters.
+#[test]
+fn encrypted_parquet() {
+    let place = place();
+    let footer = [&[0; 20][..], &20u32.to_le_bytes()].concat();
+    place.write("x.parquet", [b"PARE", &footer[..], b"PARE"].concat());
+    let output = place.scan("x.parquet -o y.csv").output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    assert!(stderr.contains("x.parquet' is encrypted\n  hint: decrypt it first"), "{stderr}");
+}

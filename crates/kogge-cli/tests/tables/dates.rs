@@ -188,3 +188,19 @@ fn the_first_of_exclusive_extremes_of_dates_is_null() {
     let first = &place.last_column("x.arrow --exclusive --op max --column time --dtype i64")[0];
     assert_eq!(*first, i64::MIN.to_string());
 }
+
+#[test]
+fn who_asks_for_a_type_of_numbers_is_given_numbers() {
+    let place = Place::new();
+    let at: ArrayRef = Arc::new(TimestampSecondArray::from(vec![5, 7, 6]));
+    let day: ArrayRef = Arc::new(Date32Array::from(vec![1, 3, 2]));
+    arrow_file(&place, "x.arrow", vec![("at", at), ("day", day)]);
+    let cells = |arguments: &str| place.last_column(&format!("x.arrow {arguments}"));
+    assert_eq!(cells("--op max --column day"), ["1970-01-02", "1970-01-04", "1970-01-04"]);
+    assert_eq!(cells("--op max --column day --dtype i32"), ["1", "3", "3"]);
+    assert_eq!(cells("--op max --column at --dtype i64"), ["5", "7", "7"]);
+    assert_eq!(cells("--op sum --column at --dtype i64"), ["5", "12", "18"]);
+    assert_eq!(cells("--op max --column at --dtype i64 --init 6"), ["6", "7", "7"]);
+    let hint = "argmin and argmax do; --dtype i64 has it taken for numbers";
+    place.fails("x.arrow --op sum --column at", 5, &["holds Timestamp(s)", hint]);
+}

@@ -33,6 +33,7 @@
 //! even that.
 
 mod choice;
+mod kept;
 mod plan;
 mod rounds;
 mod source;

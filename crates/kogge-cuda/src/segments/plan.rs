@@ -1,6 +1,7 @@
 //! From segments to a plan, without touching data or device: windows and memory.
 
 use super::choice::StretchesByKey;
+use super::kept::keeps;
 use super::rounds::{ExactSegments, LongSegments};
 use super::stretches::Stretches;
 use crate::launch::INIT_BYTES;
@@ -135,6 +136,8 @@ pub struct SegmentPlan {
     /// Whether it is one launch, which finds itself where segments start: by flags or keys, without
     /// numbers.
     pub one_launch: bool,
+    /// Whether there are so many elements that L2 is told what to give up last.
+    pub keeps: bool,
     /// Bytes more if the scan is in place: the elements of a segment of the order before each
     /// window.
     pub lead_bytes: u64,
@@ -359,6 +362,7 @@ pub fn plan_segments(
         stretches,
         exact,
         one_launch,
+        keeps: keeps(problem, device, tuning),
         lead_bytes: match exact.is_some() || stretches.is_some() {
             true => 0,
             false => (windows - 1) * (order.segment() * problem.element_bytes) as u64,

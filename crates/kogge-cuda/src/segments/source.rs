@@ -1,5 +1,6 @@
 //! The texts of the kernels of a scan by segments.
 
+use super::kept;
 use super::plan::{KeyType, OFFSET_THREADS, SegmentPlan, SegmentSource, most_block_marks};
 use super::rounds::{ExactSegments, LongSegments};
 use super::stretches::Stretches;
@@ -127,14 +128,12 @@ where
 {
     let Some(ExactSegments { ring, markers, pieces, shared_bytes, .. }) = plan.exact else {
         return match plan.stretches {
-            Some(has) => {
-                let along = if plan.masked { 0 } else { source.bytes() };
-                stretches::<T, U, A, O>(operator, specification, has, along)
-            }
+            Some(has) => stretches::<T, U, A, O>(operator, specification, source, has, plan),
             None => windows::<T, U, A, O>(operator, specification, source, plan),
         };
     };
     let program = Program {
+        defines: if plan.keeps { kept::LOADS } else { "" },
         kernel: &kernels::EXACT_ROUNDS,
         bulk: ring.bulk,
         constants: &format!("MARKERS = {markers}, PIECES = {pieces}, {}", ring.constants()),
@@ -165,6 +164,7 @@ where
     let finds = finds(source, plan);
     let offset_bytes = if source.segments().is_some() { source.bytes() } else { 0 };
     let program = Program {
+        defines: if plan.keeps { kept::STORES } else { "" },
         kernel: &kernels::SEGMENTED_SCAN,
         bulk: false,
         constants: &format!(
@@ -181,12 +181,13 @@ where
     program.text::<T, U, A, O>(operator, specification)
 }
 
-/// The text of the kernel that scans in stretches, along offsets of so many bytes, or by the mask.
+/// The text of the kernel that scans in stretches, along offsets or by the mask.
 fn stretches<T, U, A, O>(
     operator: &O,
     specification: Specification,
+    source: SegmentSource,
     has: Stretches,
-    offset_bytes: u32,
+    plan: &SegmentPlan,
 ) -> Result<String, Error>
 where
     T: DeviceElement + Accumulate<A>,
@@ -195,7 +196,9 @@ where
     O: DeviceOperator<A>,
 {
     let Stretches { stages, rows, .. } = has;
+    let offset_bytes = if plan.masked { 0 } else { source.bytes() };
     let program = Program {
+        defines: if plan.keeps { kept::LOADS } else { "" },
         kernel: &kernels::STRETCH_SCAN,
         bulk: has.bulk,
         constants: &format!("STAGES = {stages}, ROWS = {rows}, OFFSET_BYTES = {offset_bytes}"),
@@ -225,6 +228,7 @@ where
     let Some(LongSegments { ring, shared_bytes, .. }) = plan.rounds else { return Ok(None) };
     let offset_bytes = if source.segments().is_some() { source.bytes() } else { 0 };
     let program = Program {
+        defines: if plan.keeps { kept::LOADS } else { "" },
         kernel: &kernels::RUN_TILES,
         bulk: ring.bulk,
         constants: &format!(
@@ -244,7 +248,10 @@ where
 
 #[cfg(test)]
 mod tests {
-    use crate::kernels;
+    use super::*;
+    use crate::{Brackets, Capability, Tuning, plan_segments};
+    use kogge_core::ops::Sum;
+    use kogge_core::{Kind, Problem};
 
     /// The shim runs one launch after another, and on a device it would seldom be seen.
     #[test]
@@ -280,5 +287,37 @@ mod tests {
         assert!(long.starts_with("await_launches();\nlaunch_dependents();\n"), "{long}");
         let stretches = body(&kernels::STRETCH_SCAN, "stretch_scan");
         assert!(stretches.ends_with("await_launches();"), "{stretches}");
+    }
+
+    #[test]
+    fn long_sequences_have_kernels_that_tell_l2_what_to_keep() {
+        let h100 = Capability { compute: (9, 0), multiprocessors: 132, shared_bytes: 232_448 };
+        let specification = Specification { kind: Kind::Inclusive, direction: Direction::Forward };
+        let begins = |len: u64, source, brackets| {
+            let problem = Problem {
+                len,
+                element_bytes: 4,
+                output_bytes: 4,
+                accumulator_bytes: 4,
+                kind: Kind::Inclusive,
+                direction: Direction::Forward,
+                in_place: false,
+            };
+            let plan = plan_segments(&problem, source, brackets, h100, &Tuning::default()).unwrap();
+            let scan = super::scan::<f32, f32, f32, _>(&Sum, specification, source, &plan);
+            let rounds = super::rounds::<f32, f32, f32, _>(&Sum, specification, source, &plan);
+            let first = |text: String| text.lines().next().unwrap_or_default().to_string();
+            (first(scan.unwrap()), rounds.unwrap().map(first))
+        };
+        let offsets = SegmentSource::Offsets { segments: 1 << 16, bits: 64 };
+        let keys = SegmentSource::Keys(KeyType::Bits32);
+        let (loads, stores) = (kept::LOADS.trim().to_string(), kept::STORES.trim().to_string());
+        assert_eq!(begins(1 << 28, offsets, Brackets::Fixed), (loads.clone(), Some(loads.clone())));
+        assert_eq!(begins(1 << 28, offsets, Brackets::Any), (loads, None));
+        assert_eq!(begins(1 << 28, keys, Brackets::Fixed), (stores, None));
+        for (source, brackets) in [(offsets, Brackets::Fixed), (keys, Brackets::Fixed)] {
+            let (scan, rounds) = begins(1 << 24, source, brackets);
+            assert!(!scan.starts_with("#define") && rounds.is_none_or(|r| !r.starts_with("#")));
+        }
     }
 }

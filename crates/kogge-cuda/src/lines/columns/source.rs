@@ -37,6 +37,7 @@ where
         }
     };
     let common = Program {
+        defines: "",
         kernel: &kernels::COLUMN_SCAN,
         bulk: false,
         constants: &constants,

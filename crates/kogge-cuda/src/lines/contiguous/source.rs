@@ -32,6 +32,7 @@ where
         ContiguousKernel::Short { .. } => {
             constants = format!("EVEN = {even}");
             Program {
+                defines: "",
                 kernel: &kernels::SHORT_LINES,
                 bulk: false,
                 constants: &constants,
@@ -46,6 +47,7 @@ where
         ContiguousKernel::Lots { warps, bulk, whole, .. } => {
             constants = format!("EVEN = {even}, WARPS = {warps}, WHOLE = {}", u32::from(whole));
             Program {
+                defines: "",
                 kernel: &kernels::LINE_SCAN,
                 bulk,
                 constants: &constants,
@@ -60,6 +62,7 @@ where
         ContiguousKernel::Rounds(ring) => {
             constants = format!("EVEN = {even}, {}", ring.constants());
             Program {
+                defines: "",
                 kernel: &kernels::LINE_TILES,
                 bulk: ring.bulk,
                 constants: &constants,

@@ -303,3 +303,22 @@ fn one_kernel_marks_sequences_of_all_lengths() {
         assert_eq!(text(&short), text(&long));
     }
 }
+
+#[test]
+fn l2_is_told_what_to_keep_of_long_sequences_where_that_was_measured() {
+    let keeps = |len: u64, element: usize, device| {
+        let problem = problem(len, element, element, element);
+        let plan = |source, brackets| {
+            plan_segments(&problem, source, brackets, device, &Tuning::default()).unwrap().keeps
+        };
+        let offsets = SegmentSource::Offsets { segments: 1 << 20, bits: 64 };
+        let all = [Brackets::Any, Brackets::Fixed, Brackets::Numbered]
+            .map(|brackets| [offsets, SegmentSource::Heads].map(|source| plan(source, brackets)));
+        assert!(all.as_flattened().iter().all(|&one| one == all[0][0]), "{len} {element}");
+        all[0][0]
+    };
+    let desk = Capability { compute: (12, 0), multiprocessors: 170, shared_bytes: 101_376 };
+    assert!(keeps(1 << 26, 4, H100) && keeps(1 << 28, 1, H100) && keeps(1 << 25, 8, H100));
+    assert!(!keeps((1 << 26) - 1, 4, H100) && !keeps(1 << 26, 1, H100));
+    assert!(!keeps(1 << 28, 4, desk));
+}
