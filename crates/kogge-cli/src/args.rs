@@ -114,8 +114,9 @@ pub struct ScanArgs {
     #[arg(long, help_heading = "Scan")]
     pub reverse: bool,
 
-    /// The type to scan in and to write; also what a raw input holds [default: the input's, with
-    /// sums and products of small integers in 64 bits, as numpy does]
+    /// The type to scan in and to write; also what a raw input holds; dates and times become such
+    /// numbers [default: the input's, with sums and products of small integers in 64 bits, as numpy
+    /// does]
     #[arg(long, value_enum, help_heading = "Scan")]
     pub dtype: Option<Dtype>,
 
