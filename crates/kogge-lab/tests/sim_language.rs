@@ -469,3 +469,58 @@ fn references_and_operators_change_what_they_are_given() {
     ";
     assert_eq!(evaluate(prelude, body, 8), [21, 12, 2, 3, 6, 6, 1, 13]);
 }
+
+/// As g++ has it, whose layout is CUDA's.
+#[test]
+fn bases_are_parts_of_what_is_derived_from_them() {
+    let prelude = r"
+        struct A { char z; int a; };
+        struct B { short y; double b; };
+        struct C : A, B { int c; };
+        struct D : C { char d; };
+        struct P { int p; char q; };
+        struct Q : P { char r; };
+        __device__ void set(B &x, int v) { x.b = v; }
+        __device__ void seta(A &x, int v) { x.a = v; }
+        __device__ double get(const B &x) { return x.b; }
+        __device__ double byval(B x) { return x.b; }";
+    let body = r"
+        C x; x.a = 1; x.b = 2; x.c = 3; x.z = 4; x.y = 5;
+        out[0] = x.a; out[1] = x.b; out[2] = x.c;
+        set(x, 7); out[3] = x.b; seta(x, 8); out[4] = x.a;
+        D y; y.z = 0; y.a = 1; y.b = 2; y.c = 3; y.d = 4; y.y = 6; set(y, 9); out[5] = y.b; out[6] = y.d;
+        B z = y; out[7] = z.b + z.y; A &w = y; w.a = 5; out[8] = y.a;
+        B *p = &y; p->b = 11; out[9] = y.b; D *q = (D *)p; out[10] = q->d; out[11] = get(y) + byval(x);
+        out[12] = sizeof(A); out[13] = sizeof(B); out[14] = sizeof(C); out[15] = sizeof(D); out[16] = sizeof(Q);
+        B *none = (C *)nullptr; out[17] = none == nullptr; __shared__ D s; set(s, 21); out[18] = s.b; out[19] = x.z + x.y;";
+    assert_eq!(
+        evaluate(prelude, body, 20),
+        [1, 2, 3, 7, 8, 9, 4, 15, 5, 11, 4, 18, 8, 16, 32, 32, 12, 1, 21, 9]
+    );
+}
+
+#[test]
+fn methods_of_bases_have_the_part_that_is_theirs() {
+    let prelude = r"
+        struct A { int v; __device__ void inc() { v += 1; } __device__ int get() const { return v; } };
+        struct B { double b; int w; __device__ void twice() { b *= 2; w *= 2; } __device__ double sum() const { return b + w; } };
+        struct C : A, B {
+            int c;
+            __device__ void all() { inc(); twice(); c += v + w; }
+            __device__ int mine() { return B::sum() + A::get(); }
+        };
+        template <class T> struct Op : B { T t; __device__ T f() { twice(); return t + b; } };
+        struct T : A { int v; __device__ int own() const { return v; } };";
+    let body = r"
+        C x; x.v = 1; x.b = 2; x.w = 3; x.c = 4;
+        x.inc(); x.twice(); out[0] = x.v; out[1] = x.b; out[2] = x.w; out[3] = x.c;
+        x.all(); out[4] = x.v; out[5] = x.b; out[6] = x.w; out[7] = x.c; out[8] = x.sum();
+        Op<int> o; o.b = 3; o.w = 1; o.t = 5; out[9] = o.f(); out[10] = o.w;
+        __shared__ C s; s.v = 1; s.b = 2; s.w = 3; s.c = 4; s.all(); out[11] = s.c; out[12] = s.b;
+        C *p = &s; p->twice(); out[13] = p->w; B *q = p; q->twice(); out[14] = s.w; out[15] = x.mine();
+        T t; t.v = 5; A &r = t; r.v = 3; out[16] = t.v; out[17] = t.get(); out[18] = t.own();";
+    assert_eq!(
+        evaluate(prelude, body, 19),
+        [2, 4, 6, 4, 3, 8, 12, 19, 20, 11, 2, 12, 4, 12, 24, 23, 5, 3, 5]
+    );
+}

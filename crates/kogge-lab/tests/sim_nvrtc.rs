@@ -251,3 +251,31 @@ fn operators_are_those_that_are_declared() {
         (vector, "V<int> a{3}, b{4}; out[0] = (a * b).x; a += b;", Ok(())),
     ]);
 }
+
+#[test]
+fn numbers_and_operators_may_be_written_in_other_ways() {
+    taken(&[
+        "f[0] = 0x1.8p3f; d[0] = 0x.8p-2; d[1] = 0x1P+4L; f[1] = 0xap0F;",
+        "out[0] = n and 1 or not n; out[1] = n xor n bitand n bitor compl n; out[2] = n not_eq 1;",
+        "n and_eq 1; n or_eq 2; n xor_eq 3; out[0] = n;",
+        "#if defined A and not defined B or 1\nout[0] = 1;\n#endif",
+    ]);
+    refused(&[
+        ("f[0] = 0x1.8;", "`0x1.8` is no number"),
+        ("f[0] = 0x1.8p;", "`0x1.8p` is no number"),
+        ("f[0] = 0x1p1ff;", "`0x1p1ff` is no number"),
+        ("int and = 1;", "expected a name"),
+    ]);
+}
+
+#[test]
+fn derived_structs_have_the_layout_of_cuda() {
+    let prelude = "struct A { char z; int a; }; struct B { short y; double b; }; struct C : A, B { int c; };
+        struct D : C { char d; }; struct P { int p; char q; }; struct Q : P { char r; };
+        struct E {}; struct F : E { int f; }; struct G : E, P { char g; };
+        struct H { int h; char i; __device__ H(int x) : h(x), i(0) {} }; struct I : H { char j; __device__ I() : H(1), j(0) {} };";
+    let sizes = "static_assert(sizeof(A) == 8 && sizeof(B) == 16 && sizeof(C) == 32 && sizeof(D) == 32, \"\");
+        static_assert(sizeof(Q) == 12 && sizeof(E) == 1 && sizeof(F) == 4 && sizeof(G) == 12 && sizeof(I) == 8, \"\");";
+    let wrong = "static_assert(sizeof(Q) == 8, \"tail padding\");";
+    verdicts(&[(prelude, sizes, Ok(())), (prelude, wrong, Err("tail padding"))]);
+}

@@ -13,6 +13,7 @@ use crate::diagnostic::Diagnostic;
 mod declarator;
 mod expr;
 mod file;
+mod hex_float;
 mod number;
 mod path;
 mod record;

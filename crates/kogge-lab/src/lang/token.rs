@@ -88,6 +88,21 @@ const PUNCTUATORS: [&str; 52] = [
     "<", ">", "=",
 ];
 
+/// What C++ has for those who lack the characters: names that are punctuators.
+const SPELLED: [(&str, &str); 11] = [
+    ("and", "&&"),
+    ("or", "||"),
+    ("not", "!"),
+    ("xor", "^"),
+    ("bitand", "&"),
+    ("bitor", "|"),
+    ("compl", "~"),
+    ("and_eq", "&="),
+    ("or_eq", "|="),
+    ("xor_eq", "^="),
+    ("not_eq", "!="),
+];
+
 /// Cuts a source into tokens. Comments and spliced lines are gone, directives
 /// are still there. Time linear in the source.
 pub(crate) fn tokenize(source: &str) -> Result<Vec<Token>, Diagnostic> {
@@ -250,9 +265,14 @@ impl Lexer {
     fn push(&mut self, kind: Kind, from: usize, pos: Pos) {
         self.at = self.at.min(self.text.len());
         let text: String = self.text[from..self.at].iter().map(|x| x.0).collect();
+        let spelled = SPELLED.iter().find(|(name, _)| kind == Kind::Name && *name == text);
+        let (kind, text) = match spelled {
+            Some((_, punctuator)) => (Kind::Punct, Arc::from(*punctuator)),
+            None => (kind, Arc::from(text)),
+        };
         self.tokens.push(Token {
             kind,
-            text: text.into(),
+            text,
             pos,
             first: self.first,
             spaced: self.spaced,

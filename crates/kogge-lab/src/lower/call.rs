@@ -105,7 +105,12 @@ impl Lower<'_> {
             let ty = ty.clone();
             return self.construct(&ty, arguments);
         }
-        let place = self.fresh_object(Ty::Struct(id))?;
+        // Within a method, a base's is called of the same object.
+        let this = self.frame().this.clone().map(|this| self.base_place(this, &ty));
+        let place = match this.filter(|this| this.ty == ty) {
+            Some(this) => this,
+            None => self.fresh_object(ty)?,
+        };
         let values = self.arguments(arguments)?;
         self.pos = path.pos;
         self.method_call(place, id, &method.name, method.arguments.as_deref(), values)
@@ -179,9 +184,10 @@ impl Lower<'_> {
         arguments: Vec<Argument>,
     ) -> Result<Val> {
         let methods = self.methods(id, name);
-        if methods.is_empty() {
+        let Some(&(owner, _)) = methods.first() else {
             return Err(self.no_member(id, name));
-        }
+        };
+        let object = self.base_place(object, &Ty::Struct(owner));
         let candidates: Vec<_> = methods.into_iter().map(|(id, f)| (Some(id), f)).collect();
         let values: Vec<Val> = arguments.iter().map(Argument::shape).collect();
         match self.choose(&candidates, template, &values)? {

@@ -38,7 +38,7 @@ impl Lower<'_> {
         match (&v.ty, to) {
             (Ty::Pointer(a), Ty::Pointer(b)) => {
                 let base = match (&a.ty, &b.ty) {
-                    (Ty::Struct(a), Ty::Struct(b)) => self.structs[*a].bases.contains(b),
+                    (Ty::Struct(a), Ty::Struct(b)) => self.base_part(*a, *b).is_some(),
                     _ => false,
                 };
                 let same = a.ty == b.ty || b.ty == Ty::Void || base;
@@ -61,7 +61,14 @@ impl Lower<'_> {
         };
         match (&v.ty, to) {
             (Ty::Scalar(from), Ty::Scalar(to)) => self.cast_scalar(v.clone(), *from, *to),
-            (Ty::Pointer(_), Ty::Pointer(_)) => Ok(Val { ty: to.clone(), ..v }),
+            (Ty::Pointer(a), Ty::Pointer(b)) => {
+                let moved = match (&a.ty, &b.ty) {
+                    (Ty::Struct(a), Ty::Struct(b)) => self.way_to_base(*a, *b),
+                    _ => 0,
+                };
+                let v = self.moved_pointer(v, moved)?;
+                Ok(Val { ty: to.clone(), ..v })
+            }
             (Ty::Pointer(_), Ty::Scalar(ScalarType::Bool)) => {
                 let zero = Val::constant(Ty::U64, 0);
                 self.op(Op::Ne, 0, &v, &zero, Ty::BOOL)
@@ -74,14 +81,42 @@ impl Lower<'_> {
                 let v = self.cast_scalar(v.clone(), *s, ScalarType::U64)?;
                 Ok(Val { ty: to.clone(), ..v })
             }
-            (Ty::Struct(from), Ty::Struct(base)) if self.structs[*from].bases.contains(base) => {
-                Ok(Val { ty: to.clone(), ..v })
+            (Ty::Struct(from), Ty::Struct(base)) if self.base_part(*from, *base).is_some() => {
+                let leaf = self.base_part(*from, *base).map_or(0, |part| part.leaf) as u16;
+                let register = v.register.map(|register| register + leaf);
+                Ok(Val { ty: to.clone(), register, ..v })
             }
             (_, Ty::Struct(id)) => {
                 let id = *id;
                 self.convert_to_struct(v, id, to)
             }
             _ => wrong(self, &v),
+        }
+    }
+
+    /// By how many bytes a pointer to one struct moves to point at the other, which is a base of it
+    /// or has it for a base.
+    fn way_to_base(&self, from: usize, to: usize) -> i64 {
+        let down = || self.base_part(to, from).map_or(0, |part| -(part.offset as i64));
+        self.base_part(from, to).map_or_else(down, |part| part.offset as i64)
+    }
+
+    /// A null pointer stays one.
+    fn moved_pointer(&mut self, v: Val, bytes: i64) -> Result<Val> {
+        match v.constant {
+            _ if bytes == 0 => Ok(v),
+            Some(0) => Ok(v),
+            Some(c) => Ok(Val { constant: Some(c.wrapping_add(bytes as u64)), ..v }),
+            None => {
+                let zero = Val::constant(Ty::U64, 0);
+                let address = Val { ty: Ty::U64, ..v.clone() };
+                let some = self.op(Op::Ne, 0, &address, &zero, Ty::BOOL)?;
+                let some = self.cast_scalar(some, ScalarType::Bool, ScalarType::U64)?;
+                let by = Val::constant(Ty::U64, bytes as u64);
+                let by = self.op(Op::Mul64, 0, &some, &by, Ty::U64)?;
+                let sum = self.op(Op::Add64, 0, &address, &by, Ty::U64)?;
+                Ok(Val { ty: v.ty, ..sum })
+            }
         }
     }
 

@@ -176,13 +176,14 @@ impl Lower<'_> {
             return Err(v.pos.error("a reference needs an initialiser"));
         };
         let mark = self.mark();
-        let Some(place) = self.try_place(e)? else {
+        let Some(mut place) = self.try_place(e)? else {
             return Ok(false);
         };
         let constant = is_constant(v.constant, &v.ty);
         if !contains_auto(&v.ty) {
             // A `const` reference to another type is one to a copy.
             let (ty, _) = self.resolve(&v.ty)?;
+            place = self.base_place(place, &ty);
             if let (Ty::Scalar(_), Ty::Scalar(_), true) = (&ty, &place.ty, ty != place.ty) {
                 if constant {
                     self.rewind(&mark);

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::scope::Symbol;
-use super::ty::{Field, Ty};
+use super::ty::{BasePart, Field, Ty};
 use super::{Lower, Result};
 use crate::lang::Pos;
 use crate::lang::ast::{Struct, TypeExpr};
@@ -115,14 +115,31 @@ impl Lower<'_> {
         decl.asserts.iter().try_for_each(|a| self.static_assert(a))
     }
 
+    /// Lays a base behind what there is.
     fn inherit(&mut self, id: usize, base: usize) {
         let parent = self.structs[base].clone();
+        let offset = match parent.leaves.is_empty() {
+            true => 0,
+            false => self.end_of(id).next_multiple_of(parent.align),
+        };
         let child = &mut self.structs[id];
-        child.fields.extend(parent.fields);
-        child.leaves.extend(parent.leaves);
+        let leaf = child.leaves.len();
+        let behind = |field: &Field| Field {
+            offset: field.offset + offset,
+            leaf: field.leaf + leaf,
+            ..field.clone()
+        };
+        child.fields.extend(parent.fields.iter().map(behind));
+        child.leaves.extend(parent.leaves.iter().map(|&(o, s)| (o + offset, s)));
         child.in_memory |= parent.in_memory;
         child.align = child.align.max(parent.align);
-        child.bases.push(base);
+        child.bases.push(BasePart { id: base, leaf, offset });
+        let above = |part: &BasePart| BasePart {
+            id: part.id,
+            leaf: part.leaf + leaf,
+            offset: part.offset + offset,
+        };
+        child.bases.extend(parent.bases.iter().map(above));
         for (name, symbol) in parent.scope.iter() {
             if child.scope.get(name).is_none() {
                 child.scope.insert(name.clone(), symbol.clone());
@@ -142,10 +159,7 @@ impl Lower<'_> {
         let (size, align) = (self.size_of(&ty), self.align_of(&ty).max(1));
         let leaves = self.leaves(&ty);
         let in_memory = self.lives_in_memory(&ty);
-        let end = match self.structs[id].fields.last() {
-            Some(last) => last.offset + self.size_of(&last.ty),
-            None => 0,
-        };
+        let end = self.end_of(id);
         let info = &mut self.structs[id];
         let offset = if info.decl.union { 0 } else { end.next_multiple_of(align) };
         let leaf = info.leaves.len();
@@ -165,6 +179,24 @@ impl Lower<'_> {
         info.in_memory |= in_memory;
         info.fields.push(Field { name, ty, offset, leaf, volatile });
         Ok(())
+    }
+
+    /// Where the next member may begin: behind the last one, and behind a base that is a plain
+    /// struct also behind its padding (the Itanium C++ ABI, which CUDA has).
+    fn end_of(&self, id: usize) -> u64 {
+        let info = &self.structs[id];
+        let member = info.fields.last().map_or(0, |last| last.offset + self.size_of(&last.ty));
+        let base = info.bases.iter().filter(|part| self.is_plain(part.id)).map(|part| {
+            let base = &self.structs[part.id];
+            if base.leaves.is_empty() { 0 } else { part.offset + base.size }
+        });
+        base.fold(member, u64::max)
+    }
+
+    /// Whether a struct has neither bases nor constructors.
+    fn is_plain(&self, id: usize) -> bool {
+        let Struct { bases, methods, name, .. } = &*self.structs[id].decl;
+        bases.is_empty() && !methods.iter().any(|method| method.name == *name)
     }
 
     fn finish_layout(&mut self, id: usize) {

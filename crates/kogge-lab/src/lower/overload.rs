@@ -199,9 +199,7 @@ impl Lower<'_> {
             (Ty::Pointer(_), _) | (_, Ty::Pointer(_)) => {
                 self.converts(argument, to).then_some(CONVERSION)
             }
-            (Ty::Struct(a), Ty::Struct(b)) if self.structs[*a].bases.contains(b) => {
-                Some(CONVERSION)
-            }
+            (Ty::Struct(a), Ty::Struct(b)) if self.base_part(*a, *b).is_some() => Some(CONVERSION),
             (_, Ty::Struct(_)) => Some(USER),
             _ => None,
         }

@@ -124,6 +124,17 @@ impl Lower<'_> {
         Err(e.pos.error("this cannot be assigned to"))
     }
 
+    /// A place, or the part of it that is the base of this type which a reference to that refers to.
+    pub(super) fn base_place(&self, place: Place, ty: &Ty) -> Place {
+        match (&place.ty, ty) {
+            (Ty::Struct(from), Ty::Struct(base)) => match self.base_part(*from, *base) {
+                Some(part) => Self::part(&place, ty.clone(), part.leaf, part.offset, false),
+                None => place,
+            },
+            _ => place,
+        }
+    }
+
     /// What a pointer points at.
     pub(super) fn dereference(&mut self, pointer: &Val) -> Result<Place> {
         let Ty::Pointer(to) = &pointer.ty else {

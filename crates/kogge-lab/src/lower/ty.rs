@@ -54,7 +54,16 @@ pub(super) struct StructInfo {
     /// Template arguments and member types.
     pub scope: Scope,
     pub arguments: Vec<Symbol>,
-    pub bases: Vec<usize>,
+    pub bases: Vec<BasePart>,
+}
+
+/// Where a struct has one that it is derived from, however far up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct BasePart {
+    pub id: usize,
+    /// Its first leaf, and its offset in bytes.
+    pub leaf: usize,
+    pub offset: u64,
 }
 
 impl Ty {
@@ -98,8 +107,9 @@ impl Lower<'_> {
         }
     }
 
+    /// A field of this name: the struct's own before those of its bases, which come first.
     pub(super) fn field(&self, id: usize, name: &str) -> Option<&Field> {
-        self.structs[id].fields.iter().find(|f| &*f.name == name)
+        self.structs[id].fields.iter().rev().find(|f| &*f.name == name)
     }
 
     /// Methods of this name, the struct's own before its bases'.
@@ -107,11 +117,16 @@ impl Lower<'_> {
         let info = &self.structs[id];
         let own = info.decl.methods.iter().filter(|m| &*m.name == name);
         let mut found: Vec<_> = own.map(|m| (id, m.clone())).collect();
-        for &base in &info.bases {
+        for base in &info.bases {
             if found.is_empty() {
-                found = self.methods(base, name);
+                found = self.methods(base.id, name);
             }
         }
         found
+    }
+
+    /// Where a struct has this one that it is derived from.
+    pub(super) fn base_part(&self, from: usize, base: usize) -> Option<BasePart> {
+        self.structs[from].bases.iter().find(|part| part.id == base).copied()
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::ExprKind;
+use crate::lang::parse::hex_float::hex_float;
 use crate::lang::token::Token;
 use crate::value::ScalarType;
 
@@ -13,7 +14,13 @@ pub(super) fn number(token: &Token) -> Result<ExprKind, Diagnostic> {
     let floating = !hexadecimal && lower.contains(['.', 'e']);
     let wrong = || token.pos.error(format!("`{}` is no number", token.text));
     if hexadecimal && lower.contains(['.', 'p']) {
-        return Err(token.pos.error("hexadecimal floating-point literals: outside the language"));
+        // An `f` among the digits is one of them.
+        let single = lower.contains('p') && lower.ends_with('f');
+        let suffix = if single { 'f' } else { 'l' };
+        let digits = lower.strip_suffix(suffix).unwrap_or(&lower);
+        let ty = if single { ScalarType::F32 } else { ScalarType::F64 };
+        let value = hex_float(digits, single).ok_or_else(wrong)?;
+        return Ok(ExprKind::Float(value, ty));
     }
     if floating {
         let single = lower.ends_with('f');

@@ -55,6 +55,7 @@ impl Lower<'_> {
         isolated: bool,
     ) -> Result<Symbol> {
         let Argument { value, place, written } = argument;
+        let place = place.map(|place| self.base_place(place, &ty));
         let constant = is_constant(parameter.constant, &parameter.ty);
         if let (TypeExpr::Reference(_), Some(place)) = (&parameter.ty, &place)
             && place.ty == ty
@@ -71,7 +72,6 @@ impl Lower<'_> {
         if let Ty::Group(_) = ty {
             return Ok(Symbol::Variable(Self::group_place(value.ty), None));
         }
-        // A base's reference to a derived object is one to a copy here.
         if let (TypeExpr::Reference(_), true) = (&parameter.ty, written)
             && !(parameter.takes_values || constant || matches!(ty, Ty::Struct(_)))
         {
