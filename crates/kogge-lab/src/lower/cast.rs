@@ -103,21 +103,17 @@ impl Lower<'_> {
 
     /// A null pointer stays one.
     fn moved_pointer(&mut self, v: Val, bytes: i64) -> Result<Val> {
-        match v.constant {
-            _ if bytes == 0 => Ok(v),
-            Some(0) => Ok(v),
-            Some(c) => Ok(Val { constant: Some(c.wrapping_add(bytes as u64)), ..v }),
-            None => {
-                let zero = Val::constant(Ty::U64, 0);
-                let address = Val { ty: Ty::U64, ..v.clone() };
-                let some = self.op(Op::Ne, 0, &address, &zero, Ty::BOOL)?;
-                let some = self.cast_scalar(some, ScalarType::Bool, ScalarType::U64)?;
-                let by = Val::constant(Ty::U64, bytes as u64);
-                let by = self.op(Op::Mul64, 0, &some, &by, Ty::U64)?;
-                let sum = self.op(Op::Add64, 0, &address, &by, Ty::U64)?;
-                Ok(Val { ty: v.ty, ..sum })
-            }
+        if bytes == 0 || v.constant == Some(0) {
+            return Ok(v);
         }
+        let zero = Val::constant(Ty::U64, 0);
+        let address = Val { ty: Ty::U64, ..v.clone() };
+        let some = self.op(Op::Ne, 0, &address, &zero, Ty::BOOL)?;
+        let some = self.cast_scalar(some, ScalarType::Bool, ScalarType::U64)?;
+        let by = Val::constant(Ty::U64, bytes as u64);
+        let by = self.op(Op::Mul64, 0, &some, &by, Ty::U64)?;
+        let sum = self.op(Op::Add64, 0, &address, &by, Ty::U64)?;
+        Ok(Val { ty: v.ty, ..sum })
     }
 
     fn cast_scalar(&mut self, v: Val, from: ScalarType, to: ScalarType) -> Result<Val> {
