@@ -83,15 +83,22 @@ pub fn plan(problem: &Problem, machine: Machine) -> Plan {
     // Whoever says that one is awake knows the operator.
     let least = tuning::awake_bytes(machine.cpu, problem.in_place, true);
     let two_awake = machine.awake && bytes >= least;
+    let stream =
+        |two_awake| !problem.in_place && written >= tuning::stream_bytes(machine.cpu, two_awake);
+    if machine.threads <= 1 {
+        // At once: what follows divides, a tenth of a scan of 1 KiB.
+        return Plan { threads: 1, tiles_per_piece: 1, stream: stream(false) };
+    }
     let worth = (bytes / tuning::bytes_per_thread(machine.cpu, problem.in_place, false))
         .max(1 + u64::from(two_awake));
+    let threads = machine.threads.min(usize::try_from(worth).unwrap_or(usize::MAX));
+    let stream = stream(two_awake && threads == 2);
     let tile_bytes = (problem.order().tile() * problem.element_bytes.max(1)) as u64;
-    let threads = machine.threads.min(usize::try_from(worth).unwrap_or(usize::MAX)).max(1);
-    let stream = !problem.in_place && written >= tuning::stream_bytes(machine.cpu);
     let touched = bytes.saturating_add(if problem.in_place { 0 } else { written });
     let piece = if two_awake
         && threads == 2
         && !problem.in_place
+        && !stream
         && touched <= tuning::meeting_bytes(machine.cpu)
     {
         // One that both are at.
@@ -167,9 +174,12 @@ mod tests {
         let past = ", stores past the caches";
         assert_eq!(text(16 << 10, false), format!("2 threads, pieces of 8 tiles{past}"));
         let text = |kib: u64, in_place| on(Cpu::Zen4, kib, in_place);
-        assert_eq!(text(1023, false), "the calling thread");
-        assert_eq!(text(1024, false), "2 threads, pieces of 16 tiles");
-        assert_eq!(text(1025, false), "2 threads, pieces of 4 tiles", "not in two L2");
-        assert_eq!(text(8 << 10, false), format!("2 threads, pieces of 4 tiles{past}"));
+        assert_eq!(text(255, false), "the calling thread");
+        assert_eq!(text(256, false), "2 threads, pieces of 8 tiles", "all of them");
+        assert_eq!(text(8 << 10, false), "2 threads, pieces of 256 tiles", "all");
+        assert_eq!(text(10 << 10, false), format!("2 threads, pieces of 4 tiles{past}"));
+        assert_eq!(text(256, true), "2 threads, pieces of 4 tiles");
+        assert_eq!(text(2048, true), "2 threads, pieces of 32 tiles");
+        assert_eq!(text(2049, true), "2 threads, pieces of 4 tiles", "not in two L2");
     }
 }

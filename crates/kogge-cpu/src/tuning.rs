@@ -48,11 +48,13 @@ pub(crate) const fn one_strip_bytes(cpu: Cpu) -> usize {
 /// speed of one thread with 256 and 512 KiB, 1.4 to 1.9 from 1 MiB, 2.2 to 3 from 2 MiB on; in
 /// place 0.9 to 1 with 256 KiB, with 512 KiB 1.05 to 1.2 for integers and 0.9 to 1.05 for floats,
 /// 1.1 to 1.5 from 1 MiB on. If the other CPU is taken both share one, which costs up to a half. On
-/// a Zen 4 from 1 MiB 1.1 to 1.6 times, of 512 KiB, when each thread folded a half, 0.7 to 1.3.)
+/// a Zen 4 into another buffer 1.3 to 1.5 times from 256 KiB on, with 128 KiB 0.9 to 1; in place
+/// integers 1.1 to 1.2 times with 256 and 512 KiB, floats nothing.)
 pub(crate) const fn awake_bytes(cpu: Cpu, in_place: bool, exact: bool) -> u64 {
     match cpu {
-        Cpu::Mesh if !in_place => AWAKE_BYTES,
+        Cpu::Mesh | Cpu::Zen4 if !in_place => AWAKE_BYTES,
         Cpu::Mesh if exact => 2 * AWAKE_BYTES,
+        Cpu::Zen4 if exact => AWAKE_BYTES,
         _ => 1 << 20,
     }
 }
@@ -94,13 +96,15 @@ pub(crate) const WAKING: Duration = Duration::from_micros(400);
 pub(crate) const ALONE: Duration = Duration::from_millis(100);
 
 /// Bytes read and written, into another buffer, up to which the second of two threads folds what
-/// the first one scans: each has the elements of both in its L2 then. (On a mesh with 2 MiB 1.05 to
-/// 1.15 times as fast as with a part each, with 4 MiB 0.8 times. In place the first one's values
-/// lie in its own L2 where the other one wants to fold: 0.4 to 0.9 times. On others it wasn't
-/// tried.)
+/// the first one scans: each has the elements of both in its L2 then, or in an L3 that is near. (On
+/// a mesh with 2 MiB 1.05 to 1.15 times as fast as with a part each, with 4 MiB 0.8 times. In place
+/// the first one's values lie in its own L2 where the other one wants to fold: 0.4 to 0.9 times. On
+/// a Zen 4 up to 4 MiB 1.05 to 1.3 times as fast, from there on, beside pieces, up to 1.15 times,
+/// beside pieces whose values go past the caches 1.3 to 1.9 times. On others it wasn't tried.)
 pub(crate) const fn meeting_bytes(cpu: Cpu) -> u64 {
     match cpu {
-        Cpu::Common | Cpu::Zen4 => 0,
+        Cpu::Common => 0,
+        Cpu::Zen4 => 20 << 20,
         Cpu::Mesh => 2 << 20,
     }
 }
@@ -134,10 +138,15 @@ pub(crate) const fn piece_bytes(cpu: Cpu) -> u64 {
 /// MiB on.)
 pub(crate) const STREAM_BYTES: u64 = 8 << 20;
 
-/// The same for a flat scan. (On a mesh, 8 MiB of `f32` by two threads: 53 GB/s through the caches,
-/// 46 past them.)
-pub(crate) const fn stream_bytes(cpu: Cpu) -> u64 {
+/// The same for a flat scan, whether or not two threads are awake: so the last call was moments
+/// ago, and caches may hold what it had. (On a mesh, 8 MiB of `f32` by two threads: 53 GB/s through
+/// the caches, 46 past them. On a Zen 4 by two that are awake, 8 MiB: `f32` 50 GB/s past the
+/// caches, 47 to 77 through them, `f64` 49 and 63 to 81, integers 51 and 86 to 99; of 10 MB 48 to
+/// 53 and 45 to 92, of 12 MB 42 to 54 and 32 to 79, of 14 MB less than past them. Where calls are
+/// far apart one thread has 46 past the caches, 28 to 32 through them.)
+pub(crate) const fn stream_bytes(cpu: Cpu, two_awake: bool) -> u64 {
     match cpu {
+        Cpu::Zen4 if two_awake => 10 << 20,
         Cpu::Common | Cpu::Zen4 => STREAM_BYTES,
         Cpu::Mesh => 2 * STREAM_BYTES,
     }
@@ -153,7 +162,7 @@ pub(crate) const fn stream_bytes(cpu: Cpu) -> u64 {
 pub(crate) const fn paged_bytes(cpu: Cpu, several_stream: bool) -> u64 {
     match cpu {
         Cpu::Common | Cpu::Zen4 => u64::MAX,
-        Cpu::Mesh if several_stream => stream_bytes(cpu),
+        Cpu::Mesh if several_stream => stream_bytes(cpu, false),
         Cpu::Mesh => 128 << 20,
     }
 }

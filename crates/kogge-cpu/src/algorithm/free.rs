@@ -12,7 +12,7 @@ use super::exact;
 use super::format::Format;
 use super::tile::Beside;
 use crate::arch::stream::{LINE, ROW, fetch_end, fetches_output, prefetch_row};
-use crate::arch::{Ordered, Vectors};
+use crate::arch::{Cpu, Ordered, Vectors};
 use kogge_core::{Element, Kind, Operator};
 use std::mem::MaybeUninit;
 
@@ -133,6 +133,15 @@ unsafe fn one_by_one<A: Element, O: Operator<A>>(
     }
 }
 
+/// Whether vectors of half the width are faster, unless values go past the caches.
+///
+/// (A Zen 4 has twice as many shuffles of these to a cycle, and of eight bytes there are three for
+/// four elements, four for eight. Sums of `i64` 73 → 82 GB/s, of `i32` 57 → 55.)
+#[inline]
+fn prefers_halves<const S: usize>() -> bool {
+    S == 8 && Cpu::detect() == Cpu::Zen4
+}
+
 /// Elements until the next cache line.
 fn to_line<A>(to: *const A) -> usize {
     (to.addr().wrapping_neg() % LINE) / size_of::<A>()
@@ -177,7 +186,9 @@ impl<A: Element, O: Operator<A>, const S: usize> Scanning<'_, A, O, S> {
                 self.one_by_one(to_line(self.to).min(self.left));
                 self.first = None;
                 self.vectors::<P, true>(&mut beside);
-            } else if const { P::BYTES == H::BYTES } || self.left >= P::BYTES / S {
+            } else if const { P::BYTES == H::BYTES }
+                || (self.left >= P::BYTES / S && !prefers_halves::<S>())
+            {
                 self.vectors::<P, false>(&mut beside);
             } else {
                 self.vectors::<H, false>(&mut beside);

@@ -87,7 +87,7 @@ impl<'a, I: Io<A>, A: Element, O: Operator<A>> Shared<'a, I, A, O> {
     ///
     /// As for [`run`].
     unsafe fn work(&self) {
-        let _fence = Fence;
+        let _fence = I::STREAM.then_some(Fence);
         let mut stage = self.scan.stage();
         // SAFETY: passed on.
         unsafe {

@@ -117,7 +117,7 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
     ///
     /// As for [`run`].
     unsafe fn work(&self) {
-        let _fence = Fence;
+        let _fence = I::STREAM.then_some(Fence);
         let mut stage = self.scan.stage();
         let mut prefix = self.prefix.clone();
         // Whether it ended early doesn't matter: the panic that ended it goes on.

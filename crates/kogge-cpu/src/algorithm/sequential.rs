@@ -24,7 +24,7 @@ pub(crate) unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
     match scan.tiles() {
         0 => init,
         1 => {
-            let _fence = Fence;
+            let _fence = I::STREAM.then_some(Fence);
             let mut stage = scan.stage();
             // SAFETY: passed on.
             let (tile, _) =
@@ -49,7 +49,7 @@ pub(crate) unsafe fn resume<I: Io<A>, A: Element, O: Operator<A>>(
     scan: &Scan<'_, I, A, O>,
     prefix: &mut Prefix<A>,
 ) {
-    let _fence = Fence;
+    let _fence = I::STREAM.then_some(Fence);
     let mut stage = scan.stage();
     let near =
         if const { free::<I::Format, A, O>() } { tuning::L2_BYTES } else { tuning::L3_BYTES };

@@ -10,6 +10,7 @@ use super::io::Io;
 use super::rows::{self, Rows};
 use super::{arrays, compact, exact, staged};
 use crate::arch::{Level, MaskedOf, WideOf, Words, Work};
+use crate::array::map;
 use kogge_core::{Element, Kind, Operator, Order, Prefix};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -294,7 +295,11 @@ impl<A: Copy> Folds<A> {
     /// As [`push`](Self::push), for accumulators that are held in some form of their own.
     #[inline(always)]
     pub(super) fn push_by(&mut self, combine: impl Fn(A, A) -> A, row: A) {
-        let join = |left: Option<A>, right| left.map_or(right, |left| combine(left, right));
+        // Not `map_or`, which isn't always inlined: then vectors go by memory.
+        let join = |left: Option<A>, right| match left {
+            Some(left) => combine(left, right),
+            None => right,
+        };
         self.rows += 1;
         let segment = join(self.segment, row);
         if self.rows.is_multiple_of(Order::ROWS_PER_SEGMENT) {
@@ -310,10 +315,9 @@ impl<A: Copy> Folds<A> {
 
     /// The same in another form.
     #[inline(always)]
-    pub(super) fn map<B>(self, form: impl Fn(A) -> B) -> Folds<B> {
-        let [segment_before, before, segment, segments] =
-            [self.segment_before, self.before, self.segment, self.segments]
-                .map(|fold| fold.map(&form));
+    pub(super) fn map<B: Copy>(self, form: impl Fn(A) -> B) -> Folds<B> {
+        let folds = [self.segment_before, self.before, self.segment, self.segments];
+        let [segment_before, before, segment, segments] = map(folds, |fold| fold.map(&form));
         Folds { segment_before, before, segment, segments, rows: self.rows }
     }
 

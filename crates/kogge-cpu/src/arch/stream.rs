@@ -266,7 +266,7 @@ pub(super) unsafe fn line(from: *const u8, to: *mut u8) {
 }
 
 /// Orders this thread's non-temporal stores before whatever it does when it drops this, if a panic
-/// drops it too.
+/// drops it too. It waits for all stores, those through the caches as well.
 #[must_use = "what is dropped at once orders nothing that follows"]
 pub(crate) struct Fence;
 

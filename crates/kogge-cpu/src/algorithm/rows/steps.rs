@@ -189,7 +189,7 @@ where
                 value
             } else {
                 let (low, here) = (g.saturating_sub(1), g);
-                let [low, here] = [low, here].map(|g| vectors::<H, W>(chunks, g));
+                let [low, here] = map([low, here], |g| vectors::<H, W>(chunks, g));
                 let left = earlier::<H, W, 1>(low, here);
                 let value = taking_in::<H, A, O, W>(operator, before, left);
                 match before {
