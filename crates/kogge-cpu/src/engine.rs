@@ -247,10 +247,15 @@ where
     O: Operator<A>,
 {
     let bytes = len.saturating_mul(size_of::<T>()) as u64;
+    let written = len.saturating_mul(size_of::<U>()) as u64;
     let planned = request.plan.is_some();
     let call = if planned { None } else { Call::begin(bytes, in_place, O::EXACT) };
     let awake = call.as_ref().is_some_and(|call| call.awake);
     let plan = request.plan.unwrap_or_else(|| {
+        if bytes.max(written) < tuning::AWAKE_BYTES {
+            // As `plan` says, too; a few nanoseconds sooner.
+            return Plan { threads: 1, tiles_per_piece: 1, stream: false };
+        }
         let least = || tuning::bytes_per_thread(Cpu::detect(), in_place, O::EXACT);
         let threads = match bytes {
             // The pool isn't asked: that would be a thirtieth of a scan of 4 KiB.
@@ -369,18 +374,18 @@ unsafe fn run_from<I: Io<A>, A: Element, O: Operator<A>>(
     // A plan may be the caller's own.
     let (threads, tiles) = (plan.threads.min(scan.tiles()), plan.tiles_per_piece.max(1));
     let by_many = threads > 1;
-    let ask = Ask::of((len as u64).saturating_mul(size_of::<I::Element>() as u64), I::STREAM);
+    let ask = || Ask::of((len as u64).saturating_mul(size_of::<I::Element>() as u64), I::STREAM);
     // SAFETY: passed on.
     unsafe {
         match start {
             Start::Init(init) if by_many => {
                 let mut prefix = Prefix::new(init);
-                parallel::run(&scan, &mut prefix, threads, tiles, ask, in_place);
+                parallel::run(&scan, &mut prefix, threads, tiles, ask(), in_place);
                 return prefix.before(operator);
             }
             Start::Init(init) => return sequential::run(&scan, init),
             Start::Tiles(prefix) if by_many => {
-                parallel::run(&scan, prefix, threads, tiles, ask, in_place);
+                parallel::run(&scan, prefix, threads, tiles, ask(), in_place);
             }
             Start::Tiles(prefix) => sequential::resume(&scan, prefix),
         }
