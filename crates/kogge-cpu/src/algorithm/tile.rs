@@ -256,23 +256,6 @@ impl<T> Beside<T> {
     }
 }
 
-/// What combines accumulators in a form of their own. Not a closure: one that is called at several
-/// places isn't always inlined, and then vectors go by memory.
-pub(super) trait Combine<A> {
-    /// `left ∘ right`; to be inlined always.
-    fn combine(&self, left: A, right: A) -> A;
-}
-
-/// Accumulators as they are.
-struct ByOperator<'a, O>(&'a O);
-
-impl<A: Element, O: Operator<A>> Combine<A> for ByOperator<'_, O> {
-    #[inline(always)]
-    fn combine(&self, left: A, right: A) -> A {
-        self.0.combine(left, right)
-    }
-}
-
 /// The totals of rows as they come, turned into what precedes the next row, and into their fold.
 #[derive(Clone, Copy)]
 pub(super) struct Folds<A> {
@@ -306,15 +289,15 @@ impl<A: Copy> Folds<A> {
     where
         A: Element,
     {
-        self.push_by(&ByOperator(operator), row);
+        self.push_by(|left, right| operator.combine(left, right), row);
     }
 
     /// As [`push`](Self::push), for accumulators that are held in some form of their own.
     #[inline(always)]
-    pub(super) fn push_by(&mut self, by: &impl Combine<A>, row: A) {
+    pub(super) fn push_by(&mut self, combine: impl Fn(A, A) -> A, row: A) {
         // Not `map_or`, which isn't always inlined: then vectors go by memory.
         let join = |left: Option<A>, right| match left {
-            Some(left) => by.combine(left, right),
+            Some(left) => combine(left, right),
             None => right,
         };
         self.rows += 1;

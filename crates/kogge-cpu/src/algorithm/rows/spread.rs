@@ -5,7 +5,7 @@
 //! AVX-512: 80 cycles of a Zen 5 a row, and 64 in lanes.)
 
 use super::super::lanes::{Columns, Vectors, get, splat, vectors};
-use super::super::tile::{Combine, Folds};
+use super::super::tile::Folds;
 use crate::arch::Words;
 use crate::array::map;
 use kogge_core::{Element, Operator};
@@ -42,7 +42,11 @@ impl<H: Words, A: Element, const W: usize> Spread<H, A, W> {
         // SAFETY: by the contract of `new`; the first lane is moved to from the last.
         unsafe {
             let total = get::<H, A, W>(&map(end, |v| H::slide::<1>(v, v)), 0);
-            self.folds.push_by(&InLanes::<H, A, O, W>::of(operator), splat::<H, A, W>(total));
+            let combine = |left, right| {
+                let (left, right) = (get::<H, A, W>(&left, 0), get::<H, A, W>(&right, 0));
+                splat::<H, A, W>(operator.combine(left, right))
+            };
+            self.folds.push_by(combine, splat::<H, A, W>(total));
         }
     }
 
@@ -51,37 +55,5 @@ impl<H: Words, A: Element, const W: usize> Spread<H, A, W> {
     pub(super) fn folds(&self) -> Folds<A> {
         // SAFETY: by the contract of `new`.
         self.folds.map(|fold| unsafe { get::<H, A, W>(&fold, 0) })
-    }
-}
-
-/// Accumulators in all lanes, of which one is combined.
-struct InLanes<'a, H, A, O, const W: usize> {
-    operator: &'a O,
-    types: PhantomData<(H, A)>,
-}
-
-impl<'a, H, A, O, const W: usize> InLanes<'a, H, A, O, W> {
-    /// # Safety
-    ///
-    /// As for [`Spread::new`].
-    #[inline(always)]
-    unsafe fn of(operator: &'a O) -> Self {
-        Self { operator, types: PhantomData }
-    }
-}
-
-impl<H, A, O, const W: usize> Combine<Vectors<H, W>> for InLanes<'_, H, A, O, W>
-where
-    H: Words,
-    A: Element,
-    O: Operator<A>,
-{
-    #[inline(always)]
-    fn combine(&self, left: Vectors<H, W>, right: Vectors<H, W>) -> Vectors<H, W> {
-        // SAFETY: by the contract of `of`.
-        unsafe {
-            let (left, right) = (get::<H, A, W>(&left, 0), get::<H, A, W>(&right, 0));
-            splat::<H, A, W>(self.operator.combine(left, right))
-        }
     }
 }
