@@ -92,8 +92,12 @@ pub(crate) const FAILURES: u32 = 8;
 /// alone
 pub(crate) const WAKING: Duration = Duration::from_micros(400);
 
-/// for so long.
-pub(crate) const ALONE: Duration = Duration::from_millis(100);
+/// for so long, and twice as long each time that guests are no help again,
+pub(crate) const SHORT_PAUSE: Duration = Duration::from_millis(2);
+
+/// until it is so long: who is in the way may be gone in a moment, as threads of a library of
+/// OpenMP are that spin behind a call, or have come to stay.
+pub(crate) const LONG_PAUSE: Duration = Duration::from_millis(100);
 
 /// Bytes read and written, into another buffer, up to which the second of two threads folds what
 /// the first one scans: each has the elements of both in its L2 then, or in an L3 that is near. (On

@@ -7,7 +7,7 @@
 use crate::{Cpu, tuning};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Calls at work.
 static CALLS: AtomicUsize = AtomicUsize::new(0);
@@ -17,8 +17,10 @@ thread_local! {
     static LAST: Cell<Option<Instant>> = const { Cell::new(None) };
     /// Calls without help, one after another, and when the first of them ended.
     static FAILURES: Cell<Option<(u32, Instant)>> = const { Cell::new(None) };
-    /// Until when this thread does short calls alone.
+    /// Until when this thread does short calls alone,
     static ALONE: Cell<Option<Instant>> = const { Cell::new(None) };
+    /// and for how long it will the next time.
+    static PAUSE: Cell<Duration> = const { Cell::new(tuning::SHORT_PAUSE) };
 }
 
 /// A call that could do with a second thread if that is awake, from outside of the pool.
@@ -60,12 +62,15 @@ impl Drop for Call {
 /// Says whether guests were a help.
 pub(super) fn helped(well: bool) {
     if well {
+        PAUSE.set(tuning::SHORT_PAUSE);
         return FAILURES.set(None);
     }
     let now = Instant::now();
     let (failures, first) = FAILURES.get().unwrap_or((0, now));
     if failures + 1 >= tuning::FAILURES && now - first >= tuning::WAKING {
-        ALONE.set(Some(now + tuning::ALONE));
+        let pause = PAUSE.get();
+        ALONE.set(Some(now + pause));
+        PAUSE.set((2 * pause).min(tuning::LONG_PAUSE));
         FAILURES.set(None);
     } else {
         FAILURES.set(Some((failures + 1, first)));
@@ -77,7 +82,6 @@ mod tests {
     use super::*;
     use std::sync::{Mutex, MutexGuard, PoisonError};
     use std::thread::{self, sleep};
-    use std::time::Duration;
 
     /// One of these tests at a time: they count each other's calls.
     fn alone() -> MutexGuard<'static, ()> {
@@ -139,6 +143,7 @@ mod tests {
     #[test]
     fn who_was_not_helped_is_alone_for_a_while() {
         let _alone = alone();
+        PAUSE.set(tuning::LONG_PAUSE);
         let mut start = Instant::now();
         for last in [true, false] {
             (1..tuning::FAILURES).for_each(|_| helped(false));
@@ -146,11 +151,30 @@ mod tests {
             assert!(awake_at_last(), "that happens");
             // Before: this thread may be away right behind.
             start = Instant::now();
+            PAUSE.set(tuning::LONG_PAUSE);
             helped(last);
         }
         // All thousand of them, unless this thread was away for so long.
-        assert!(!awake() || start.elapsed() >= tuning::ALONE);
-        sleep(tuning::ALONE);
+        assert!(!awake() || start.elapsed() >= tuning::LONG_PAUSE);
+        sleep(tuning::LONG_PAUSE);
         assert!(awake_at_last(), "not for ever");
+    }
+
+    #[test]
+    fn pauses_grow_until_somebody_helps() {
+        let _alone = alone();
+        helped(true);
+        let mut pause = tuning::SHORT_PAUSE;
+        while pause < tuning::LONG_PAUSE {
+            assert_eq!(PAUSE.get(), pause);
+            (1..tuning::FAILURES).for_each(|_| helped(false));
+            sleep(tuning::WAKING);
+            helped(false);
+            pause = (2 * pause).min(tuning::LONG_PAUSE);
+        }
+        assert_eq!(PAUSE.get(), tuning::LONG_PAUSE);
+        helped(true);
+        assert_eq!(PAUSE.get(), tuning::SHORT_PAUSE);
+        ALONE.set(None);
     }
 }
