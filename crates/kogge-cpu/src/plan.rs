@@ -83,16 +83,11 @@ pub fn plan(problem: &Problem, machine: Machine) -> Plan {
     // Whoever says that one is awake knows the operator.
     let least = tuning::awake_bytes(machine.cpu, problem.in_place, true);
     let two_awake = machine.awake && bytes >= least;
-    let stream =
-        |two_awake| !problem.in_place && written >= tuning::stream_bytes(machine.cpu, two_awake);
-    if machine.threads <= 1 {
-        // At once: what follows divides, a tenth of a scan of 1 KiB.
-        return Plan { threads: 1, tiles_per_piece: 1, stream: stream(false) };
-    }
     let worth = (bytes / tuning::bytes_per_thread(machine.cpu, problem.in_place, false))
         .max(1 + u64::from(two_awake));
-    let threads = machine.threads.min(usize::try_from(worth).unwrap_or(usize::MAX));
-    let stream = stream(two_awake && threads == 2);
+    let threads = machine.threads.min(usize::try_from(worth).unwrap_or(usize::MAX)).max(1);
+    let past = tuning::stream_bytes(machine.cpu, two_awake && threads == 2);
+    let stream = !problem.in_place && written >= past;
     let tile_bytes = (problem.order().tile() * problem.element_bytes.max(1)) as u64;
     let touched = bytes.saturating_add(if problem.in_place { 0 } else { written });
     let piece = if two_awake
