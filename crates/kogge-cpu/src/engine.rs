@@ -253,12 +253,12 @@ where
     let awake = call.as_ref().is_some_and(|call| call.awake);
     let plan = request.plan.unwrap_or_else(|| {
         if bytes.max(written) < tuning::AWAKE_BYTES {
-            // As `plan` says, too, which divides: that takes a thirtieth of a scan of 4 KiB.
+            // As `plan` says, too. It divides: that would be a thirtieth of a scan of 4 KiB.
             return Plan { threads: 1, tiles_per_piece: 1, stream: false };
         }
         let least = || tuning::bytes_per_thread(Cpu::detect(), in_place, O::EXACT);
         let threads = match bytes {
-            // The pool isn't asked: that would be a thirtieth of a scan of 4 KiB.
+            // The pool isn't asked: that would take as long.
             bytes if !awake && bytes < 2 * tuning::LEAST_PER_THREAD => 1,
             bytes if !awake && bytes < 2 * least() => 1,
             _ => match rayon::current_num_threads() {

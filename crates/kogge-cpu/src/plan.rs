@@ -86,7 +86,10 @@ pub fn plan(problem: &Problem, machine: Machine) -> Plan {
     let worth = (bytes / tuning::bytes_per_thread(machine.cpu, problem.in_place, false))
         .max(1 + u64::from(two_awake));
     let threads = machine.threads.min(usize::try_from(worth).unwrap_or(usize::MAX)).max(1);
-    let past = tuning::stream_bytes(machine.cpu, two_awake && threads == 2);
+    let past = match threads {
+        2 if two_awake => tuning::awake_stream_bytes(machine.cpu),
+        _ => tuning::stream_bytes(machine.cpu),
+    };
     let stream = !problem.in_place && written >= past;
     let tile_bytes = (problem.order().tile() * problem.element_bytes.max(1)) as u64;
     let touched = bytes.saturating_add(if problem.in_place { 0 } else { written });

@@ -142,17 +142,26 @@ pub(crate) const fn piece_bytes(cpu: Cpu) -> u64 {
 /// MiB on.)
 pub(crate) const STREAM_BYTES: u64 = 8 << 20;
 
-/// The same for a flat scan, whether or not two threads are awake: so the last call was moments
-/// ago, and caches may hold what it had. (On a mesh, 8 MiB of `f32` by two threads: 53 GB/s through
-/// the caches, 46 past them. On a Zen 4 by two that are awake, 8 MiB: `f32` 50 GB/s past the
-/// caches, 47 to 77 through them, `f64` 49 and 63 to 81, integers 51 and 86 to 99; of 10 MB 48 to
-/// 53 and 45 to 92, of 12 MB 42 to 54 and 32 to 79, of 14 MB less than past them. Where calls are
-/// far apart one thread has 46 past the caches, 28 to 32 through them.)
-pub(crate) const fn stream_bytes(cpu: Cpu, two_awake: bool) -> u64 {
+/// The same for a flat scan. (On a mesh, 8 MiB of `f32` by two threads: 53 GB/s through the caches,
+/// 46 past them.)
+pub(crate) const fn stream_bytes(cpu: Cpu) -> u64 {
     match cpu {
-        Cpu::Zen4 if two_awake => 10 << 20,
         Cpu::Common | Cpu::Zen4 => STREAM_BYTES,
         Cpu::Mesh => 2 * STREAM_BYTES,
+    }
+}
+
+/// The same by two threads that are awake, as the last call was moments ago: caches may hold what
+/// it had.
+///
+/// (On a Zen 4 8 MiB of `f32` 50 GB/s past the caches, 47 to 77 through them, `f64` 49 and 63 to
+/// 81, integers 51 and 86 to 99; of 10 MB 48 to 53 and 45 to 92, of 12 MB 42 to 54 and 32 to 79, of
+/// 14 MB less than past them. Where calls are far apart one thread has 46 past the caches, 28 to 32
+/// through them.)
+pub(crate) const fn awake_stream_bytes(cpu: Cpu) -> u64 {
+    match cpu {
+        Cpu::Zen4 => 10 << 20,
+        _ => stream_bytes(cpu),
     }
 }
 
@@ -166,7 +175,7 @@ pub(crate) const fn stream_bytes(cpu: Cpu, two_awake: bool) -> u64 {
 pub(crate) const fn paged_bytes(cpu: Cpu, several_stream: bool) -> u64 {
     match cpu {
         Cpu::Common | Cpu::Zen4 => u64::MAX,
-        Cpu::Mesh if several_stream => stream_bytes(cpu, false),
+        Cpu::Mesh if several_stream => stream_bytes(cpu),
         Cpu::Mesh => 128 << 20,
     }
 }

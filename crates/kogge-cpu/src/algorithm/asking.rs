@@ -155,12 +155,9 @@ impl Wanted {
         bytes: u64,
         looked_at: impl FnOnce() -> Option<(*const u8, usize)>,
     ) -> Self {
-        let far = cpu == Cpu::Mesh && bytes >= tuning::stream_bytes(cpu, false);
-        let cache = if bytes >= tuning::stream_bytes(cpu, false) {
-            Cache::for_memory_of(cpu)
-        } else {
-            Cache::L1
-        };
+        let far = cpu == Cpu::Mesh && bytes >= tuning::stream_bytes(cpu);
+        let cache =
+            if bytes >= tuning::stream_bytes(cpu) { Cache::for_memory_of(cpu) } else { Cache::L1 };
         Self { far, cache, looked_at: if far { looked_at() } else { None } }
     }
 

@@ -45,8 +45,9 @@ pub(super) struct Run<A> {
     pub stream: bool,
 }
 
-/// Scans elements, by vectors of `P`, or of `H` where there are too few. Gives the fold of all so
-/// far, what precedes them included, and the fold of those ahead.
+/// Scans elements, by vectors of `P`, or of `H` where there are too few or [halves are
+/// faster](prefers_halves). Gives the fold of all so far, what precedes them included, and the fold
+/// of those ahead.
 ///
 /// # Safety
 ///

@@ -191,7 +191,7 @@ pub(super) fn singly(lines: usize, len: usize, threads: usize) -> (usize, usize)
 pub(super) fn plan_single(problem: &Problem, shape: &LineShape<'_>, machine: Machine) -> Plan {
     let len = shape.line.len;
     let written = shape.lines().saturating_mul(len).saturating_mul(problem.output_bytes) as u64;
-    let far = written >= tuning::stream_bytes(machine.cpu, false) && len >= problem.order().tile();
+    let far = written >= tuning::stream_bytes(machine.cpu) && len >= problem.order().tile();
     let stream = !problem.in_place && far && shape.line.strides == [1, 1];
     Plan { stream, ..plan(problem, machine) }
 }

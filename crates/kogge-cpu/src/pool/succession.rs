@@ -143,7 +143,6 @@ mod tests {
     #[test]
     fn who_was_not_helped_is_alone_for_a_while() {
         let _alone = alone();
-        PAUSE.set(tuning::LONG_PAUSE);
         let mut start = Instant::now();
         for last in [true, false] {
             (1..tuning::FAILURES).for_each(|_| helped(false));
