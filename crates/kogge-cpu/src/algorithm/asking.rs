@@ -158,7 +158,8 @@ impl Wanted {
         let far = cpu == Cpu::Mesh && bytes >= tuning::stream_bytes(cpu);
         let cache =
             if bytes >= tuning::stream_bytes(cpu) { Cache::for_memory_of(cpu) } else { Cache::L1 };
-        Self { far, cache, looked_at: if far { looked_at() } else { None } }
+        let looked_at = if cache == Cache::L2 { looked_at() } else { None };
+        Self { far, cache, looked_at }
     }
 
     /// The same from a place on.
@@ -187,7 +188,12 @@ impl Wanted {
         if let Some((first, each)) = self.looked_at {
             let from = first.wrapping_add(place.wrapping_mul(each));
             for line in (0..count * each).step_by(LINE) {
-                pages::ask::<LINE>(from.wrapping_add(line));
+                let line = from.wrapping_add(line);
+                if self.far {
+                    pages::ask::<LINE>(line);
+                } else {
+                    self.cache.ask::<LINE>(line);
+                }
             }
         }
     }

@@ -45,16 +45,16 @@ pub(crate) unsafe trait Simd: Copy {
     /// level's CPU features must be present.
     unsafe fn stream_line(from: *const u8, to: *mut u8);
 
-    /// One bit for each of 64 words of 4 bytes that differs from the one at the same place of
-    /// `others`.
+    /// One bit for each of 64 words of 4 bytes that differs from the one before, which the first
+    /// word is for.
     ///
     /// # Safety
     ///
     /// The level's CPU features must be present.
     #[inline(always)]
-    unsafe fn differ(words: &[u32; 64], others: &[u32; 64]) -> u64 {
-        let pairs = words.iter().zip(others).enumerate();
-        pairs.fold(0, |bits, (i, (word, other))| bits | u64::from(word != other) << i)
+    unsafe fn changes(words: &[u32; 65]) -> u64 {
+        let pairs = words.windows(2).enumerate();
+        pairs.fold(0, |bits, (i, pair)| bits | u64::from(pair[0] != pair[1]) << i)
     }
 
     /// One bit for each of 64 bytes that isn't 0; they are 0 or 1.

@@ -84,6 +84,18 @@ impl Cache {
         }
     }
 
+    /// The one for so many bytes of keys, which are looked at by the thousand before what they
+    /// belong to is scanned.
+    ///
+    /// (On a Zen 4 runs of 64, `f32`, from memory by two threads: 8 to 20 % faster.)
+    #[inline]
+    pub(crate) fn for_keys(bytes: usize) -> Option<Self> {
+        match Cpu::detect() {
+            Cpu::Zen4 if bytes as u64 >= tuning::STREAM_BYTES => None,
+            _ => Some(Self::L1),
+        }
+    }
+
     /// Asks for so many bytes, as for a [row](prefetch_row).
     #[inline(always)]
     pub(crate) fn ask<const BYTES: usize>(self, part: *const u8) {

@@ -25,9 +25,9 @@ unsafe impl crate::arch::Simd for Simd {
     }
 
     #[inline(always)]
-    unsafe fn differ(words: &[u32; 64], others: &[u32; 64]) -> u64 {
+    unsafe fn changes(words: &[u32; 65]) -> u64 {
         // SAFETY: the caller vouches for AVX2.
-        unsafe { differ(words, others) }
+        unsafe { changes(words) }
     }
 
     #[inline(always)]
@@ -59,12 +59,12 @@ unsafe impl crate::arch::Simd for Simd {
 /// Compares words, as [`Simd::differ`](crate::arch::Simd::differ) does.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn differ(words: &[u32; 64], others: &[u32; 64]) -> u64 {
+fn changes(words: &[u32; 65]) -> u64 {
     let half = |half: usize| {
         let [a, b, c, d] = array(|i| {
             let i = 4 * half + i;
-            // SAFETY: vectors of the arrays.
-            unsafe { _mm256_cmpeq_epi32(load(words.as_ptr(), i), load(others.as_ptr(), i)) }
+            // SAFETY: vectors of the array, and as many of those a word before.
+            unsafe { _mm256_cmpeq_epi32(load(words[1..].as_ptr(), i), load(words.as_ptr(), i)) }
         });
         // Packing works within the 16-byte lanes, so that words of four bytes change places.
         let bytes = _mm256_packs_epi16(_mm256_packs_epi32(a, b), _mm256_packs_epi32(c, d));

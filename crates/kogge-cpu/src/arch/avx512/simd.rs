@@ -21,16 +21,21 @@ unsafe impl crate::arch::Simd for Simd {
     }
 
     #[inline(always)]
-    unsafe fn differ(words: &[u32; 64], others: &[u32; 64]) -> u64 {
-        let mut differ = 0;
-        for i in 0..4 {
-            // SAFETY: vectors of the arrays; the caller vouches for AVX-512.
-            let here = unsafe {
-                _mm512_cmpneq_epi32_mask(load(words.as_ptr(), i), load(others.as_ptr(), i))
-            };
-            differ |= u64::from(here) << (16 * i);
+    unsafe fn changes(words: &[u32; 65]) -> u64 {
+        // Words are moved up and not loaded again: a vector of which they are a word ahead lies in
+        // two lines of the cache.
+        let mut changes = 0;
+        // SAFETY: vectors of the array; the caller vouches for AVX-512.
+        unsafe {
+            let mut before = _mm512_set1_epi32(words[0] as i32);
+            for i in 0..4 {
+                let here = load(words[1..].as_ptr(), i);
+                let left = _mm512_alignr_epi32::<15>(here, before);
+                changes |= u64::from(_mm512_cmpneq_epi32_mask(here, left)) << (16 * i);
+                before = here;
+            }
         }
-        differ
+        changes
     }
 
     #[inline(always)]

@@ -3,7 +3,7 @@
 use super::Segments;
 use super::marked::{Flags, Marked, bits, mask, segments};
 use super::sealed::Sealed;
-use crate::arch::stream::{LINE, prefetch_part};
+use crate::arch::stream::{Cache, LINE};
 use crate::arch::{Simd, Words};
 use kogge_core::{Error, bf16, f16};
 use std::ops::Range;
@@ -126,20 +126,30 @@ impl<K: Key> Flags for Keys<'_, K> {
     }
 
     #[inline(always)]
-    unsafe fn look_at<H: Words<Word = u32>>(&self, places: Range<usize>) -> u64 {
-        if let Some(words) = K::words(self.0)
-            && places.start > 0
-            && let (Ok(keys), Some(before)) = (
-                <&[u32; 64]>::try_from(&words[places.clone()]),
-                words[places.start - 1..].first_chunk::<64>(),
-            )
+    unsafe fn look_along<H: Words<Word = u32>>(&self, places: Range<usize>, masks: &mut [u64]) {
+        let words = K::words(self.0);
+        let (mut at, mut done) = (places.start, 0);
+        if let Some(words) = words
+            && at > 0
         {
-            for line in keys.chunks_exact(LINE / size_of::<u32>()) {
-                prefetch_part::<LINE>(line.as_ptr().cast::<u8>().wrapping_add(AHEAD));
+            let (cache, whole) = (Cache::for_keys(size_of_val(words)), places.len() / 64);
+            let words = words[at - 1..].windows(65).step_by(64);
+            for (words, mask) in words.zip(&mut masks[..whole]) {
+                if let Some(cache) = cache {
+                    cache.ask::<{ 4 * LINE }>(words[1..].as_ptr().cast::<u8>().wrapping_add(AHEAD));
+                }
+                let words = words.first_chunk().expect("windows of as many");
+                // SAFETY: passed on.
+                *mask = unsafe { H::Simd::changes(words) };
             }
-            // SAFETY: passed on.
-            return unsafe { H::Simd::differ(keys, before) };
+            (at, done) = (at + 64 * whole, whole);
         }
-        self.look(places)
+        for mask in &mut masks[done..] {
+            if at >= places.end {
+                break;
+            }
+            *mask = self.look(at..places.end.min(at + 64));
+            at += 64;
+        }
     }
 }

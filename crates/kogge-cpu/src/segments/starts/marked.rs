@@ -38,6 +38,20 @@ pub trait Flags: Sealed {
     unsafe fn look_at<H: Words<Word = u32>>(&self, places: Range<usize>) -> u64 {
         self.look(places)
     }
+
+    /// [`look_at`](Self::look_at) for any number of places, a word for 64 of them.
+    ///
+    /// # Safety
+    ///
+    /// As there.
+    #[doc(hidden)]
+    #[inline(always)]
+    unsafe fn look_along<H: Words<Word = u32>>(&self, places: Range<usize>, masks: &mut [u64]) {
+        for (mask, start) in masks.iter_mut().zip(places.clone().step_by(64)) {
+            // SAFETY: passed on.
+            *mask = unsafe { self.look_at::<H>(start..places.end.min(start + 64)) };
+        }
+    }
 }
 
 /// Segments that are told by [`Flags`], for types with a parameter or without.
@@ -107,6 +121,13 @@ impl<F: Flags> Starts for Marked<'_, F> {
         }
         self.mask &= self.mask - 1;
         Some(start)
+    }
+
+    #[inline(always)]
+    unsafe fn masks<H: Words<Word = u32>>(&mut self, places: Range<usize>, masks: &mut [u64]) {
+        (self.block, self.mask) = (places.end..places.end, 0);
+        // SAFETY: passed on.
+        unsafe { self.flags.look_along::<H>(places, masks) }
     }
 
     #[inline(always)]
