@@ -16,10 +16,11 @@ use crate::descent::Descent;
 use crate::engine::{Request, run, scan_raw};
 use crate::parts::{Parts, PerPart};
 use crate::plan::{Machine, Plan};
-use crate::pool;
+use crate::pool::{self, Call};
 use crate::scattered::Scattered;
 use crate::segments::{Even, scan_segments};
 use crate::together::Together;
+use crate::{Cpu, tuning};
 use kogge_core::{Accumulate, Direction, Element, Error, Operator, Problem};
 use plan::{Strips, Way};
 use std::marker::PhantomData;
@@ -234,7 +235,7 @@ where
         } else {
             pool::ranges(tasks, at_least, &|tasks| {
                 let mut descent = Descent::new();
-                tasks.for_each(|task| scan(&mut descent, task));
+                tasks.flatten().for_each(|task| scan(&mut descent, task));
             });
         }
     }
@@ -276,7 +277,12 @@ where
         beside: Outer,
     ) {
         let count: usize = outer.iter().map(|axis| axis.len).product();
-        let machine = Machine::here(rayon::current_num_threads());
+        let lens = [self.line.len, beside.len, count];
+        let bytes = lens.iter().fold(size_of::<T>(), |bytes, &len| bytes.saturating_mul(len));
+        let least = tuning::awake_shared_bytes(Cpu::detect());
+        let call = Call::begin_from(bytes as u64, least);
+        let awake = call.as_ref().is_some_and(|call| call.awake);
+        let machine = Machine { awake, ..Machine::here(rayon::current_num_threads()) };
         let plan = Strips::new(problem, shape, beside.len, count, machine, self.to.addr());
         let Strips { cut, tasks, threads, at_least, together, stream } = plan;
         let strips = cut.strips();
@@ -301,7 +307,7 @@ where
         } else {
             pool::ranges(tasks, at_least, &|tasks| {
                 let mut descent = Descent::new();
-                tasks.for_each(|task| scan(task, &mut descent));
+                tasks.flatten().for_each(|task| scan(task, &mut descent));
             });
         }
     }

@@ -9,6 +9,7 @@ pub(crate) use succession::Call;
 
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Calls `task` on up to so many threads at once, of which the caller is one.
 pub(crate) fn together(threads: usize, task: &(dyn Fn() + Sync)) {
@@ -36,34 +37,81 @@ fn joined(threads: usize, task: &(dyn Fn() + Sync)) {
     }
 }
 
-/// Calls `task` with ranges that are the numbers below `count` together, of at least `least`
+/// What a thread is called with that takes some of all numbers: what gives it range after range.
+pub(crate) type Ranges<'a> = &'a mut dyn Iterator<Item = Range<usize>>;
+
+/// Calls `task` on threads that share out the numbers below `count`, by ranges of at least `least`
 /// numbers each where there are so many.
-pub(crate) fn ranges(count: usize, least: usize, task: &(dyn Fn(Range<usize>) + Sync)) {
+pub(crate) fn ranges(count: usize, least: usize, task: &(dyn Fn(Ranges<'_>) + Sync)) {
+    if rayon::current_thread_index().is_none() {
+        return from_both_ends(count, least, task);
+    }
     let numbers = (0..count).into_par_iter().with_min_len(least);
     let leaves =
         numbers.fold(|| 0..0, |leaf, i| if leaf.is_empty() { i..i + 1 } else { leaf.start..i + 1 });
-    leaves.for_each(task);
+    leaves.for_each(|leaf| task(&mut std::iter::once(leaf)));
+}
+
+/// Ranges that a thread should find, so that all end at about the same time.
+const RANGES_PER_THREAD: usize = 32;
+
+/// The same from outside of the pool: the caller begins with the first ranges, its guests with the
+/// last ones. In the next call each finds what it had in its own caches, likely.
+fn from_both_ends(count: usize, least: usize, task: &(dyn Fn(Ranges<'_>) + Sync)) {
+    let threads = rayon::current_num_threads();
+    let each = least.max(count.div_ceil(threads * RANGES_PER_THREAD)).max(1);
+    let parts = count.div_ceil(each);
+    if parts <= 1 {
+        return task(&mut std::iter::once(0..count));
+    }
+    let (taken, ends) = (AtomicUsize::new(0), [const { AtomicUsize::new(0) }; 2]);
+    let range = |part: usize| part * each..count.min((part + 1) * each);
+    guests::with(threads.min(parts) - 1, &|| {
+        let guest = rayon::current_thread_index().is_some();
+        task(&mut std::iter::from_fn(|| {
+            // Both ends together have taken no more ranges than there are.
+            (taken.fetch_add(1, Ordering::Relaxed) < parts).then(|| {
+                let part = ends[usize::from(guest)].fetch_add(1, Ordering::Relaxed);
+                range(if guest { parts - 1 - part } else { part })
+            })
+        }));
+    });
 }
 
 /// Calls `task` with every number below `count`; a thread takes at least `least` of them.
 pub(crate) fn each(count: usize, least: usize, task: &(dyn Fn(usize) + Sync)) {
-    ranges(count, least, &|range| range.for_each(task));
+    ranges(count, least, &|ranges| ranges.flatten().for_each(task));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
     fn every_number_once() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
         for (count, least) in [(0, 1), (1, 1), (2, 5), (100, 1), (101, 7)] {
             let calls: Vec<AtomicUsize> = (0..count).map(|_| AtomicUsize::new(0)).collect();
-            pool.install(|| {
+            let every = || {
                 each(count, least, &|i| {
                     calls[i].fetch_add(1, Ordering::Relaxed);
                 });
+            };
+            pool.install(every);
+            every();
+            assert!(calls.iter().all(|calls| calls.load(Ordering::Relaxed) == 2));
+        }
+        let start = std::time::Instant::now();
+        let guests = AtomicUsize::new(0);
+        while guests.load(Ordering::Relaxed) == 0 {
+            assert!(start.elapsed().as_secs() < 60, "no guest comes");
+            let calls = [const { AtomicUsize::new(0) }; 100];
+            each(calls.len(), 1, &|i| {
+                calls[i].fetch_add(1, Ordering::Relaxed);
+                if rayon::current_thread_index().is_some() {
+                    guests.fetch_add(1, Ordering::Relaxed);
+                }
+                std::thread::yield_now();
             });
             assert!(calls.iter().all(|calls| calls.load(Ordering::Relaxed) == 1));
         }

@@ -27,16 +27,28 @@ pub(crate) const fn bytes_per_thread(cpu: Cpu, in_place: bool, exact: bool) -> u
 /// so that they are shared out. (Two threads of a Zen 4 beside one, calls one after another: tables
 /// of 256 KiB 17 and 40 GB/s, of 1 MiB 19 to 41 and 34 to 41, of 2 MiB and more 1.2 to 1.8 times as
 /// fast.)
+///
+/// (Two that are awake aren't faster with less: of 512 KiB 22 GB/s, where one has 52, likely since
+/// prefetchers go on from one's rows into those that the other one writes beside them.)
 pub(crate) const STRIP_BYTES_PER_THREAD: usize = if cfg!(miri) { 1 << 10 } else { 1 << 20 };
+
+/// The same where threads scan a strip together, given whether they are awake. (Two of a Zen 4, 1
+/// MiB: 1.1 to 1.3 times the speed of one. With 256 KiB 0.7 times.)
+pub(crate) const fn part_of_strip_bytes(awake: bool) -> usize {
+    if awake { STRIP_BYTES_PER_THREAD / 2 } else { STRIP_BYTES_PER_THREAD }
+}
 
 /// Bytes of a strip's width at least where each thread has but one and they begin with lines of the
 /// cache; else threads scan a table together, each part of it twice. (Two threads of a mesh from
 /// memory, with L2 asked, `f32`: 256 columns 29 and 33 GB/s, 320 27 and 33, 512 31 and 34; of 128,
 /// whose halves are 256 bytes, 26 to 28 for 29. Where lines of the cache are shared, of 700 and
-/// 1,000 columns, 26 and 21, 28 and 26, of 256 behind a line 25 and 17. On others it wasn't tried.)
+/// 1,000 columns, 26 and 21, 28 and 26, of 256 behind a line 25 and 17. On a Zen 4 128 columns 38
+/// and 40, 192 33 and 41, 256 34 and 38, 320 35 and 36, 384 30 and 41, 512 35 and 41, 768 24 and
+/// 35; of 64, whose halves are 128 bytes, 36 and 21, of 250 20 and 13. On others it wasn't tried.)
 pub(crate) const fn one_strip_bytes(cpu: Cpu) -> usize {
     match cpu {
-        Cpu::Common | Cpu::Zen4 => 2 << 10,
+        Cpu::Common => 2 << 10,
+        Cpu::Zen4 => 256,
         Cpu::Mesh => 512,
     }
 }
@@ -61,6 +73,18 @@ pub(crate) const fn awake_bytes(cpu: Cpu, in_place: bool, exact: bool) -> u64 {
 
 /// The least of these.
 pub(crate) const AWAKE_BYTES: u64 = 256 << 10;
+
+/// The same where threads share out segments or lines on end, each with those of its own.
+///
+/// (On a Zen 4 by key, in runs of 64 and by lot, with 256 KiB 1.0 to 1.5 times the speed of one
+/// thread, in place too, with 512 KiB 1.4 to 1.8 times, with 4 MiB 1.8 to 2.3 times; with 128 KiB
+/// 0.8 to 1.2 times. On others it wasn't tried.)
+pub(crate) const fn awake_shared_bytes(cpu: Cpu) -> u64 {
+    match cpu {
+        Cpu::Common | Cpu::Mesh => u64::MAX,
+        Cpu::Zen4 => AWAKE_BYTES,
+    }
+}
 
 /// Of so many tiles those that the first of two threads scans, while the other one folds them from
 /// behind.

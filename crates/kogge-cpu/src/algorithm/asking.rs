@@ -147,9 +147,9 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// For so many bytes of elements on such a CPU, given what may be asked for beside. Elsewhere
-    /// than on a mesh, and from a cache, neither is worth it: from L3, 8 MiB beside keys were a
-    /// tenth to a quarter slower.
+    /// For so many bytes of elements on such a CPU, given what may be asked for beside. From a
+    /// cache neither is worth it: from a mesh's L3, 8 MiB beside keys were a tenth to a quarter
+    /// slower.
     pub(crate) fn of(
         cpu: Cpu,
         bytes: u64,
@@ -180,8 +180,8 @@ impl Wanted {
         }
     }
 
-    /// Asks for what is looked at of places a block behind these, which are as far ahead of those
-    /// that are scanned as others are looked at. (It is looked at all at once for some thousand
+    /// Asks for what is looked at of these places, which are as far ahead of those that are scanned
+    /// as others are looked at: of what is far away for that a block behind. (It is looked at all at once for some thousand
     /// places. Asked for only then, memory rests before and is late after.)
     #[inline(always)]
     pub(super) fn looked_at(&self, place: usize, count: usize) {
@@ -232,13 +232,15 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_asked_for_from_the_memory_of_a_mesh_alone() {
+    fn keys_are_asked_for_from_memory() {
         let keys = (std::ptr::without_provenance(64), 4);
         let wanted = |cpu, mib: u64| Wanted::of(cpu, mib << 20, || Some(keys));
         assert!(wanted(Cpu::Mesh, 16).far);
         let moved = (std::ptr::without_provenance(104), 4);
         assert_eq!(wanted(Cpu::Mesh, 16).on(10).looked_at, Some(moved));
-        for near in [wanted(Cpu::Mesh, 15), wanted(Cpu::Common, 1 << 10)] {
+        let line_by_line = wanted(Cpu::Zen4, 8);
+        assert!(!line_by_line.far && line_by_line.looked_at.is_some());
+        for near in [wanted(Cpu::Mesh, 15), wanted(Cpu::Zen4, 7), wanted(Cpu::Common, 1 << 10)] {
             assert!(!near.far && near.looked_at.is_none());
         }
     }

@@ -233,16 +233,17 @@ impl Strips {
         let share = tuning::STRIP_BYTES_PER_THREAD / problem.element_bytes.max(1);
         let at_least = share.div_ceil(elements.max(1)).max(1);
         let sharing = threads.min(tasks.div_ceil(at_least)).max(1);
-        let alone = threads == 1 || elements.saturating_mul(tasks) <= share;
+        let alone = elements.saturating_mul(tasks) <= share;
         let even = tasks.is_multiple_of(threads) || tasks >= 4 * threads;
         // Threads that scan together have rows of the order each, several lest one waits for
         // another.
         let rows = len / problem.order().row();
-        let shares = elements >= threads * share && rows >= 2 * threads;
-        let together = !alone && !shape.compact && !even && shares;
-        let threads = match (alone, together) {
-            (true, _) => 1,
-            (_, true) => threads,
+        let part = tuning::part_of_strip_bytes(machine.awake) / problem.element_bytes.max(1);
+        let shares = threads > 1 && elements >= threads * part && rows >= 2 * threads;
+        let together = !shape.compact && !even && shares;
+        let threads = match (together, alone) {
+            (true, _) => threads,
+            (_, true) => 1,
             _ => sharing,
         };
         Self { cut, tasks, threads, at_least, together, stream }

@@ -36,9 +36,13 @@ impl Call {
         if bytes < tuning::AWAKE_BYTES {
             return None;
         }
-        let cpu = Cpu::detect();
-        let least = tuning::awake_bytes(cpu, in_place, exact);
-        if bytes < least { None } else { Self::begin_on(cpu) }
+        let least = tuning::awake_bytes(Cpu::detect(), in_place, exact);
+        Self::begin_from(bytes, least)
+    }
+
+    /// The same if it reads `least` bytes.
+    pub(crate) fn begin_from(bytes: u64, least: u64) -> Option<Self> {
+        if bytes < least { None } else { Self::begin_on(Cpu::detect()) }
     }
 
     fn begin_on(cpu: Cpu) -> Option<Self> {

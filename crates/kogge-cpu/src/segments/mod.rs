@@ -29,7 +29,8 @@ use crate::arch::{Words, Work};
 use crate::engine::{Request, scan_raw};
 use crate::parts::{Parts, PerPart};
 use crate::plan::{Machine, Plan, plan};
-use crate::{Cpu, pool};
+use crate::pool::Call;
+use crate::{Cpu, pool, tuning};
 use kogge_core::{Accumulate, Element, Error, Operator, Order};
 use short::{BATCH, Batches};
 use std::ops::Range;
@@ -138,9 +139,18 @@ where
         return Err(Error::SegmentsMismatch { segments: segments.elements(), input: len });
     }
     let problem = request.problem::<T, U>(len, in_place);
+    let bytes = len.saturating_mul(size_of::<T>()) as u64;
+    let planned = request.plan.is_some();
+    let cpu = Cpu::detect();
+    let least = tuning::awake_shared_bytes(cpu);
+    let call = if planned { None } else { Call::begin_from(bytes, least) };
+    let awake = call.as_ref().is_some_and(|call| call.awake);
     let plan = match request.plan {
         Some(plan) => SegmentPlan::from_plan(plan, &problem),
-        None => plan_segments(&problem, Machine::here(rayon::current_num_threads())),
+        None => {
+            let machine = Machine::here(rayon::current_num_threads());
+            plan_segments(&problem, Machine { awake, ..machine })
+        }
     };
     let pieces = Pieces { len, size: plan.piece };
     let numbers = if per.is_some() { numbers(segments, &pieces) } else { vec![] };
@@ -148,9 +158,8 @@ where
         per.check(count, "segment(s)")?;
     }
     let parts = per.share(request.init);
-    let bytes = len.saturating_mul(size_of::<T>()) as u64;
-    let wanted = Wanted::of(Cpu::detect(), bytes, || segments.looked_at());
-    let job = Job { request, from, to, len, in_place, parts, plan, wanted };
+    let wanted = Wanted::of(cpu, bytes, || segments.looked_at());
+    let job = Job { request, from, to, len, in_place, parts, plan, awake, wanted };
     // SAFETY: the memory by contract; numbers were counted, so initial values and totals exist.
     unsafe { job.run(segments, even, &pieces, &numbers) };
     Ok(())
@@ -209,6 +218,8 @@ struct Job<'a, 'b, T, U, A, O> {
     in_place: bool,
     parts: Parts<'a, A>,
     plan: SegmentPlan,
+    /// Whether another thread is awake.
+    awake: bool,
     wanted: Wanted,
 }
 
@@ -356,7 +367,10 @@ where
         let stream = self.plan.stream && places.len() >= const { Order::of::<T>() }.tile();
         let plan = match self.request.plan {
             Some(plan) => Plan { threads: threads.min(plan.threads), ..plan },
-            None => Plan { stream, ..plan(&problem, Machine::here(threads)) },
+            None => {
+                let awake = self.awake && threads > 1;
+                Plan { stream, ..plan(&problem, Machine { awake, ..Machine::here(threads) }) }
+            }
         };
         let request = Request { init, plan: Some(plan), ..*self.request };
         // SAFETY: the places are in bounds, and this call's alone by contract.

@@ -56,12 +56,15 @@ pub fn plan_segments(problem: &Problem, machine: Machine) -> SegmentPlan {
     let bytes = problem.len.saturating_mul(problem.element_bytes.max(1) as u64);
     let written = problem.len.saturating_mul(problem.output_bytes as u64);
     let stream = !problem.in_place && written >= tuning::STREAM_BYTES;
-    let worth = usize::try_from(bytes / tuning::BYTES_PER_THREAD).unwrap_or(usize::MAX);
-    let threads = machine.threads.min(worth).max(1);
+    let two_awake = machine.awake && bytes >= tuning::awake_shared_bytes(machine.cpu);
+    let worth = (bytes / tuning::BYTES_PER_THREAD).max(1 + u64::from(two_awake));
+    let threads = machine.threads.min(usize::try_from(worth).unwrap_or(usize::MAX)).max(1);
     if threads == 1 {
         return SegmentPlan { threads, piece: len.max(1), alone: len, stream };
     }
-    let piece = (tuning::piece_bytes(machine.cpu) as usize / problem.element_bytes.max(1)).max(1);
+    let shares = bytes / (PIECES_PER_THREAD * threads) as u64;
+    let piece = tuning::piece_bytes(machine.cpu).min(shares) as usize;
+    let piece = (piece / problem.element_bytes.max(1)).max(1);
     let alone = (len / (PIECES_PER_THREAD * threads)).max(piece);
     SegmentPlan { threads, piece, alone, stream }
 }
@@ -100,6 +103,29 @@ mod tests {
     use super::*;
     use crate::Cpu;
     use kogge_core::{Direction, Kind};
+
+    #[test]
+    fn two_threads_of_a_zen_4_that_are_awake_share_out_what_fits_in_their_caches() {
+        let text = |cpu, kib: u64, awake| {
+            let problem = Problem {
+                len: kib << 8,
+                element_bytes: 4,
+                output_bytes: 4,
+                accumulator_bytes: 4,
+                kind: Kind::Inclusive,
+                direction: Direction::Forward,
+                in_place: false,
+            };
+            plan_segments(&problem, Machine { threads: 2, cpu, awake }).to_string()
+        };
+        let two = "2 threads, pieces of 4096 elements, segments over 4096 by all threads";
+        assert_eq!(text(Cpu::Zen4, 256, true), two);
+        for (cpu, kib, awake) in
+            [(Cpu::Zen4, 255, true), (Cpu::Zen4, 4096, false), (Cpu::Mesh, 4096, true)]
+        {
+            assert_eq!(text(cpu, kib, awake), "the calling thread");
+        }
+    }
 
     #[test]
     fn pieces_are_twice_as_long_on_a_mesh() {

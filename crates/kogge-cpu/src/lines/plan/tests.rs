@@ -31,21 +31,36 @@ fn table_on(machine: Machine, rows: usize, columns: usize, axis: usize) -> LineP
 }
 
 #[test]
-fn threads_of_a_mesh_have_a_strip_each_where_those_are_whole_lines_of_the_cache() {
+fn threads_have_a_strip_each_where_those_are_whole_lines_of_the_cache() {
     let text = |cpu, rows, columns| {
         table_on(Machine { threads: 2, cpu, awake: false }, rows, columns, 0).to_string()
     };
     let past = "lines side by side, stored past the caches";
     assert_eq!(text(Cpu::Mesh, 1 << 20, 256), format!("2 threads, 2 strips of 128 {past}"));
     assert_eq!(text(Cpu::Mesh, 1 << 20, 320), format!("2 threads, 2 strips of 160 {past}"));
+    assert_eq!(text(Cpu::Zen4, 1 << 20, 128), format!("2 threads, 2 strips of 64 {past}"));
     // Common, too narrow, with a line of the cache in common, and in cache.
     for plan in [
         text(Cpu::Common, 1 << 20, 256),
         text(Cpu::Mesh, 1 << 20, 240),
         text(Cpu::Mesh, 1 << 20, 1000),
         text(Cpu::Mesh, 6 << 10, 256),
+        text(Cpu::Zen4, 1 << 20, 96),
     ] {
         assert!(plan.starts_with("2 threads, 1 strip of"), "{plan}");
+    }
+}
+
+#[test]
+fn threads_that_are_awake_scan_smaller_tables_together() {
+    let text = |rows, awake| {
+        let machine = Machine { threads: 2, cpu: Cpu::Zen4, awake };
+        table_on(machine, rows, 256, 0).to_string()
+    };
+    let strip = "1 strip of 256 lines side by side";
+    assert_eq!(text(1 << 10, true), format!("2 threads, {strip}, by all threads together"));
+    for plan in [text(1 << 10, false), text((1 << 10) - 1, true)] {
+        assert_eq!(plan, format!("the calling thread, {strip}"));
     }
 }
 
