@@ -181,8 +181,9 @@ impl Wanted {
     }
 
     /// Asks for what is looked at of these places, which are as far ahead of those that are scanned
-    /// as others are looked at: of what is far away for that a block behind. (It is looked at all at once for some thousand
-    /// places. Asked for only then, memory rests before and is late after.)
+    /// as others are looked at; of what is far away, for that of a block behind. (It is looked at
+    /// all at once for some thousand places. Asked for only then, memory rests before and is late
+    /// after.)
     #[inline(always)]
     pub(super) fn looked_at(&self, place: usize, count: usize) {
         if let Some((first, each)) = self.looked_at {

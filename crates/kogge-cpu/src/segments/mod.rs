@@ -368,7 +368,9 @@ where
         let plan = match self.request.plan {
             Some(plan) => Plan { threads: threads.min(plan.threads), ..plan },
             None => {
-                let awake = self.awake && threads > 1;
+                let bytes = (places.len() * size_of::<T>()) as u64;
+                let least = tuning::awake_bytes(Cpu::detect(), self.in_place, O::EXACT);
+                let awake = self.awake && threads > 1 && bytes >= least;
                 Plan { stream, ..plan(&problem, Machine { awake, ..Machine::here(threads) }) }
             }
         };

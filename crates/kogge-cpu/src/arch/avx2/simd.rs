@@ -56,7 +56,7 @@ unsafe impl crate::arch::Simd for Simd {
     }
 }
 
-/// Compares words, as [`Simd::differ`](crate::arch::Simd::differ) does.
+/// Compares words, as [`Simd::changes`](crate::arch::Simd::changes) does.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn changes(words: &[u32; 65]) -> u64 {
