@@ -27,7 +27,7 @@ pub(crate) const CACHED: Duration = Duration::from_millis(1);
 /// again, and no more after 8.)
 pub(crate) const CALLS_BEFORE: u32 = 4;
 /// And for so long at least: threads that rested take a while to wake.
-const AWAKE: Duration = Duration::from_micros(500);
+pub(crate) const AWAKE: Duration = Duration::from_micros(500);
 /// Contenders this many times slower than kogge sit out three rounds in four.
 const SLOW: u32 = 8;
 

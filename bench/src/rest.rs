@@ -1,8 +1,9 @@
 //! Every contender has the CPUs to itself. Threads of the one before go on for a while when they
 //! are done: they ask for more work all the time before they sleep (those of OpenMP for
-//! milliseconds), and a second thread of the next one wouldn't have a CPU.
+//! milliseconds), and a second thread of the next one wouldn't have a CPU. So do those of a child
+//! that runs contenders.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use std::{fs, io, thread};
 
@@ -13,8 +14,8 @@ const BLIND: Duration = Duration::from_millis(5);
 /// So many looks in succession have to find nobody; each takes some microseconds a thread.
 const LOOKS: u32 = 3;
 
-/// Waits until no other thread of this process runs or would like to; `false` if that took too
-/// long.
+/// Waits until no other thread of this process or its children runs or would like to; `false` if
+/// that took too long.
 pub fn rest() -> bool {
     rest_within(LIMIT)
 }
@@ -36,17 +37,34 @@ fn rest_within(limit: Duration) -> bool {
     true
 }
 
-/// Whether the system has another thread of this process on a CPU or waiting for one. Only Linux
-/// says so.
+/// Whether the system has another thread of this process, or one of its children, on a CPU or
+/// waiting for one. Only Linux says so.
 fn others_run() -> io::Result<bool> {
     let own = fs::read_link("/proc/thread-self")?;
-    for task in fs::read_dir("/proc/self/task")? {
-        let task = task?;
-        if Some(task.file_name().as_os_str()) != own.file_name() && runs(&task.path()) {
+    for task in tasks(Path::new("/proc/self"))? {
+        let runs = task.file_name() != own.file_name() && runs(&task);
+        // A child that has ended meanwhile has no threads.
+        if runs || children(&task).any(|child| tasks(&child).is_ok_and(|all| any_runs(&all))) {
             return Ok(true);
         }
     }
     Ok(false)
+}
+
+/// The threads of a process.
+fn tasks(process: &Path) -> io::Result<Vec<PathBuf>> {
+    fs::read_dir(process.join("task"))?.map(|task| Ok(task?.path())).collect()
+}
+
+/// The processes that a thread has started; none where the system doesn't say.
+fn children(task: &Path) -> impl Iterator<Item = PathBuf> {
+    let numbers = fs::read_to_string(task.join("children")).unwrap_or_default();
+    let paths = numbers.split_whitespace().map(|number| Path::new("/proc").join(number));
+    paths.collect::<Vec<_>>().into_iter()
+}
+
+fn any_runs(tasks: &[PathBuf]) -> bool {
+    tasks.iter().any(|task| runs(task))
 }
 
 /// Whether a thread runs; one that has ended meanwhile doesn't.

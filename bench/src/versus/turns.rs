@@ -1,7 +1,8 @@
 //! Timing of anything that can say how long a call took, in turn, round after round.
 
 use crate::contender::Role;
-use crate::measure::{Budget, CACHED, CALLS_BEFORE, Series, quantile};
+use crate::measure::{AWAKE, Budget, CACHED, CALLS_BEFORE, Series, quantile};
+use crate::rest::rest;
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -39,6 +40,7 @@ pub(super) fn in_turn(
     let kogge = entries.iter().position(|one| one.role() == Role::Kogge);
     let slow = kogge.map_or(f64::MAX, |kogge| SLOW * once[kogge]);
     let mut times = vec![Vec::new(); entries.len()];
+    let (mut turns, mut restless) = (0, 0);
     let start = Instant::now();
     for round in 0..budget.most {
         if round >= budget.least && start.elapsed() >= budget.total {
@@ -48,12 +50,18 @@ pub(super) fn in_turn(
             if once[i] > slow && round % 4 != 0 {
                 continue;
             }
-            if one.repeats() && once[i] < CACHED.as_nanos() as f64 {
-                // What fits in the caches is measured there, not where the one before left it.
-                one.run(CALLS_BEFORE)?;
+            if one.repeats() {
+                turns += 1;
+                restless += u32::from(!rest());
+                if once[i] < CACHED.as_nanos() as f64 {
+                    wake(one.as_mut())?;
+                }
             }
             times[i].push(one.run(calls[i])? / f64::from(calls[i]));
         }
+    }
+    if restless > 0 {
+        eprintln!("{restless} of {turns} turns began while other threads ran");
     }
     Ok(entries
         .iter()
@@ -61,6 +69,17 @@ pub(super) fn in_turn(
         .zip(calls)
         .map(|((one, t), n)| series(one.as_ref(), t, n))
         .collect())
+}
+
+/// Calls one some times before it is timed: what fits in the caches is measured there, not where
+/// the one before left it, and its threads are awake.
+fn wake(one: &mut (dyn Entry + '_)) -> io::Result<()> {
+    let begin = Instant::now();
+    one.run(CALLS_BEFORE)?;
+    while begin.elapsed() < AWAKE {
+        one.run(CALLS_BEFORE)?;
+    }
+    Ok(())
 }
 
 /// Calls that fill a stretch, and the nanoseconds of one.
