@@ -79,6 +79,29 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicBool, Ordering};
 
+    #[test]
+    fn a_child_that_runs_is_seen() {
+        let this = Path::new("/proc/thread-self");
+        if !this.join("children").exists() {
+            eprintln!("skipped: this system doesn't say which children a thread has");
+            return;
+        }
+        let spin = ["-c", "while :; do :; done"];
+        let mut child = std::process::Command::new("sh").args(spin).spawn().unwrap();
+        let its = Path::new("/proc").join(child.id().to_string());
+        let known = children(this).any(|child| child == its);
+        let runs = || tasks(&its).is_ok_and(|tasks| any_runs(&tasks));
+        // At last: it may be brought from a disk first.
+        let start = Instant::now();
+        let mut seen = false;
+        while !seen && start.elapsed() < Duration::from_secs(60) {
+            seen = runs() && !rest_within(Duration::from_millis(1));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(known && seen && !runs(), "{known} {seen}");
+    }
+
     /// Other tests may run beside this one, so only what a thread of its own does is looked at.
     #[test]
     fn a_thread_that_runs_is_seen_and_one_that_sleeps_is_not() {
