@@ -104,19 +104,24 @@ mod tests {
     use crate::Cpu;
     use kogge_core::{Direction, Kind};
 
+    /// So many elements of four bytes into another buffer.
+    fn problem(len: u64) -> Problem {
+        Problem {
+            len,
+            element_bytes: 4,
+            output_bytes: 4,
+            accumulator_bytes: 4,
+            kind: Kind::Inclusive,
+            direction: Direction::Forward,
+            in_place: false,
+        }
+    }
+
     #[test]
     fn two_threads_of_a_zen_4_that_are_awake_share_out_what_fits_in_their_caches() {
         let text = |cpu, kib: u64, awake| {
-            let problem = Problem {
-                len: kib << 8,
-                element_bytes: 4,
-                output_bytes: 4,
-                accumulator_bytes: 4,
-                kind: Kind::Inclusive,
-                direction: Direction::Forward,
-                in_place: false,
-            };
-            plan_segments(&problem, Machine { threads: 2, cpu, awake }).to_string()
+            let machine = Machine { threads: 2, cpu, awake };
+            plan_segments(&problem(kib << 8), machine).to_string()
         };
         let two = "2 threads, pieces of 4096 elements, segments over 4096 by all threads";
         assert_eq!(text(Cpu::Zen4, 256, true), two);
@@ -129,15 +134,7 @@ mod tests {
 
     #[test]
     fn pieces_are_twice_as_long_on_a_mesh() {
-        let problem = Problem {
-            len: 1 << 26,
-            element_bytes: 4,
-            output_bytes: 4,
-            accumulator_bytes: 4,
-            kind: Kind::Inclusive,
-            direction: Direction::Forward,
-            in_place: false,
-        };
+        let problem = problem(1 << 26);
         let piece = |cpu| plan_segments(&problem, Machine { threads: 2, cpu, awake: false }).piece;
         assert_eq!([piece(Cpu::Common), piece(Cpu::Mesh)], [1 << 15, 1 << 16]);
     }
