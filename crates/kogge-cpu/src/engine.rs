@@ -1,6 +1,6 @@
 //! The engine's two entrances: from one slice into another, and in place.
 
-use crate::algorithm::asking::Ask;
+use crate::algorithm::asking::{Ask, Askers};
 use crate::algorithm::format::{Format, claim, halves};
 use crate::algorithm::io::{Converted, Direct, Halves, Io};
 use crate::algorithm::tile::Scan;
@@ -374,7 +374,8 @@ unsafe fn run_from<I: Io<A>, A: Element, O: Operator<A>>(
     // A plan may be the caller's own.
     let (threads, tiles) = (plan.threads.min(scan.tiles()), plan.tiles_per_piece.max(1));
     let by_many = threads > 1;
-    let ask = || Ask::of((len as u64).saturating_mul(size_of::<I::Element>() as u64), I::STREAM);
+    let bytes = (len as u64).saturating_mul(size_of::<I::Element>() as u64);
+    let ask = || Ask::of(bytes, Askers::Several { stream: I::STREAM });
     // SAFETY: passed on.
     unsafe {
         match start {

@@ -31,15 +31,23 @@ pub(crate) enum Ask {
     Pages(isize),
 }
 
+/// Who asks memory for elements.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Askers {
+    /// One thread, which scans in any order or not.
+    One { free: bool },
+    /// Several, whose values go past the caches or not.
+    Several { stream: bool },
+}
+
 impl Ask {
-    /// For a scan of so many bytes of elements from memory, and whether several threads have their
-    /// values go past the caches.
-    pub(crate) fn of(bytes: u64, several_stream: bool) -> Self {
-        Self::on(Cpu::detect(), bytes, several_stream)
+    /// For a scan of so many bytes of elements from memory.
+    pub(crate) fn of(bytes: u64, askers: Askers) -> Self {
+        Self::on(Cpu::detect(), bytes, askers)
     }
 
-    fn on(cpu: Cpu, bytes: u64, several_stream: bool) -> Self {
-        if bytes >= tuning::paged_bytes(cpu, several_stream) {
+    fn on(cpu: Cpu, bytes: u64, askers: Askers) -> Self {
+        if bytes >= tuning::paged_bytes(cpu, askers) {
             Self::Pages(0)
         } else {
             Self::Along(Cache::for_memory_of(cpu))
@@ -220,14 +228,24 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_asked_for_from_the_memory_of_a_mesh_alone() {
-        let ask = |cpu, mib: u64, several_stream| Ask::on(cpu, mib << 20, several_stream);
-        for (mib, several_stream) in [(16, true), (128, false)] {
-            assert_eq!(ask(Cpu::Mesh, mib, several_stream), Ask::Pages(0));
-            assert_eq!(ask(Cpu::Mesh, mib - 1, several_stream), Ask::Along(Cache::L2));
-            assert_eq!(ask(Cpu::Zen4, mib, several_stream), Ask::Along(Cache::L2));
-            assert_eq!(ask(Cpu::Common, mib, several_stream), Ask::Along(Cache::L1));
+    fn pages_are_asked_for_from_memory() {
+        let ask = |cpu, kib: u64, askers| Ask::on(cpu, kib << 10, askers);
+        let far = [
+            (Cpu::Mesh, 16, Askers::Several { stream: true }),
+            (Cpu::Mesh, 128, Askers::Several { stream: false }),
+            (Cpu::Mesh, 128, Askers::One { free: false }),
+            (Cpu::Zen4, 8, Askers::Several { stream: true }),
+            (Cpu::Zen4, 32, Askers::Several { stream: false }),
+            (Cpu::Zen4, 32, Askers::One { free: true }),
+        ];
+        for (cpu, mib, askers) in far {
+            assert_eq!(ask(cpu, mib << 10, askers), Ask::Pages(0), "{cpu:?}, {askers:?}");
+            let nearer = ask(cpu, (mib << 10) - 1, askers);
+            assert_eq!(nearer, Ask::Along(Cache::L2), "{cpu:?}, {askers:?}");
+            assert_eq!(ask(Cpu::Common, mib << 10, askers), Ask::Along(Cache::L1));
         }
+        let ordered = ask(Cpu::Zen4, 1 << 20, Askers::One { free: false });
+        assert_eq!(ordered, Ask::Along(Cache::L2), "a thread that computes more");
         assert_eq!(Ask::Pages(0).then(5), Ask::Pages(5));
         assert_eq!(Ask::Along(Cache::L2).then(5), Ask::Along(Cache::L2));
     }

@@ -3,7 +3,7 @@
 //! Elements far from the thread are asked for ahead: while stores drain, past the caches or not, it
 //! asks for too little by itself. Near ones aren't, since that would take time of its own.
 
-use super::asking::Ask;
+use super::asking::{Ask, Askers};
 use super::free::free;
 use super::io::Io;
 use super::tile::{Beside, Scan};
@@ -51,15 +51,15 @@ pub(crate) unsafe fn resume<I: Io<A>, A: Element, O: Operator<A>>(
 ) {
     let _fence = I::STREAM.then_some(Fence);
     let mut stage = scan.stage();
-    let near =
-        if const { free::<I::Format, A, O>() } { tuning::L2_BYTES } else { tuning::L3_BYTES };
+    let free = const { free::<I::Format, A, O>() };
+    let near = if free { tuning::L2_BYTES } else { tuning::L3_BYTES };
     // A segment among many, which together are in no cache.
     let far = I::STREAM && Cpu::detect() == Cpu::Mesh;
     let beside = match scan.len * size_of::<I::Element>() {
         _ if far => Beside::Ask(Ask::Pages(0)),
         bytes if bytes < near => Beside::Nothing,
         bytes if bytes < tuning::MEMORY_BYTES => Beside::Ask(Ask::Along(Cache::L1)),
-        bytes => Beside::Ask(Ask::of(bytes as u64, false)),
+        bytes => Beside::Ask(Ask::of(bytes as u64, Askers::One { free })),
     };
     for tile in 0..scan.tiles() {
         // SAFETY: passed on.
