@@ -123,20 +123,25 @@ impl fmt::Display for Plan {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use kogge_core::{Direction, Kind};
 
-    fn plan_of(cpu: Cpu, bytes: u64, in_place: bool, awake: bool) -> Plan {
-        let problem = Problem {
-            len: bytes / 4,
+    /// So many elements of four bytes into another buffer.
+    pub(crate) fn problem(len: u64) -> Problem {
+        Problem {
+            len,
             element_bytes: 4,
             output_bytes: 4,
             accumulator_bytes: 4,
             kind: Kind::Inclusive,
             direction: Direction::Forward,
-            in_place,
-        };
+            in_place: false,
+        }
+    }
+
+    fn plan_of(cpu: Cpu, bytes: u64, in_place: bool, awake: bool) -> Plan {
+        let problem = Problem { in_place, ..problem(bytes / 4) };
         plan(&problem, Machine { threads: 2, cpu, awake })
     }
 

@@ -195,9 +195,10 @@ pub(crate) const fn awake_stream_bytes(cpu: Cpu) -> u64 {
 /// (On a mesh, by two threads: into another buffer of 16 to 64 MiB 5 to 8 % faster (of 64 MiB in
 /// another run 5 % slower), of 128 MiB and more 9 to 21 %; in place of 128 MiB and more 3 to 17 %,
 /// of 8 to 64 MiB 1 to 15 % slower. By one from 128 MiB on 2 to 20 % faster, of 16 to 64 MiB into
-/// another buffer 4 to 8 % slower. On a Zen 4 by two threads integers 3 to 20 % faster, floats up
-/// to 7 into another buffer, in place 0 to 7 (of 16 MiB 1 to 2 slower); by one thread integers into
-/// another buffer 3 to 24, in place 12 to 43, floats 5 to 15 slower. On others it wasn't tried.)
+/// another buffer 4 to 8 % slower. On a Zen 4 by two threads integers 3 to 40 % faster into another
+/// buffer, 4 to 18 in place in seven of eight cells, floats 4 slower to 7 faster (in place of 16
+/// MiB all 2 slower); by one thread integers 3 to 24 faster into another buffer, 12 to 44 in place,
+/// floats 9 to 15 slower in seven of eight cells. On others it wasn't tried.)
 pub(crate) const fn paged_bytes(cpu: Cpu, askers: Askers) -> u64 {
     match (cpu, askers) {
         (Cpu::Mesh | Cpu::Zen4, Askers::Several { stream: true }) => stream_bytes(cpu),

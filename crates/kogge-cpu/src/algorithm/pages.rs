@@ -9,8 +9,8 @@
 //! (Two threads of a mesh, copies of 512 MiB past the caches: line after line 34 GB/s, with L2
 //! asked so 2 to 16 KiB ahead 39 to 42, C's `memcpy` 41, two pages in turn 44, four 46. Sums of
 //! `i32` in place: as before 40, two pages 44, four 46, eight half pages 41; where what threads
-//! take next is asked for too 49. One thread of a Zen 4 in place, `i32` and `i64`: line after line 33
-//! and 30, four pages 43 and 43, eight 37 and 36.)
+//! take next is asked for too 49. One thread of a Zen 4 in place, `i32` and `i64`: line after line
+//! 33 and 30, four pages 43 and 43, eight 37 and 36.)
 
 use crate::arch::stream::{Cache, LINE, PAGE};
 

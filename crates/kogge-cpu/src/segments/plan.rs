@@ -102,20 +102,7 @@ impl fmt::Display for SegmentPlan {
 mod tests {
     use super::*;
     use crate::Cpu;
-    use kogge_core::{Direction, Kind};
-
-    /// So many elements of four bytes into another buffer.
-    fn problem(len: u64) -> Problem {
-        Problem {
-            len,
-            element_bytes: 4,
-            output_bytes: 4,
-            accumulator_bytes: 4,
-            kind: Kind::Inclusive,
-            direction: Direction::Forward,
-            in_place: false,
-        }
-    }
+    use crate::plan::tests::problem;
 
     #[test]
     fn two_threads_of_a_zen_4_that_are_awake_share_out_what_fits_in_their_caches() {

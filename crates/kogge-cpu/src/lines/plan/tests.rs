@@ -2,19 +2,7 @@
 
 use super::*;
 use crate::Cpu;
-use kogge_core::{Direction, Kind};
-
-fn problem(len: usize) -> Problem {
-    Problem {
-        len: len as u64,
-        element_bytes: 4,
-        output_bytes: 4,
-        accumulator_bytes: 4,
-        kind: Kind::Inclusive,
-        direction: Direction::Forward,
-        in_place: false,
-    }
-}
+use crate::plan::tests::problem;
 
 /// The plan of eight threads for a table of rows and columns, along an axis.
 fn table(rows: usize, columns: usize, axis: usize) -> LinePlan {
@@ -27,7 +15,7 @@ fn table_on(machine: Machine, rows: usize, columns: usize, axis: usize) -> LineP
     let across = Axis { len: columns, strides: [1; 2] };
     let (line, other) = if axis == 0 { (down, across) } else { (across, down) };
     let shape = LineShape { line, outer: &[other], own: false, compact: false };
-    plan_lines(&problem(line.len), &shape, machine)
+    plan_lines(&problem(line.len as u64), &shape, machine)
 }
 
 #[test]
@@ -69,7 +57,7 @@ fn long_lines_that_go_singly_are_stored_past_the_caches() {
     let machine = Machine { threads: 2, cpu: Cpu::Common, awake: false };
     let stream = |line: Axis, outer: &[Axis], in_place| {
         let shape = LineShape { line, outer, own: false, compact: false };
-        let problem = Problem { in_place, ..problem(line.len) };
+        let problem = Problem { in_place, ..problem(line.len as u64) };
         match plan_lines(&problem, &shape, machine) {
             LinePlan::Singly { each, .. } => each.stream,
             plan => panic!("{plan}"),
@@ -110,7 +98,7 @@ fn lines_that_lie_apart() {
     let axis = |len, stride| Axis { len, strides: [stride; 2] };
     let plan = |line: Axis, outer: &[Axis], own| {
         let shape = LineShape { line, outer, own, compact: false };
-        plan_lines(&problem(line.len), &shape, machine)
+        plan_lines(&problem(line.len as u64), &shape, machine)
     };
     // Every second element of many short lines; of few long ones.
     let short = plan(axis(100, 2), &[axis(1 << 16, 200)], false);
@@ -132,9 +120,9 @@ fn wide_accumulators_and_compact_code() {
     let (down, across) =
         (Axis { len: 1 << 16, strides: [100; 2] }, Axis { len: 100, strides: [1; 2] });
     let shape = LineShape { line: down, outer: &[across], own: false, compact: true };
-    let wide = Problem { accumulator_bytes: 64, ..problem(down.len) };
+    let wide = Problem { accumulator_bytes: 64, ..problem(down.len as u64) };
     for plan in [
-        plan_lines(&problem(down.len), &shape, machine),
+        plan_lines(&problem(down.len as u64), &shape, machine),
         plan_lines(&wide, &LineShape { compact: false, ..shape }, machine),
     ] {
         assert!(matches!(plan, LinePlan::Singly { .. }), "{plan}");
