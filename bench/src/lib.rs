@@ -8,6 +8,9 @@
 //!
 //! Nothing here is part of the library, and nothing that is timed is a test.
 
+// They panic where nobody reads what is printed.
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
 mod buffer;
 pub mod contender;
 pub mod contenders;

@@ -2,7 +2,7 @@
 //! all of them alike.
 
 use crate::contender::{Contender, Role, Run};
-use crate::rest::rest;
+use crate::rest::Turns;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -74,7 +74,7 @@ pub fn interleaved<T>(
     let kogge = contenders.iter().position(|one| one.role == Role::Kogge);
     let slow = kogge.map_or(Duration::MAX, |kogge| once[kogge] * SLOW);
     let mut times = vec![Vec::new(); contenders.len()];
-    let (mut turns, mut restless) = (0, 0);
+    let mut turns = Turns::default();
     let start = Instant::now();
     for round in 0..budget.most {
         if round >= budget.least && start.elapsed() >= budget.total {
@@ -84,8 +84,7 @@ pub fn interleaved<T>(
             if once[i] > slow && round % 4 != 0 {
                 continue;
             }
-            turns += 1;
-            restless += u32::from(!rest());
+            turns.begin();
             if once[i] < CACHED {
                 let begin = Instant::now();
                 stretch(one, input, output, CALLS_BEFORE);
@@ -97,9 +96,7 @@ pub fn interleaved<T>(
             times[i].push(time.as_nanos() as f64 / f64::from(calls[i]));
         }
     }
-    if restless > 0 {
-        eprintln!("{restless} of {turns} turns began while other threads of the process ran");
-    }
+    turns.tell();
     let all = contenders.iter().zip(times).zip(calls).zip(scratch);
     all.map(|(((one, times), calls), &scratch)| series(one, times, calls, scratch)).collect()
 }

@@ -3,9 +3,10 @@
 //! milliseconds), and a second thread of the next one wouldn't have a CPU. So do those of a child
 //! that runs contenders.
 
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use std::{fs, io, thread};
+use std::{fs, thread};
 
 /// Waited at most.
 const LIMIT: Duration = Duration::from_millis(50);
@@ -13,6 +14,31 @@ const LIMIT: Duration = Duration::from_millis(50);
 const BLIND: Duration = Duration::from_millis(5);
 /// So many looks in succession have to find nobody; each takes some microseconds a thread.
 const LOOKS: u32 = 3;
+
+/// The turns of contenders, each of which is to begin when all others rest.
+#[derive(Default)]
+pub struct Turns {
+    all: u32,
+    restless: u32,
+}
+
+impl Turns {
+    /// Begins a turn, with a [`rest`].
+    pub fn begin(&mut self) {
+        self.all += 1;
+        self.restless += u32::from(!rest());
+    }
+
+    /// Says on standard error how many turns others disturbed, if any. Where nobody reads it, it is
+    /// not said; `eprintln!` would panic.
+    pub fn tell(&self) {
+        if self.restless > 0 {
+            let Self { all, restless } = self;
+            let line = format!("{restless} of {all} turns began while other threads ran");
+            let _ = writeln!(io::stderr(), "{line}");
+        }
+    }
+}
 
 /// Waits until no other thread of this process or its children runs or would like to; `false` if
 /// that took too long.

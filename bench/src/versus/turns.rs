@@ -2,7 +2,7 @@
 
 use crate::contender::Role;
 use crate::measure::{AWAKE, Budget, CACHED, CALLS_BEFORE, Series, quantile};
-use crate::rest::rest;
+use crate::rest::Turns;
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -40,7 +40,7 @@ pub(super) fn in_turn(
     let kogge = entries.iter().position(|one| one.role() == Role::Kogge);
     let slow = kogge.map_or(f64::MAX, |kogge| SLOW * once[kogge]);
     let mut times = vec![Vec::new(); entries.len()];
-    let (mut turns, mut restless) = (0, 0);
+    let mut turns = Turns::default();
     let start = Instant::now();
     for round in 0..budget.most {
         if round >= budget.least && start.elapsed() >= budget.total {
@@ -51,8 +51,7 @@ pub(super) fn in_turn(
                 continue;
             }
             if one.repeats() {
-                turns += 1;
-                restless += u32::from(!rest());
+                turns.begin();
                 if once[i] < CACHED.as_nanos() as f64 {
                     wake(one.as_mut())?;
                 }
@@ -60,9 +59,7 @@ pub(super) fn in_turn(
             times[i].push(one.run(calls[i])? / f64::from(calls[i]));
         }
     }
-    if restless > 0 {
-        eprintln!("{restless} of {turns} turns began while other threads ran");
-    }
+    turns.tell();
     Ok(entries
         .iter()
         .zip(times)

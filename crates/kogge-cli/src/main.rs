@@ -10,6 +10,9 @@
 //!
 //! The command never computes a scan by itself: bits are the library's business.
 
+// They panic where nobody reads what is printed: `streams` has what doesn't.
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
 mod args;
 mod array;
 mod bench;

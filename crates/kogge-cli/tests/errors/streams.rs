@@ -82,6 +82,28 @@ fn codes_are_the_same_where_nobody_reads_the_errors() {
     }
 }
 
+/// It is said on standard error that turns began while a child ran, here one that the shell left.
+#[cfg(target_os = "linux")]
+#[test]
+fn disturbed_turns_are_told_if_anybody_reads_it() {
+    let place = place();
+    let bench = "bench --size 64 --dtype i32 --no-python --seconds 0 --rounds 1 --threads 1";
+    let told = |errors: &str| {
+        let line = format!(
+            "(while :; do :; done) >/dev/null 2>&1 & echo $! >child; exec \"$0\" {bench} >/dev/null {errors}"
+        );
+        let mut shell = Command::new("sh");
+        shell.current_dir(place.directory.path()).args(["-c", &line, env!("CARGO_BIN_EXE_kogge")]);
+        let output = shell.stdout(Stdio::null()).output().unwrap();
+        Command::new("kill").arg(place.text("child").trim()).status().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        said
+    };
+    assert!(told("").contains("turns began while other threads ran"));
+    assert_eq!(told("2>/dev/full"), "");
+}
+
 /// It isn't empty.
 #[cfg(target_os = "linux")]
 #[test]
