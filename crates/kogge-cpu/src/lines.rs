@@ -11,7 +11,7 @@ mod plan;
 
 use crate::algorithm::group::LANES;
 use crate::algorithm::io::Strided;
-use crate::columns::{Columns, Lines};
+use crate::columns::{Columns, Lines, PARTS};
 use crate::descent::Descent;
 use crate::engine::{Request, run, scan_raw};
 use crate::parts::{Parts, PerPart};
@@ -292,13 +292,14 @@ where
             let lines = unsafe { self.side_by_side(offsets(outer, task / strips), beside, stream) };
             lines.part(cut.strip(task % strips))
         };
-        let scan = |task: usize, descent: &mut Descent<A>| {
+        let scan = |task: usize, descents: &mut [Descent<A>; PARTS]| {
             // SAFETY: there is a task for each strip.
-            unsafe { columns.strip(&strip(task), descent) };
+            unsafe { columns.strip(&strip(task), descents) };
         };
+        let descents = || std::array::from_fn(|_| Descent::new());
         if threads == 1 {
-            let mut descent = Descent::new();
-            (0..tasks).for_each(|task| scan(task, &mut descent));
+            let mut descents = descents();
+            (0..tasks).for_each(|task| scan(task, &mut descents));
         } else if const { !O::COMPACT } && together {
             // SAFETY: as above.
             (0..tasks).for_each(|task| unsafe {
@@ -306,8 +307,8 @@ where
             });
         } else {
             pool::ranges(tasks, at_least, &|tasks| {
-                let mut descent = Descent::new();
-                tasks.flatten().for_each(|task| scan(task, &mut descent));
+                let mut descents = descents();
+                tasks.flatten().for_each(|task| scan(task, &mut descents));
             });
         }
     }

@@ -12,6 +12,7 @@ use super::pages::RowsOfPages;
 use crate::arch::stream::{Cache, LINE};
 use crate::arch::{Vectors, WideOf, Words, Work};
 use crate::array::array;
+use crate::{Cpu, tuning};
 use kogge_core::{Accumulate, Element, Operator, Order};
 use std::marker::PhantomData;
 
@@ -62,6 +63,14 @@ impl<T: Accumulate<A>, U: Accumulate<A>, A: Element, O: Operator<A>> Work for By
 /// what lies between chunks.
 pub(super) const MANY: usize = 16;
 pub(super) const FEW: usize = 2;
+
+/// Whether a visit goes through two chunks where [many](MANY) places would meet in a set of a
+/// cache, and values go past the caches. Tests have such visits on any CPU.
+#[inline(always)]
+pub(crate) fn pairs<T: Element>(stream: bool) -> bool {
+    let fits = const { Order::of::<T>().chunk() == PLACES };
+    fits && stream && (cfg!(test) || tuning::pairs_of_chunks(Cpu::detect()))
+}
 
 /// Chunks that those are at most, and values of the lowest levels that stay in registers meanwhile.
 const MOST: usize = MANY;

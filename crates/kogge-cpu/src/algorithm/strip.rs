@@ -131,6 +131,14 @@ where
                     }
                 }
             }
+            if const { STORE && FAR } && line::pairs::<T>(self.to.stream) {
+                let two = 2 * chunk;
+                while rest.len() >= two {
+                    let places = rest.start..rest.start + two;
+                    rest.start = places.end;
+                    self.visit_groups::<P, 2, FAR>(places);
+                }
+            }
             while rest.len() >= few {
                 let places = rest.start..rest.start + few;
                 rest.start = places.end;

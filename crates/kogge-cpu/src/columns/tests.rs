@@ -70,7 +70,7 @@ where
         // SAFETY: the table has such lines, and a total and a value for each element.
         unsafe {
             if threads == 1 {
-                columns.strip(&lines, &mut Descent::new());
+                columns.strip(&lines, &mut std::array::from_fn(|_| Descent::new()));
             } else {
                 let in_place = from.addr() == to.addr();
                 Together::by_spans(&columns, &lines, in_place, self.span, 1).run(threads);
@@ -148,6 +148,9 @@ where
         (2 * LANES, 3),
         // Places that meet in a set of a cache.
         (2 * LANES, page - 2 * LANES),
+        // With ends, where values begin behind a line of the cache, and without.
+        (5 * LANES, 0),
+        (4 * LANES + 3, 2 * LANES - 3),
     ];
     // Interpreted, the first takes long enough; whole groups are among the lines of
     // `tests/engine/lines.rs`.
@@ -207,8 +210,13 @@ where
 {
     let bits = |i: usize| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     let (row, page) = (Order::of::<T>().row(), 4096 / size_of::<T>());
-    let tables =
-        [(2 * LANES, 0), (2 * LANES + 5, 0), (LANES + 1, 3), (2 * LANES, page - 2 * LANES)];
+    let tables = [
+        (2 * LANES, 0),
+        (2 * LANES + 5, 0),
+        (LANES + 1, 3),
+        (2 * LANES, page - 2 * LANES),
+        (5 * LANES, 0),
+    ];
     for &(count, gap) in if cfg!(miri) { &tables[1..2] } else { &tables[..] } {
         for len in if cfg!(miri) { 19..20 } else { 1..row + 1 } {
             let places = (len - 1) * (count + gap) + count;
@@ -256,6 +264,40 @@ fn totals_of_segments_and_tiles() {
             Table { operator, kind, len, count, gap, input, inits, span }.check::<u64>();
         }
     }
+}
+
+#[test]
+fn strips_have_ends_where_values_begin_behind_a_line() {
+    let room = vec![0u32; 256];
+    let line = room.as_ptr().align_offset(LINE);
+    let parts = |behind: usize, count: usize, stride: isize, stream: bool| {
+        let (from, to) = (room.as_ptr(), room[line + behind..].as_ptr().cast_mut());
+        let strides = [stride; 2];
+        let lines = Lines { from, to, strides, len: 1, count, number: 0, beside: 1, stream };
+        lines.parts::<u32, Sum>(Level::detect())
+    };
+    let whole = |lines: usize| [0..lines, lines..lines, lines..lines];
+    assert_eq!(parts(0, 64, 64, true), whole(64));
+    // Fewer groups, rows that aren't whole lines, values that stay in the caches.
+    assert_eq!(parts(4, 48, 64, true), whole(48));
+    assert_eq!(parts(4, 80, 88, true), whole(80));
+    assert_eq!(parts(4, 80, 80, false), whole(80));
+    if Level::detect().run(ByLines::<u32, u32, u32, Sum>::new()) {
+        assert_eq!(parts(4, 64, 64, true), [0..12, 12..60, 60..64]);
+        assert_eq!(parts(15, 66, 80, true), [0..1, 1..65, 65..66]);
+        assert_eq!(parts(0, 67, 80, true), [0..0, 0..64, 64..67]);
+    }
+}
+
+#[test]
+fn threads_have_a_wider_strip_each_where_values_begin_behind_a_line() {
+    let strips = |cpu, lines, to| {
+        let machine = Machine { threads: 2, cpu, awake: false };
+        Cut::new(lines, 1, machine, [4, 4], to, false).strips()
+    };
+    assert_eq!([strips(Cpu::Zen4, 128, 64), strips(Cpu::Zen4, 480, 80)], [2, 1]);
+    assert_eq!([strips(Cpu::Zen4, 512, 80), strips(Cpu::Mesh, 512, 80)], [2, 1]);
+    assert_eq!(strips(Cpu::Zen4, 512, 81), 1, "no value begins with a line");
 }
 
 #[test]
