@@ -9,6 +9,7 @@ pub mod npy;
 pub mod parquet;
 pub mod raw;
 mod retype;
+mod watched;
 mod written;
 
 use crate::error::{Error, Result, nearest};

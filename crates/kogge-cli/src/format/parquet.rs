@@ -5,6 +5,7 @@ use super::arrow::BatchWriter;
 use super::contain::quietly;
 use super::dictionary::{decode, decoded};
 use super::retype::{retype, retyped};
+use super::watched::{Failure, Watched};
 use super::written::written;
 use crate::error::{Error, Fault, Result};
 use crate::input::Input;
@@ -23,7 +24,6 @@ use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::properties::WriterProperties;
-use std::fs::File;
 use std::sync::Arc;
 
 /// Most rows of a batch.
@@ -34,7 +34,7 @@ pub struct ParquetTable {
     head: Head,
     selection: Selection,
     name: String,
-    file: File,
+    file: Watched,
     metadata: ArrowReaderMetadata,
     batch_rows: usize,
     /// The schema with values for dictionaries, where the output has one for all rows.
@@ -51,7 +51,8 @@ impl ParquetTable {
         let name = input.name.clone();
         let file = input.into_file()?;
         let bytes = file.metadata().ok().map(|metadata| metadata.len());
-        let metadata = open(&file).map_err(|error| read_error(&error, &name))?;
+        let file = Watched::new(file);
+        let metadata = open(&file).map_err(|error| read_error(&error, &file.failure(), &name))?;
         let schema = metadata.schema();
         let decoded = (job.output_format == Format::Arrow).then(|| decoded(schema));
         let schema = decoded.as_ref().unwrap_or(schema).clone();
@@ -69,8 +70,9 @@ impl Table for ParquetTable {
 
     fn rows(&mut self) -> Result<Box<dyn TableReader>> {
         let file = self.file.try_clone().map_err(|error| Error::read(&self.name, &error))?;
+        let failure = file.failure();
         let batches = batches(file, &self.metadata, self.batch_rows, self.decoded.clone())
-            .map_err(|error| read_error(&error, &self.name))?;
+            .map_err(|error| read_error(&error, &failure, &self.name))?;
         let all = self.metadata.metadata().file_metadata().num_rows().max(1) as u64;
         let bytes = self.head.bytes.unwrap_or(0);
         Ok(Box::new(ArrowRows {
@@ -107,7 +109,7 @@ fn row_bytes(metadata: &ParquetMetaData) -> usize {
     usize::try_from(longest).unwrap_or(usize::MAX)
 }
 
-fn open(file: &File) -> Result<ArrowReaderMetadata, ParquetError> {
+fn open(file: &Watched) -> Result<ArrowReaderMetadata, ParquetError> {
     contained(|| {
         let read = ArrowReaderMetadata::load(file, Default::default())?;
         let schema = written(read.metadata().file_metadata(), read.schema());
@@ -121,11 +123,12 @@ fn open(file: &File) -> Result<ArrowReaderMetadata, ParquetError> {
 
 /// The rows that a file says it has, in a schema with values for dictionaries where one is given.
 fn batches(
-    file: File,
+    file: Watched,
     metadata: &ArrowReaderMetadata,
     batch_rows: usize,
     decoded: Option<SchemaRef>,
 ) -> Result<Batches, ParquetError> {
+    let failure = file.failure();
     let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone());
     let batches: Batches = Box::new(contained(|| builder.with_batch_size(batch_rows).build())?);
     let mut batches = match decoded {
@@ -134,7 +137,11 @@ fn batches(
     };
     let (mut rows, all) = (0, metadata.metadata().file_metadata().num_rows());
     let mut next = move || -> Result<Option<RecordBatch>, ArrowError> {
-        let batch = contained(|| batches.next().transpose())?;
+        let batch = contained(|| batches.next().transpose());
+        let batch = batch.map_err(|error| match failure.take() {
+            Some(told) => ArrowError::IoError(error.to_string(), told),
+            None => error,
+        })?;
         rows += batch.as_ref().map_or(0, RecordBatch::num_rows) as i64;
         // A page that says it is shorter than it is ends the file too early.
         if batch.is_none() && rows != all { Err(contradiction().into()) } else { Ok(batch) }
@@ -151,7 +158,10 @@ fn contradiction() -> ParquetError {
     ParquetError::General("it is damaged: what it says of its contents is not so".to_owned())
 }
 
-fn read_error(error: &ParquetError, name: &str) -> Error {
+fn read_error(error: &ParquetError, failure: &Failure, name: &str) -> Error {
+    if let Some(told) = failure.take() {
+        return Error::read(name, &told);
+    }
     // The library tells so in words alone.
     if error.to_string().contains("encrypt") {
         return Error::new(Fault::Read, format!("{name} is encrypted"))
@@ -237,6 +247,7 @@ impl BatchWriter for ParquetWriter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::arrow;
     use arrow_array::types::{Int8Type, Int32Type};
     use arrow_array::{
         ArrayRef, BooleanArray, DictionaryArray, Int64Array, ListArray, StringArray,
@@ -269,8 +280,31 @@ mod tests {
     fn read(bytes: &[u8]) -> Result<Vec<RecordBatch>, ArrowError> {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(bytes).unwrap();
+        let file = Watched::new(file);
         let metadata = open(&file)?;
         batches(file, &metadata, 4, None)?.collect()
+    }
+
+    /// A file that is there, but may not be read: its head was read before.
+    #[test]
+    fn what_the_system_says_is_no_damage() {
+        let place = tempfile::NamedTempFile::new().unwrap();
+        place.as_file().write_all(&whole(WriterProperties::builder())).unwrap();
+        let metadata = open(&Watched::new(place.reopen().unwrap())).unwrap();
+        let unreadable =
+            || Watched::new(std::fs::File::options().append(true).open(place.path()).unwrap());
+        let rows = batches(unreadable(), &metadata, 4, None).unwrap().next().unwrap();
+        let told = arrow::read_error(&rows.unwrap_err(), "x.parquet");
+        assert_eq!(told.exit_code(), 3, "{told}");
+        assert!(told.to_string().starts_with("error: cannot read x.parquet: "), "{told}");
+        let file = unreadable();
+        let told = read_error(&open(&file).unwrap_err(), &file.failure(), "x.parquet");
+        assert_eq!(told.exit_code(), 3, "{told}");
+        // One that ends too early is damaged.
+        let cut = place.reopen().unwrap();
+        cut.set_len(40).unwrap();
+        let rows = batches(Watched::new(cut), &metadata, 4, None).unwrap().next().unwrap();
+        assert_eq!(arrow::read_error(&rows.unwrap_err(), "x.parquet").exit_code(), 4);
     }
 
     /// The test binary would end at a panic that isn't contained, or at an allocation too large.
