@@ -8,7 +8,7 @@
 //!
 //! Nothing here is part of the library, and nothing that is timed is a test.
 
-// They panic where nobody reads what is printed.
+// `println!` and `eprintln!` panic where nobody reads them.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 mod buffer;

@@ -10,7 +10,7 @@
 //!
 //! The command never computes a scan by itself: bits are the library's business.
 
-// They panic where nobody reads what is printed: `streams` has what doesn't.
+// `println!` and `eprintln!` panic where nobody reads them: `streams` has what doesn't.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 mod args;

@@ -40,8 +40,8 @@ const STRIPS_PER_THREAD: usize = 2;
 /// Groups of a strip from which its ends go by themselves, where they share lines of the cache.
 const WITH_ENDS: usize = 4;
 
-/// A strip by itself, or in whole lines of the cache with an end on either side.
-pub(crate) const PARTS: usize = 3;
+/// Sections of a strip at most: whole lines of the cache, and an end on either side.
+pub(crate) const SECTIONS: usize = 3;
 
 /// Bytes that memory is asked for ahead, and chunks at most, where it isn't in a cache.
 const AHEAD: (usize, usize) = (16 << 10, 32);
@@ -137,15 +137,15 @@ impl<T: Element, U: Element> Lines<T, U> {
         })
     }
 
-    /// The lines of a strip in parts, so that all but its ends are whole lines of the cache where
-    /// values go past it; or all in one, where they are anyway, or can't be. (Large vectors from
-    /// the heap begin 16 bytes behind a page. Two threads of a Zen 4 so, with parts and without:
-    /// `f32` of 1,024 columns 38 and 29 GB/s, of 4,096 38 and 32, of 65,536, where most strips had
-    /// whole lines before, 38 and 36.)
-    fn parts<A: Element<Accumulator = A>, O: Operator<A>>(
+    /// The lines of a strip in sections, so that all but its ends are whole lines of the cache
+    /// where values go past it; or all in one, where they are anyway, or can't be. (Large vectors
+    /// from the heap begin 16 bytes behind a page. Two threads of a Zen 4 so, in sections and in
+    /// one: `f32` of 1,024 columns 38 and 29 GB/s, of 4,096 38 and 32, of 65,536, where most strips
+    /// had whole lines before, 38 and 36.)
+    fn sections<A: Element<Accumulator = A>, O: Operator<A>>(
         &self,
         level: Level,
-    ) -> [Range<usize>; PARTS]
+    ) -> [Range<usize>; SECTIONS]
     where
         T: Accumulate<A>,
         U: Accumulate<A>,
@@ -351,8 +351,8 @@ pub(crate) struct Columns<'a, 'b, A, O> {
 }
 
 impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
-    /// Scans lines: a row of the order of each of their parts in turn, so that lines of the cache
-    /// that two have in common are still there.
+    /// Scans lines: a row of the order of each of their sections in turn, so that lines of the
+    /// cache that two have in common are still there.
     ///
     /// # Safety
     ///
@@ -360,30 +360,31 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
     pub(crate) unsafe fn strip<T: Accumulate<A>, U: Accumulate<A>>(
         &self,
         lines: &Lines<T, U>,
-        descents: &mut [Descent<A>; PARTS],
+        descents: &mut [Descent<A>; SECTIONS],
     ) {
         let _fence = Fence;
-        let parts = lines.parts::<A, O>(self.request.level).map(|part| lines.part(part));
+        let sections = lines.sections::<A, O>(self.request.level).map(|range| lines.part(range));
+        let sections = sections.iter().zip(descents).filter(|(section, _)| section.count > 0);
+        let mut sections: Vec<_> = sections.collect();
         let rows = lines.rows();
-        let each = if parts[1].count == 0 { rows } else { 1 };
-        let mut parts: Vec<_> = parts.iter().zip(descents).filter(|(p, _)| p.count > 0).collect();
-        for (part, descent) in &mut parts {
-            let only = rows == 1 && part.count > LANES && !self.parts.totals_wanted();
-            match only && self.init(part, 0).is_none() {
-                true => descent.begin_only(part.groups()),
-                false => self.begin(part, descent),
+        let each = if sections.len() == 1 { rows } else { 1 };
+        for (section, descent) in &mut sections {
+            let only = rows == 1 && section.count > LANES && !self.parts.totals_wanted();
+            match only && self.init(section, 0).is_none() {
+                true => descent.begin_only(section.groups()),
+                false => self.begin(section, descent),
             }
         }
         for first in (0..rows).step_by(each) {
-            for (part, descent) in &mut parts {
+            for (section, descent) in &mut sections {
                 let rows = first..rows.min(first + each);
                 // SAFETY: passed on.
-                unsafe { self.scan_rows(part, rows, |row| part.asking(row), descent) };
+                unsafe { self.scan_rows(section, rows, |row| section.asking(row), descent) };
             }
         }
-        for (part, descent) in &mut parts {
+        for (section, descent) in &mut sections {
             // SAFETY: passed on.
-            unsafe { self.put_totals(part, descent) };
+            unsafe { self.put_totals(section, descent) };
         }
     }
 

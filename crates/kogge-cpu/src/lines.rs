@@ -11,7 +11,7 @@ mod plan;
 
 use crate::algorithm::group::LANES;
 use crate::algorithm::io::Strided;
-use crate::columns::{Columns, Lines, PARTS};
+use crate::columns::{Columns, Lines, SECTIONS};
 use crate::descent::Descent;
 use crate::engine::{Request, run, scan_raw};
 use crate::parts::{Parts, PerPart};
@@ -292,7 +292,7 @@ where
             let lines = unsafe { self.side_by_side(offsets(outer, task / strips), beside, stream) };
             lines.part(cut.strip(task % strips))
         };
-        let scan = |task: usize, descents: &mut [Descent<A>; PARTS]| {
+        let scan = |task: usize, descents: &mut [Descent<A>; SECTIONS]| {
             // SAFETY: there is a task for each strip.
             unsafe { columns.strip(&strip(task), descents) };
         };

@@ -57,7 +57,7 @@ impl Watched {
         Ok(Self::new(self.file.try_clone()?))
     }
 
-    fn from(&self, start: u64) -> io::Result<Self> {
+    fn at(&self, start: u64) -> io::Result<Self> {
         let done = self.file.try_clone().and_then(|mut file| {
             file.seek(SeekFrom::Start(start))?;
             Ok(Self { file, failure: self.failure() })
@@ -82,14 +82,14 @@ impl ChunkReader for Watched {
     type T = BufReader<Self>;
 
     fn get_read(&self, start: u64) -> Result<Self::T> {
-        Ok(BufReader::new(self.from(start)?))
+        Ok(BufReader::new(self.at(start)?))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
         // No more room than the file can fill: the length may be a damaged one.
         let there = Length::len(self).saturating_sub(start);
         let mut bytes = Vec::with_capacity(length.min(there.try_into().unwrap_or(usize::MAX)));
-        let read = self.from(start)?.take(length as u64).read_to_end(&mut bytes)?;
+        let read = self.at(start)?.take(length as u64).read_to_end(&mut bytes)?;
         if read < length {
             let text = format!("{read} of {length} bytes are there");
             return Err(ParquetError::EOF(text));

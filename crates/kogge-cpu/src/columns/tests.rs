@@ -270,22 +270,22 @@ fn totals_of_segments_and_tiles() {
 fn strips_have_ends_where_values_begin_behind_a_line() {
     let room = vec![0u32; 256];
     let line = room.as_ptr().align_offset(LINE);
-    let parts = |behind: usize, count: usize, stride: isize, stream: bool| {
+    let sections = |behind: usize, count: usize, stride: isize, stream: bool| {
         let (from, to) = (room.as_ptr(), room[line + behind..].as_ptr().cast_mut());
         let strides = [stride; 2];
         let lines = Lines { from, to, strides, len: 1, count, number: 0, beside: 1, stream };
-        lines.parts::<u32, Sum>(Level::detect())
+        lines.sections::<u32, Sum>(Level::detect())
     };
     let whole = |lines: usize| [0..lines, lines..lines, lines..lines];
-    assert_eq!(parts(0, 64, 64, true), whole(64));
+    assert_eq!(sections(0, 64, 64, true), whole(64));
     // Fewer groups, rows that aren't whole lines, values that stay in the caches.
-    assert_eq!(parts(4, 48, 64, true), whole(48));
-    assert_eq!(parts(4, 80, 88, true), whole(80));
-    assert_eq!(parts(4, 80, 80, false), whole(80));
+    assert_eq!(sections(4, 48, 64, true), whole(48));
+    assert_eq!(sections(4, 80, 88, true), whole(80));
+    assert_eq!(sections(4, 80, 80, false), whole(80));
     if Level::detect().run(ByLines::<u32, u32, u32, Sum>::new()) {
-        assert_eq!(parts(4, 64, 64, true), [0..12, 12..60, 60..64]);
-        assert_eq!(parts(15, 66, 80, true), [0..1, 1..65, 65..66]);
-        assert_eq!(parts(0, 67, 80, true), [0..0, 0..64, 64..67]);
+        assert_eq!(sections(4, 64, 64, true), [0..12, 12..60, 60..64]);
+        assert_eq!(sections(15, 66, 80, true), [0..1, 1..65, 65..66]);
+        assert_eq!(sections(0, 67, 80, true), [0..0, 0..64, 64..67]);
     }
 }
 
