@@ -52,8 +52,8 @@ impl Machine {
 pub struct Plan {
     /// Threads that take part; 1 is the calling thread alone.
     pub threads: usize,
-    /// Tiles that a thread takes at a time. If that is all, into another slice, two threads begin
-    /// from both ends, or have half each where the operator may wait for others.
+    /// Tiles that a thread takes at a time. If that is all, one of two threads has the middle, or
+    /// each a half where the operator may wait for others.
     pub tiles_per_piece: usize,
     /// Whether values are stored past the caches.
     pub stream: bool,
@@ -81,7 +81,7 @@ pub fn plan(problem: &Problem, machine: Machine) -> Plan {
     let bytes = problem.len.saturating_mul(problem.element_bytes as u64);
     let written = problem.len.saturating_mul(problem.output_bytes as u64);
     // Whoever says that one is awake knows the operator.
-    let least = tuning::awake_bytes(machine.cpu, problem.in_place, true);
+    let least = tuning::awake_bytes(machine.cpu, problem.in_place, true, true);
     let two_awake = machine.awake && bytes >= least;
     let worth = (bytes / tuning::bytes_per_thread(machine.cpu, problem.in_place, false))
         .max(1 + u64::from(two_awake));
@@ -95,9 +95,8 @@ pub fn plan(problem: &Problem, machine: Machine) -> Plan {
     let touched = bytes.saturating_add(if problem.in_place { 0 } else { written });
     let piece = if two_awake
         && threads == 2
-        && !problem.in_place
         && !stream
-        && touched <= tuning::meeting_bytes(machine.cpu)
+        && touched <= tuning::middle_bytes(machine.cpu, problem.in_place)
     {
         // One that both are at.
         bytes.next_multiple_of(tile_bytes)
@@ -181,8 +180,9 @@ pub(crate) mod tests {
         assert_eq!(text(256, false), "2 threads, pieces of 8 tiles", "all of them");
         assert_eq!(text(8 << 10, false), "2 threads, pieces of 256 tiles", "all");
         assert_eq!(text(10 << 10, false), format!("2 threads, pieces of 4 tiles{past}"));
-        assert_eq!(text(256, true), "2 threads, pieces of 4 tiles");
-        assert_eq!(text(2048, true), "2 threads, pieces of 32 tiles");
-        assert_eq!(text(2049, true), "2 threads, pieces of 4 tiles", "not in two L2");
+        assert_eq!(text(255, true), "the calling thread");
+        assert_eq!(text(256, true), "2 threads, pieces of 8 tiles", "all of them");
+        assert_eq!(text(20 << 10, true), "2 threads, pieces of 640 tiles", "all");
+        assert_eq!(text(21 << 10, true), "2 threads, pieces of 4 tiles");
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::Cpu;
 use crate::algorithm::asking::Askers;
+use std::ops::Range;
 use std::time::Duration;
 
 /// Input bytes below which a second thread costs more than it brings.
@@ -69,20 +70,26 @@ pub(crate) const fn pairs_of_chunks(cpu: Cpu) -> bool {
     matches!(cpu, Cpu::Zen4)
 }
 
-/// Input bytes from which a second thread is worth it that is awake, in place or not, for exact
-/// operators or others, where guests [`linger`].
+/// Input bytes from which a second thread is worth it that is awake, in place or not, for operators
+/// that are exact or not, and may be waited for or not, where guests [`linger`].
 ///
 /// (Two cores have twice the L2, and a mesh's L3 is slow: into another buffer 1.05 to 1.4 times the
 /// speed of one thread with 256 and 512 KiB, 1.4 to 1.9 from 1 MiB, 2.2 to 3 from 2 MiB on; in
 /// place 0.9 to 1 with 256 KiB, with 512 KiB 1.05 to 1.2 for integers and 0.9 to 1.05 for floats,
-/// 1.1 to 1.5 from 1 MiB on. If the other CPU is taken both share one, which costs up to a half. On
-/// a Zen 4 into another buffer 1.3 to 1.5 times from 256 KiB on, with 128 KiB 0.9 to 1; in place
-/// integers 1.1 to 1.2 times with 256 and 512 KiB, floats nothing.)
-pub(crate) const fn awake_bytes(cpu: Cpu, in_place: bool, exact: bool) -> u64 {
+/// 1.1 to 1.5 from 1 MiB on. If the other CPU is taken both share one, which costs up to a half.
+///
+/// On a Zen 4 it depends on whether the two have an L3 in common, that is whether a word goes to
+/// the other and back in 50 to 100 ns or in 380. With 256 and 512 KiB into another buffer 1.3 to
+/// 1.5 times if so, and 0.95 to 1.2 times if not; in place integers 1.25 to 1.4 and 0.9 times,
+/// floats 1.3 to 1.4 and 0.9 to 1.05 with 512 KiB, 1.2 and 0.7 with 256 KiB; with 128 KiB into
+/// another buffer 0.9 to 1. With a part each, as operators have it that may wait for others, floats
+/// gain nothing in place with 512 KiB.)
+pub(crate) const fn awake_bytes(cpu: Cpu, in_place: bool, exact: bool, nonblocking: bool) -> u64 {
     match cpu {
         Cpu::Mesh | Cpu::Zen4 if !in_place => AWAKE_BYTES,
-        Cpu::Mesh if exact => 2 * AWAKE_BYTES,
         Cpu::Zen4 if exact => AWAKE_BYTES,
+        Cpu::Zen4 if nonblocking => 2 * AWAKE_BYTES,
+        Cpu::Mesh if exact => 2 * AWAKE_BYTES,
         _ => 1 << 20,
     }
 }
@@ -102,10 +109,17 @@ pub(crate) const fn awake_shared_bytes(cpu: Cpu) -> u64 {
     }
 }
 
-/// Of so many tiles those that the first of two threads scans, while the other one folds them from
-/// behind.
-pub(crate) const fn leaders_share(tiles: u32) -> u32 {
-    (tiles as u64 * 5).div_ceil(8) as u32
+/// Of so many tiles those that the second of two threads folds and then scans, while the first one
+/// scans those before and then those behind them.
+///
+/// The second one comes when the first has scanned a tile, and folds take 0.31 (integers) to 0.48
+/// times as long as scans (floats of four bytes) on a Zen 4; so the middle should be 0.43 to 0.4 of
+/// all other tiles. (What is a tile more or less costs 0 to 3 % where there are 32; of eight floats
+/// lose 2 to 15 % by that, integers 7 to 25.)
+pub(crate) fn middle(tiles: usize) -> Range<usize> {
+    let share = |of_32: usize| (tiles.saturating_sub(1) * of_32 + 16) / 32;
+    let start = tiles.min(1 + share(6));
+    start..start + share(13)
 }
 
 /// How long a thread of the pool stays awake for the next call when it has helped with one. (A
@@ -139,17 +153,22 @@ pub(crate) const SHORT_PAUSE: Duration = Duration::from_millis(2);
 /// OpenMP are that spin behind a call, or have come to stay.
 pub(crate) const LONG_PAUSE: Duration = Duration::from_millis(100);
 
-/// Bytes read and written, into another buffer, up to which the second of two threads folds what
-/// the first one scans: each has the elements of both in its L2 then, or in an L3 that is near. (On
-/// a mesh with 2 MiB 1.05 to 1.15 times as fast as with a part each, with 4 MiB 0.8 times. In place
-/// the first one's values lie in its own L2 where the other one wants to fold: 0.4 to 0.9 times. On
-/// a Zen 4 up to 4 MiB 1.05 to 1.3 times as fast, from there on, beside pieces, up to 1.15 times,
-/// beside pieces whose values go past the caches 1.3 to 1.9 times. On others it wasn't tried.)
-pub(crate) const fn meeting_bytes(cpu: Cpu) -> u64 {
-    match cpu {
-        Cpu::Common => 0,
-        Cpu::Zen4 => 20 << 20,
-        Cpu::Mesh => 2 << 20,
+/// Bytes read or written up to which the second of two threads has the [middle], in place or not:
+/// each has its own in its L2 then, or in an L3 that is near.
+///
+/// (On a Zen 4 in place, beside a part each, 256 KiB to 2 MiB 1.15 to 1.4 times as fast, beside
+/// pieces 4 and 8 MiB 1.04 to 1.2 times, 16 MiB 1.04 to 1.1 times; of 32 MiB floats 0.75 to 0.87
+/// times. Into another buffer as fast as where the second one folded what the first one would scan,
+/// from behind, until the two met, which was up to 4 MiB 1.05 to 1.3 times as fast as with a part
+/// each, from there on, beside pieces, up to 1.15 times, beside pieces whose values go past the
+/// caches 1.3 to 1.9 times. On a mesh that had 2 MiB 1.05 to 1.15 times as fast, 4 MiB 0.8 times,
+/// in place 0.4 to 0.9 times, where one core wrote what the other one had read; the middle wasn't
+/// tried there.)
+pub(crate) const fn middle_bytes(cpu: Cpu, in_place: bool) -> u64 {
+    match (cpu, in_place) {
+        (Cpu::Zen4, _) => 20 << 20,
+        (Cpu::Mesh, false) => 2 << 20,
+        (Cpu::Mesh, true) | (Cpu::Common, _) => 0,
     }
 }
 

@@ -5,7 +5,7 @@
 //! shorter, as [`cut`] finds their chunks, [`successive`] some at a time whose values leave [from
 //! registers](turned) or through an [`outlet`]; [`free`], [`exact`] and [`headed`] do where any
 //! order is as good; [`tile`] puts segments together; [`sequential`] goes through tiles one by one,
-//! [`parallel`] lets threads take them in turn, and [`meeting`] has two begin from both ends of
+//! [`parallel`] lets threads take them in turn, and [`middle`] has one of two take the middle of
 //! few, with [`handover`] between them. [`strip`] goes across lines side by side, from and to where
 //! [`abreast`] says, [`line`](mod@line) by line of the cache where it can, with [`levels`] above
 //! its rows. [`io`] is where all others read and write, and [`asking`] what is brought near before,
@@ -26,7 +26,7 @@ pub(crate) mod io;
 mod lanes;
 pub(crate) mod levels;
 pub(crate) mod line;
-mod meeting;
+mod middle;
 pub(crate) mod narrow;
 pub(crate) mod outlet;
 mod pages;

@@ -23,7 +23,7 @@
 use super::asking::Ask;
 use super::handover::{Gate, Owed, Slot, late, many};
 use super::io::Io;
-use super::meeting;
+use super::middle;
 use super::tile::{Beside, Scan, through};
 use crate::arch::stream::Fence;
 use crate::pool;
@@ -79,10 +79,10 @@ pub(crate) unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
 ) {
     // So that places of pieces that don't exist can't overflow.
     let mut tiles_per_piece = tiles_per_piece.min(scan.tiles());
-    if threads == 2 && tiles_per_piece == scan.tiles() && !in_place {
-        if const { meeting::suits::<I, A, O>() } {
+    if threads == 2 && tiles_per_piece == scan.tiles() {
+        if middle::suits::<I, A, O>(in_place) && scan.tiles() <= middle::TILES {
             // SAFETY: passed on.
-            return unsafe { meeting::run(scan, prefix) };
+            return unsafe { middle::run(scan, prefix, in_place) };
         }
         tiles_per_piece = tiles_per_piece.div_ceil(2);
     }
