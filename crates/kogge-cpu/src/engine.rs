@@ -249,7 +249,7 @@ where
     let bytes = len.saturating_mul(size_of::<T>()) as u64;
     let written = len.saturating_mul(size_of::<U>()) as u64;
     let planned = request.plan.is_some();
-    let call = if planned { None } else { Call::begin::<A, O>(bytes, in_place) };
+    let call = if planned { None } else { Call::begin(bytes, in_place, O::EXACT) };
     let awake = call.as_ref().is_some_and(|call| call.awake);
     let plan = request.plan.unwrap_or_else(|| {
         if bytes.max(written) < tuning::AWAKE_BYTES {

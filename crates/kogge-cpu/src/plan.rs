@@ -52,8 +52,8 @@ impl Machine {
 pub struct Plan {
     /// Threads that take part; 1 is the calling thread alone.
     pub threads: usize,
-    /// Tiles that a thread takes at a time. If that is all, one of two threads has the middle, or
-    /// each a half where the operator may wait for others.
+    /// Tiles that a thread takes at a time. If that is all, the second of two threads has the
+    /// middle.
     pub tiles_per_piece: usize,
     /// Whether values are stored past the caches.
     pub stream: bool,
@@ -81,7 +81,7 @@ pub fn plan(problem: &Problem, machine: Machine) -> Plan {
     let bytes = problem.len.saturating_mul(problem.element_bytes as u64);
     let written = problem.len.saturating_mul(problem.output_bytes as u64);
     // Whoever says that one is awake knows the operator.
-    let least = tuning::awake_bytes(machine.cpu, problem.in_place, true, true);
+    let least = tuning::awake_bytes(machine.cpu, problem.in_place, true);
     let two_awake = machine.awake && bytes >= least;
     let worth = (bytes / tuning::bytes_per_thread(machine.cpu, problem.in_place, false))
         .max(1 + u64::from(two_awake));

@@ -70,8 +70,8 @@ pub(crate) const fn pairs_of_chunks(cpu: Cpu) -> bool {
     matches!(cpu, Cpu::Zen4)
 }
 
-/// Input bytes from which a second thread is worth it that is awake, in place or not, for operators
-/// that are exact or not, and may be waited for or not, where guests [`linger`].
+/// Input bytes from which a second thread is worth it that is awake, in place or not, for exact
+/// operators or others, where guests [`linger`].
 ///
 /// (Two cores have twice the L2, and a mesh's L3 is slow: into another buffer 1.05 to 1.4 times the
 /// speed of one thread with 256 and 512 KiB, 1.4 to 1.9 from 1 MiB, 2.2 to 3 from 2 MiB on; in
@@ -82,13 +82,12 @@ pub(crate) const fn pairs_of_chunks(cpu: Cpu) -> bool {
 /// the other and back in 50 to 100 ns or in 380. With 256 and 512 KiB into another buffer 1.3 to
 /// 1.5 times if so, and 0.95 to 1.2 times if not; in place integers 1.25 to 1.4 and 0.9 times,
 /// floats 1.3 to 1.4 and 0.9 to 1.05 with 512 KiB, 1.2 and 0.7 with 256 KiB; with 128 KiB into
-/// another buffer 0.9 to 1. With a part each, as operators have it that may wait for others, floats
-/// gain nothing in place with 512 KiB.)
-pub(crate) const fn awake_bytes(cpu: Cpu, in_place: bool, exact: bool, nonblocking: bool) -> u64 {
+/// another buffer 0.9 to 1.)
+pub(crate) const fn awake_bytes(cpu: Cpu, in_place: bool, exact: bool) -> u64 {
     match cpu {
         Cpu::Mesh | Cpu::Zen4 if !in_place => AWAKE_BYTES,
         Cpu::Zen4 if exact => AWAKE_BYTES,
-        Cpu::Zen4 if nonblocking => 2 * AWAKE_BYTES,
+        Cpu::Zen4 => 2 * AWAKE_BYTES,
         Cpu::Mesh if exact => 2 * AWAKE_BYTES,
         _ => 1 << 20,
     }
@@ -132,6 +131,10 @@ pub(crate) const fn linger(cpu: Cpu) -> Duration {
         Cpu::Mesh | Cpu::Zen4 => Duration::from_micros(200),
     }
 }
+
+/// How long the second of two threads waits for the first to get on: an operator may wait for what
+/// that thread would do, so not for ever.
+pub(crate) const PATIENCE: Duration = Duration::from_millis(10);
 
 /// How long it stays at most, however often it is invited: it may have come from a `join` of its
 /// own, which it goes on with only then. (The next call asks the pool again, where the thread still

@@ -11,6 +11,7 @@
 
 use crate::sync::{AtomicU32, Ordering, UnsafeCell, spin};
 use std::mem::MaybeUninit;
+use std::time::{Duration, Instant};
 
 /// How often a late total is looked for before it is computed, or waited for otherwise: some tens
 /// of microseconds, a few times what folding a tile takes.
@@ -80,9 +81,25 @@ impl<A: Copy> Slot<A> {
         None
     }
 
+    /// The value, if it is there within so long.
+    pub(super) fn within(&self, patience: Duration) -> Option<A> {
+        self.soon().or_else(|| {
+            let start = Instant::now();
+            while self.awaited() && start.elapsed() < patience {
+                spin();
+            }
+            self.get()
+        })
+    }
+
+    /// Whether the value isn't there, but may come.
+    fn awaited(&self) -> bool {
+        matches!(self.state.load(Ordering::Acquire), EMPTY | FILLING)
+    }
+
     /// The value, once it is there; `None` if it never comes.
     pub(super) fn wait(&self) -> Option<A> {
-        while matches!(self.state.load(Ordering::Acquire), EMPTY | FILLING) {
+        while self.awaited() {
             spin();
         }
         self.get()

@@ -3,9 +3,10 @@
 //! The caller leads: it scans from the first tile on, as if it were alone. When the other thread
 //! comes it takes a middle part. That it folds while the leader scans the front, and scans while
 //! the leader, which needs no more than the folds by then, scans the rear. Who doesn't come isn't
-//! waited for, and who comes late takes the middle of what is left then. The leader is waited for
-//! at the end of the front, unless the operator may wait for another thread: then what isn't known
-//! of the front yet is folded too.
+//! waited for, who comes late takes the middle of what is left then, and a fold that is late is
+//! computed by the leader. The other thread waits for the leader's front, but not for ever, as an
+//! operator may wait for that thread. A middle that it has folded and not begun to scan when the
+//! leader has done the rest is scanned by the leader.
 //!
 //! With folds that take half as long as scans, two threads take 0.6 times as long as one. (If each
 //! folds half and then scans it, 0.75 times.) Neither touches what the other one writes, and in the
@@ -21,14 +22,21 @@ use crate::{pool, tuning};
 use kogge_core::{Element, Operator, Prefix};
 use std::mem::MaybeUninit;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// So many tiles at most.
 pub(super) const TILES: usize = (1 << BITS) - 2;
 
 /// Bits of a tile's number.
 const BITS: u32 = 21;
+
+/// The other thread folds it, if there is one.
+const TAKEN: u8 = 0;
+/// Whoever can may scan it.
+const FOLDED: u8 = 1;
+/// Somebody does.
+const CLAIMED: u8 = 2;
 
 struct Shared<'a, I, A, O> {
     scan: &'a Scan<'a, I, A, O>,
@@ -38,6 +46,8 @@ struct Shared<'a, I, A, O> {
     prefix: Mutex<&'a mut Prefix<A>>,
     led: AtomicBool,
     ahead: Ahead,
+    /// How far the middle is: [`TAKEN`], [`FOLDED`] or [`CLAIMED`].
+    middle: AtomicU8,
     /// What each tile of the front and the middle came to: the middle's by themselves, the front's
     /// [with all before them](through) where scans have it so.
     folds: Vec<Slot<A>>,
@@ -45,14 +55,8 @@ struct Shared<'a, I, A, O> {
     gates: Vec<Gate>,
 }
 
-/// Whether it may be done so: a tile that the leader is at can be waited for, or be folded.
-pub(super) const fn suits<I: Io<A>, A: Element, O: Operator<A>>(in_place: bool) -> bool {
-    O::NONBLOCKING || !(in_place || through::<I::Format, A, O>())
-}
-
 /// Scans on the calling thread, and on another one of the current rayon pool if that comes in time,
-/// what follows the tiles of a prefix, and takes its tiles in. There are [`TILES`] at most, and it
-/// [suits] them.
+/// what follows the tiles of a prefix, and takes its tiles in. There are [`TILES`] at most.
 ///
 /// # Safety
 ///
@@ -82,6 +86,7 @@ impl<'a, I: Io<A>, A: Element, O: Operator<A>> Shared<'a, I, A, O> {
             prefix: Mutex::new(prefix),
             led: AtomicBool::new(false),
             ahead: Ahead::of(tiles),
+            middle: AtomicU8::new(TAKEN),
             folds: many(tiles, Slot::new),
             gates: many(if in_place { tiles } else { 0 }, Gate::new),
         }
@@ -98,11 +103,12 @@ impl<'a, I: Io<A>, A: Element, O: Operator<A>> Shared<'a, I, A, O> {
         // SAFETY: passed on.
         unsafe {
             if self.led.swap(true, Ordering::Relaxed) {
-                let middle = self.take(&mut stage);
+                let middle = self.ahead.split(self.scan.tiles());
+                self.fold_all(middle.clone(), &mut stage);
                 self.follow(middle, &mut stage);
             } else {
-                let mut prefix = self.prefix.lock().unwrap_or_else(PoisonError::into_inner);
-                while self.lead_on(&mut prefix, &mut stage) {}
+                let mut leader = Leader::new(&self.prefix);
+                while self.lead_on(&mut leader, &mut stage) {}
             }
         }
     }
@@ -112,60 +118,74 @@ impl<'a, I: Io<A>, A: Element, O: Operator<A>> Shared<'a, I, A, O> {
     /// # Safety
     ///
     /// As for [`run`]; one thread leads.
-    unsafe fn lead_on(&self, prefix: &mut Prefix<A>, stage: &mut [MaybeUninit<A>]) -> bool {
+    unsafe fn lead_on(&self, leader: &mut Leader<'_, 'a, A>, stage: &mut [MaybeUninit<A>]) -> bool {
+        let prefix = &mut leader.prefix;
         match self.ahead.next(self.scan.tiles()) {
-            Next::End => return false,
             Next::Front(tile) => {
                 // A panic of the operator must not have the other thread wait.
                 let owed = Owed(&self.folds[tile]);
                 // SAFETY: passed on; the tile is the leader's.
                 owed.pay(unsafe { self.scan_tile(tile, prefix, stage) });
             }
-            Next::Rear(tile) => {
-                // SAFETY: as above.
-                unsafe { self.scan_tile(tile, prefix, stage) };
-            }
             Next::Middle(tiles) => {
+                leader.middle = Some((tiles.clone(), prefix.clone()));
                 for tile in tiles {
                     // SAFETY: passed on.
                     let Some(fold) = (unsafe { self.fold(tile, stage) }) else { return false };
                     prefix.push(self.scan.operator, fold);
                 }
             }
+            Next::Rear(tile) => {
+                // SAFETY: as above.
+                unsafe { self.scan_tile(tile, prefix, stage) };
+            }
+            Next::End => {
+                if let Some((tiles, before)) = &mut leader.middle
+                    && self.claim()
+                {
+                    // SAFETY: passed on; the other thread leaves what this one has claimed.
+                    tiles.for_each(|tile| _ = unsafe { self.scan_tile(tile, before, stage) });
+                }
+                return false;
+            }
         }
         true
     }
 
-    /// Takes the middle of what is left, and folds it.
-    ///
-    /// # Safety
-    ///
-    /// As for [`run`]; one thread follows.
-    unsafe fn take(&self, stage: &mut [MaybeUninit<A>]) -> Range<usize> {
-        let middle = self.ahead.split(self.scan.tiles());
-        let mut folds = Vec::with_capacity(middle.len());
-        for tile in middle.clone() {
-            // SAFETY: passed on; nobody writes this thread's tiles.
-            folds.push(unsafe { self.scan.reduce_tile(self.scan.tile(tile), stage) });
-        }
-        for (slot, &fold) in self.folds[middle.clone()].iter().zip(&folds) {
-            slot.publish(fold);
-        }
-        middle
+    /// Whether this thread may scan the middle.
+    fn claim(&self) -> bool {
+        let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
+        self.middle.compare_exchange(FOLDED, CLAIMED, success, failure).is_ok()
     }
 
-    /// Works out what precedes the middle, and scans it. Does neither if the leader has panicked,
-    /// and was waited for.
+    /// Folds the middle.
     ///
     /// # Safety
     ///
-    /// As for [`run`]; this thread has [taken](Self::take) the middle.
+    /// As for [`run`]; this thread has taken the middle.
+    unsafe fn fold_all(&self, middle: Range<usize>, stage: &mut [MaybeUninit<A>]) {
+        let mut folds = Vec::with_capacity(middle.len());
+        for tile in middle.clone() {
+            // SAFETY: passed on; nobody writes this thread's tiles before it says that it is done.
+            folds.push(unsafe { self.scan.reduce_tile(self.scan.tile(tile), stage) });
+        }
+        for (slot, &fold) in self.folds[middle].iter().zip(&folds) {
+            slot.publish(fold);
+        }
+        self.middle.store(FOLDED, Ordering::Release);
+    }
+
+    /// Works out what precedes the middle, and scans it; or leaves it to the leader.
+    ///
+    /// # Safety
+    ///
+    /// As for [`run`]; this thread has taken the middle, and [folded](Self::fold_all) it.
     unsafe fn follow(&self, middle: Range<usize>, stage: &mut [MaybeUninit<A>]) {
         if middle.is_empty() {
             return;
         }
-        // SAFETY: passed on.
-        let Some(mut prefix) = (unsafe { self.before(middle.start, stage) }) else { return };
+        let prefix = self.before(middle.start);
+        let Some(mut prefix) = prefix.filter(|_| self.claim()) else { return };
         for tile in middle {
             if let Some(gate) = self.gates.get(tile) {
                 gate.close_folded(&self.folds[tile]);
@@ -218,26 +238,29 @@ impl<'a, I: Io<A>, A: Element, O: Operator<A>> Shared<'a, I, A, O> {
         })
     }
 
-    /// What precedes a tile, that the front ends with. `None` if the leader has panicked, and was
-    /// waited for.
-    ///
-    /// # Safety
-    ///
-    /// As for [`run`].
-    unsafe fn before(&self, end: usize, stage: &mut [MaybeUninit<A>]) -> Option<Prefix<A>> {
+    /// What precedes a tile, before which the front ends; `None` if the leader has panicked, or
+    /// doesn't get on.
+    fn before(&self, end: usize) -> Option<Prefix<A>> {
         let mut prefix = self.before.clone();
         let first = if const { through::<I::Format, A, O>() } { end - 1 } else { 0 };
-        for tile in first..end {
-            let slot = &self.folds[tile];
-            let fold = match slot.soon() {
-                Some(fold) => fold,
-                None if const { O::NONBLOCKING } => slot.wait()?,
-                // SAFETY: nobody writes the input.
-                None => unsafe { self.scan.reduce_tile(self.scan.tile(tile), stage) },
-            };
-            self.take_in(&mut prefix, fold);
+        for slot in &self.folds[first..end] {
+            self.take_in(&mut prefix, slot.within(tuning::PATIENCE)?);
         }
         Some(prefix)
+    }
+}
+
+/// What the leader has in hand.
+struct Leader<'s, 'a, A> {
+    /// What precedes its next tile.
+    prefix: MutexGuard<'s, &'a mut Prefix<A>>,
+    /// The middle that it has passed, and what precedes that.
+    middle: Option<(Range<usize>, Prefix<A>)>,
+}
+
+impl<'s, 'a, A> Leader<'s, 'a, A> {
+    fn new(prefix: &'s Mutex<&'a mut Prefix<A>>) -> Self {
+        Self { prefix: prefix.lock().unwrap_or_else(PoisonError::into_inner), middle: None }
     }
 }
 
@@ -321,7 +344,7 @@ impl Ahead {
 #[cfg(test)]
 mod tests {
     use super::super::io::Direct;
-    use super::super::trial::{elements, scanned_by};
+    use super::super::trial::{elements, scanned};
     use super::*;
     use kogge_core::Order;
     use kogge_core::ops::Sum;
@@ -329,28 +352,15 @@ mod tests {
 
     type Tiles<'a, A, O> = Scan<'a, Direct<A, false>, A, O>;
 
-    /// A sum that doesn't say that it waits for nobody.
-    struct Waiting;
-
-    impl Operator<f32> for Waiting {
-        fn identity(&self) -> f32 {
-            Sum.identity()
-        }
-
-        fn combine(&self, left: f32, right: f32) -> f32 {
-            Sum.combine(left, right)
-        }
-    }
-
     /// When the other thread does its part.
     #[derive(Clone, Copy, Debug, PartialEq)]
     enum Other {
         /// Folds at once, and scans before the leader goes on behind the front.
-        First,
-        /// Folds at once, and scans when the leader is done.
-        Last,
-        /// Takes the middle, and nothing else before the leader is done.
+        Soon,
+        /// Folds at once, and wants to scan when the leader has done that.
         Late,
+        /// Takes the middle, and does nothing else before the leader is done.
+        Last,
     }
 
     /// Both threads' parts by this one: the leader does so many tiles before the other comes.
@@ -363,48 +373,45 @@ mod tests {
     ) {
         let before = prefix.clone();
         let shared = Shared::new(scan, &before, prefix, in_place);
-        let (mut stage, mut tiles) = (scan.stage(), 0..done);
+        let mut stage = scan.stage();
         // SAFETY: tests give slices of their own.
         unsafe {
-            let mut prefix = shared.prefix.lock().unwrap();
-            assert!(tiles.all(|_| shared.lead_on(&mut prefix, &mut stage)));
-            let middle = match other {
-                Other::Late => shared.ahead.split(scan.tiles()),
-                Other::First | Other::Last => shared.take(&mut stage),
-            };
+            let mut leader = Leader::new(&shared.prefix);
+            (0..done).for_each(|_| assert!(shared.lead_on(&mut leader, &mut stage)));
+            let middle = shared.ahead.split(scan.tiles());
             assert!(middle.start >= done, "not the leader's");
-            if other == Other::First {
-                (done..middle.start).for_each(|_| assert!(shared.lead_on(&mut prefix, &mut stage)));
+            if other != Other::Last {
+                shared.fold_all(middle.clone(), &mut stage);
+            }
+            if other == Other::Soon {
+                (done..middle.start).for_each(|_| assert!(shared.lead_on(&mut leader, &mut stage)));
                 shared.follow(middle.clone(), &mut stage);
             }
-            while shared.lead_on(&mut prefix, &mut stage) {}
-            if other != Other::First {
+            while shared.lead_on(&mut leader, &mut stage) {}
+            if other == Other::Last {
+                shared.fold_all(middle.clone(), &mut stage);
+            }
+            if other != Other::Soon {
                 shared.follow(middle, &mut stage);
             }
         }
     }
 
-    fn check<A: Element + PartialEq + Debug, O: Operator<A>>(
-        operator: &O,
-        tiles: usize,
-        element: impl Fn(usize) -> A,
-    ) where
+    fn check<A: Element + PartialEq + Debug>(tiles: usize, element: impl Fn(usize) -> A)
+    where
         Sum: Operator<A>,
     {
         let (elements, want) = elements(tiles, element);
         for in_place in [false, true] {
-            if !suits::<Direct<A, false>, A, O>(in_place) {
-                continue;
-            }
-            for other in [Other::First, Other::Last, Other::Late] {
+            for other in [Other::Soon, Other::Late, Other::Last] {
                 for done in 0..=tiles {
-                    let got = scanned_by(operator, &elements, in_place, |scan, prefix| {
+                    let got = scanned(&elements, in_place, |scan, prefix| {
                         in_turn(scan, prefix, in_place, done, other);
                     });
                     assert!(got == want, "{tiles} tiles, {in_place}, {done} before, {other:?}");
                 }
             }
-            let got = scanned_by(operator, &elements, in_place, |scan, prefix| {
+            let got = scanned(&elements, in_place, |scan, prefix| {
                 // SAFETY: the test's own slices.
                 unsafe { run(scan, prefix, in_place) }
             });
@@ -416,27 +423,57 @@ mod tests {
     #[cfg_attr(miri, ignore = "tiles of thousands; `threads.rs` has smaller ones")]
     fn whenever_the_other_comes_every_tile_is_scanned() {
         for tiles in (1..12).chain([17, 31, 32, 33, 40]) {
-            check(&Sum, tiles, |i| (i % 7) as f32 * 0.1 - 0.25);
-            check(&Waiting, tiles, |i| (i % 7) as f32 * 0.1 - 0.25);
-            check(&Sum, tiles, |i| i as i64 % 1000 - 300);
+            check(tiles, |i| (i % 7) as f32 * 0.1 - 0.25);
+            check(tiles, |i| i as i64 % 1000 - 300);
         }
-        assert!(!suits::<Direct<f32, false>, f32, Waiting>(true), "the front is overwritten");
+    }
+
+    /// Two threads that exist, so that one does what it likes while the other does something else.
+    #[test]
+    #[cfg_attr(miri, ignore = "tiles of thousands; `threads.rs` has smaller ones")]
+    fn both_at_once() {
+        for n in 0..400 {
+            let (in_place, tiles) = (n % 2 == 1, 3 + n % 14);
+            at_once(tiles, in_place, |i| i as i64 % 1000 - 300);
+            at_once(tiles, in_place, |i| (i % 7) as f64 * 0.1 - 0.25);
+        }
+    }
+
+    fn at_once<A: Element + PartialEq + Debug>(
+        tiles: usize,
+        in_place: bool,
+        element: impl Fn(usize) -> A,
+    ) where
+        Sum: Operator<A>,
+    {
+        let (elements, want) = elements(tiles, element);
+        let got = scanned(&elements, in_place, |scan, prefix| {
+            let before = prefix.clone();
+            let shared = Shared::new(scan, &before, prefix, in_place);
+            std::thread::scope(|scope| {
+                // SAFETY: the test's own slices.
+                scope.spawn(|| unsafe { shared.work() });
+                // SAFETY: as above.
+                unsafe { shared.work() };
+            });
+        });
+        assert!(got == want, "{tiles} tiles, {in_place}");
     }
 
     #[test]
     fn a_leader_that_panicked_is_not_waited_for() {
         let elements = vec![1.0f32; 6 * Order::of::<f32>().tile()];
         for in_place in [false, true] {
-            let (values, _) = scanned_by(&Sum, &elements, in_place, |scan, prefix| {
+            let (values, _) = scanned(&elements, in_place, |scan, prefix| {
                 let before = prefix.clone();
                 let shared = Shared::new(scan, &before, prefix, in_place);
                 let Next::Front(tile) = shared.ahead.next(scan.tiles()) else { panic!("no tile") };
                 drop(Owed(&shared.folds[tile]));
-                let mut stage = scan.stage();
+                let (middle, mut stage) = (shared.ahead.split(scan.tiles()), scan.stage());
+                assert!(!middle.is_empty());
                 // SAFETY: the test's own slices.
                 unsafe {
-                    let middle = shared.take(&mut stage);
-                    assert!(!middle.is_empty());
+                    shared.fold_all(middle.clone(), &mut stage);
                     shared.follow(middle, &mut stage);
                 }
             });
@@ -446,25 +483,24 @@ mod tests {
 
     /// Its operator may wait for what the other thread would do.
     #[test]
-    #[cfg_attr(miri, ignore = "the same code as where the other comes late")]
-    fn a_leader_that_waits_is_not_waited_for() {
+    #[cfg_attr(miri, ignore = "tiles of thousands; `threads.rs` has smaller ones")]
+    fn a_leader_that_does_not_get_on_is_left_alone() {
         let (elements, want) = elements(9, |i| (i % 7) as f32 * 0.1 - 0.25);
-        let (mut places, tile) = (0..0, Order::of::<f32>().tile());
-        let (values, _) = scanned_by(&Waiting, &elements, false, |scan, prefix| {
-            let before = prefix.clone();
-            let shared = Shared::new(scan, &before, prefix, false);
-            // It has begun two tiles, and gets on with neither.
-            let begun = [0, 1].map(|_| shared.ahead.next(scan.tiles()));
-            assert_eq!(begun, [Next::Front(0), Next::Front(1)]);
-            let mut stage = scan.stage();
-            // SAFETY: the test's own slices.
-            unsafe {
-                let middle = shared.take(&mut stage);
-                places = middle.start * tile..middle.end * tile;
-                shared.follow(middle, &mut stage);
-            }
-        });
-        assert!(!places.is_empty() && values[places.clone()] == want.0[places]);
+        for in_place in [false, true] {
+            let got = scanned(&elements, in_place, |scan, prefix| {
+                let before = prefix.clone();
+                let shared = Shared::new(scan, &before, prefix, in_place);
+                let (middle, mut stage) = (shared.ahead.split(scan.tiles()), scan.stage());
+                let mut leader = Leader::new(&shared.prefix);
+                // SAFETY: the test's own slices.
+                unsafe {
+                    shared.fold_all(middle.clone(), &mut stage);
+                    shared.follow(middle, &mut stage);
+                    while shared.lead_on(&mut leader, &mut stage) {}
+                }
+            });
+            assert!(got == want, "{in_place}");
+        }
     }
 
     #[test]

@@ -78,13 +78,10 @@ pub(crate) unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
     in_place: bool,
 ) {
     // So that places of pieces that don't exist can't overflow.
-    let mut tiles_per_piece = tiles_per_piece.min(scan.tiles());
-    if threads == 2 && tiles_per_piece == scan.tiles() {
-        if middle::suits::<I, A, O>(in_place) && scan.tiles() <= middle::TILES {
-            // SAFETY: passed on.
-            return unsafe { middle::run(scan, prefix, in_place) };
-        }
-        tiles_per_piece = tiles_per_piece.div_ceil(2);
+    let tiles_per_piece = tiles_per_piece.min(scan.tiles());
+    if threads == 2 && tiles_per_piece == scan.tiles() && scan.tiles() <= middle::TILES {
+        // SAFETY: passed on.
+        return unsafe { middle::run(scan, prefix, in_place) };
     }
     let leaderless = const { through::<I::Format, A, O>() }
         || (in_place && const { !O::NONBLOCKING })

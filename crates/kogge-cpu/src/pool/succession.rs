@@ -5,7 +5,6 @@
 //! has no CPU of its own takes half of the work and is waited for.
 
 use crate::{Cpu, tuning};
-use kogge_core::{Element, Operator};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -32,12 +31,12 @@ pub(crate) struct Call {
 
 impl Call {
     /// Begins a call that reads so many bytes; `None` if nobody need be awake for it.
-    pub(crate) fn begin<A: Element, O: Operator<A>>(bytes: u64, in_place: bool) -> Option<Self> {
+    pub(crate) fn begin(bytes: u64, in_place: bool, exact: bool) -> Option<Self> {
         // Short calls go on at once.
         if bytes < tuning::AWAKE_BYTES {
             return None;
         }
-        let least = tuning::awake_bytes(Cpu::detect(), in_place, O::EXACT, O::NONBLOCKING);
+        let least = tuning::awake_bytes(Cpu::detect(), in_place, exact);
         Self::begin_from(bytes, least)
     }
 
@@ -85,7 +84,6 @@ pub(super) fn helped(well: bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kogge_core::ops::Sum;
     use std::sync::{Mutex, MutexGuard, PoisonError};
     use std::thread::{self, sleep};
 
@@ -124,7 +122,7 @@ mod tests {
         sleep(tuning::linger(Cpu::Mesh));
         assert!(!call().awake, "too late");
         assert!(Call::begin_on(Cpu::Common).is_none());
-        assert!(Call::begin::<i32, Sum>(tuning::AWAKE_BYTES - 1, false).is_none());
+        assert!(Call::begin(tuning::AWAKE_BYTES - 1, false, true).is_none());
     }
 
     #[test]

@@ -369,8 +369,7 @@ where
             Some(plan) => Plan { threads: threads.min(plan.threads), ..plan },
             None => {
                 let bytes = (places.len() * size_of::<T>()) as u64;
-                let (cpu, exact, nonblocking) = (Cpu::detect(), O::EXACT, O::NONBLOCKING);
-                let least = tuning::awake_bytes(cpu, self.in_place, exact, nonblocking);
+                let least = tuning::awake_bytes(Cpu::detect(), self.in_place, O::EXACT);
                 let awake = self.awake && threads > 1 && bytes >= least;
                 Plan { stream, ..plan(&problem, Machine { awake, ..Machine::here(threads) }) }
             }

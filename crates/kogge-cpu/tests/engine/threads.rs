@@ -36,11 +36,11 @@ fn any_number_of_threads_in_any_pool() {
 }
 
 fn any_number_of_threads(operator: impl Operator<Wide>) {
-    let input = wide(if cfg!(miri) { TILE + 77 } else { 70 * TILE + 77 });
+    let input = wide(if cfg!(miri) { 2 * TILE + 77 } else { 70 * TILE + 77 });
     let request = Request { init: Some([1, 2, 3]), ..Request::new(&operator) };
     let case = Case::<Wide, Wide, Wide>::new("brackets", &input, &request);
     let (pools, threads, pieces): (&[usize], &[usize], &[usize]) = if cfg!(miri) {
-        (&[2], &[3, 2], &[1, 2])
+        (&[2], &[3, 2], &[1, 3])
     } else {
         (&[1, 2, 3, 9], &[1, 2, 3, 4, 5, 6, 7, 8, 9, 64], &[1, 2, 7, 32, 100])
     };
