@@ -69,6 +69,13 @@ class Contender:
         self.result = result
 
 
+def newest_source():
+    """When the engine or the harness was changed last."""
+    root = Path(__file__).resolve().parents[2]
+    crates = ["crates/kogge", "crates/kogge-core", "crates/kogge-cpu", "crates/kogge-macros", "bench"]
+    return max(file.stat().st_mtime for crate in crates for file in (root / crate).rglob("*.rs"))
+
+
 class Rust:
     """The contenders of kogge-ffi, and what the harness knows."""
 
@@ -77,6 +84,9 @@ class Rust:
         path = target / "release" / name.get(platform.system(), "libkogge_bench_ffi.so")
         if not path.exists():
             sys.exit(f"{path} is missing: cargo build --release -p kogge-bench-ffi")
+        if path.stat().st_mtime < newest_source():
+            # A record would name the sources' commit.
+            sys.exit(f"{path} is older than its sources: cargo build --release -p kogge-bench-ffi")
         lib = self.lib = ctypes.CDLL(str(path))
         size, pointer, flag = ctypes.c_size_t, ctypes.c_void_p, ctypes.c_bool
         text = ctypes.c_char_p

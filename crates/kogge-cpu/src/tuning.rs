@@ -81,15 +81,14 @@ pub(crate) const fn pairs_of_chunks(cpu: Cpu) -> bool {
 /// On a Zen 4 it depends on whether the two have an L3 in common, that is whether a word goes to
 /// the other and back in 50 to 100 ns or in 380. With 256 and 512 KiB into another buffer 1.3 to
 /// 1.5 times if so, and 0.95 to 1.2 times if not; in place integers 1.25 to 1.4 and 0.9 times,
-/// floats 1.3 to 1.4 and 0.9 to 1.05 with 512 KiB, 1.2 and 0.7 with 256 KiB; with 128 KiB into
-/// another buffer 0.9 to 1.)
+/// floats 1.4 and 1 to 1.1 with 512 KiB, 1.25 and 0.8 with 256 KiB; with 128 KiB into another
+/// buffer 0.9 to 1.)
 pub(crate) const fn awake_bytes(cpu: Cpu, in_place: bool, exact: bool) -> u64 {
     match cpu {
-        Cpu::Mesh | Cpu::Zen4 if !in_place => AWAKE_BYTES,
-        Cpu::Zen4 if exact => AWAKE_BYTES,
-        Cpu::Zen4 => 2 * AWAKE_BYTES,
+        Cpu::Zen4 => AWAKE_BYTES,
+        Cpu::Mesh if !in_place => AWAKE_BYTES,
         Cpu::Mesh if exact => 2 * AWAKE_BYTES,
-        _ => 1 << 20,
+        Cpu::Mesh | Cpu::Common => 1 << 20,
     }
 }
 

@@ -166,8 +166,15 @@ impl<'a, I: Io<A>, A: Element, O: Operator<A>> Shared<'a, I, A, O> {
     unsafe fn fold_all(&self, middle: Range<usize>, stage: &mut [MaybeUninit<A>]) {
         let mut folds = Vec::with_capacity(middle.len());
         for tile in middle.clone() {
+            let (places, last) = (self.scan.tile(tile), tile + 1 == middle.end);
             // SAFETY: passed on; nobody writes this thread's tiles before it says that it is done.
-            folds.push(unsafe { self.scan.reduce_tile(self.scan.tile(tile), stage) });
+            folds.push(unsafe {
+                if last && !self.gates.is_empty() {
+                    self.scan.reduce_tile_at_end(places, stage)
+                } else {
+                    self.scan.reduce_tile(places, stage)
+                }
+            });
         }
         for (slot, &fold) in self.folds[middle].iter().zip(&folds) {
             slot.publish(fold);

@@ -157,8 +157,37 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
         fold.expect("a tile has a segment")
     }
 
+    /// The same where another thread writes what lies behind: the last segment before the one before
+    /// it, since a prefetcher that follows the reads goes on into what another core would write
+    /// then. (On a Zen 4 by some 200 lines for `f32`: 256 KiB in place 64 to 70 GB/s, 512 KiB 73 to
+    /// 78, `f64` and `i32` 0 to 1 % slower.)
+    ///
+    /// # Safety
+    ///
+    /// As for [`reduce_tile`](Self::reduce_tile).
+    pub(super) unsafe fn reduce_tile_at_end(
+        &self,
+        places: Range<usize>,
+        stage: &mut [MaybeUninit<A>],
+    ) -> A {
+        let mut totals = [None; Order::SEGMENTS_PER_TILE];
+        // SAFETY: passed on.
+        let mut reduce = |(segment, total): (_, &mut _)| unsafe {
+            *total = Some(self.reduce_segment(segment, stage));
+        };
+        let mut segments = self.segments(places).zip(&mut totals);
+        let before = segments.len().saturating_sub(2);
+        segments.by_ref().take(before).for_each(&mut reduce);
+        segments.rev().for_each(reduce);
+        let fold = |left, right| self.operator.combine(left, right);
+        totals.into_iter().flatten().reduce(fold).expect("a tile has a segment")
+    }
+
     /// The segments of a tile.
-    fn segments(&self, places: Range<usize>) -> impl Iterator<Item = Range<usize>> + Clone {
+    fn segments(
+        &self,
+        places: Range<usize>,
+    ) -> impl DoubleEndedIterator<Item = Range<usize>> + ExactSizeIterator + Clone {
         let end = places.end;
         let starts = places.step_by(Self::ORDER.segment());
         starts.map(move |start| start..end.min(start + Self::ORDER.segment()))
