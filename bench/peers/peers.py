@@ -12,6 +12,7 @@ import ctypes
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 import time
@@ -69,11 +70,14 @@ class Contender:
         self.result = result
 
 
-def newest_source():
-    """When the engine or the harness was changed last."""
-    root = Path(__file__).resolve().parents[2]
-    crates = ["crates/kogge", "crates/kogge-core", "crates/kogge-cpu", "crates/kogge-macros", "bench"]
-    return max(file.stat().st_mtime for crate in crates for file in (root / crate).rglob("*.rs"))
+def stale(library):
+    """Whether something that cargo made a library of was changed, or removed, since."""
+    rule = library.with_suffix(".d").read_text().splitlines()[0]
+    # Behind the first colon and blank; blanks in names are escaped.
+    names = re.split(r"(?<!\\) ", rule.split(": ", 1)[1])
+    sources = [Path(name.replace("\\ ", " ")) for name in names]
+    built = library.stat().st_mtime
+    return any(not source.exists() or source.stat().st_mtime > built for source in sources)
 
 
 class Rust:
@@ -84,7 +88,7 @@ class Rust:
         path = target / "release" / name.get(platform.system(), "libkogge_bench_ffi.so")
         if not path.exists():
             sys.exit(f"{path} is missing: cargo build --release -p kogge-bench-ffi")
-        if path.stat().st_mtime < newest_source():
+        if stale(path):
             # A record would name the sources' commit.
             sys.exit(f"{path} is older than its sources: cargo build --release -p kogge-bench-ffi")
         lib = self.lib = ctypes.CDLL(str(path))
