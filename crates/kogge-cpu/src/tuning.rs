@@ -112,8 +112,8 @@ pub(crate) const fn awake_shared_bytes(cpu: Cpu) -> u64 {
 ///
 /// The second one comes when the first has scanned a tile, and folds take 0.31 (integers) to 0.48
 /// times as long as scans (floats of four bytes) on a Zen 4; so the middle should be 0.43 to 0.4 of
-/// all other tiles. (What is a tile more or less costs 0 to 3 % where there are 32; of eight floats
-/// lose 2 to 15 % by that, integers 7 to 25.)
+/// all other tiles. (A tile more or less costs 0 to 6 % where there are 32, 0 to 8 of 16; of eight
+/// floats lose 2 to 13 % by that, integers 8 to 17.)
 pub(crate) fn middle(tiles: usize) -> Range<usize> {
     let share = |of_32: usize| (tiles.saturating_sub(1) * of_32 + 16) / 32;
     let start = tiles.min(1 + share(6));
@@ -158,9 +158,9 @@ pub(crate) const LONG_PAUSE: Duration = Duration::from_millis(100);
 /// Bytes read or written up to which the second of two threads has the [middle], in place or not:
 /// each has its own in its L2 then, or in an L3 that is near.
 ///
-/// (On a Zen 4 in place, beside a part each, 256 KiB to 2 MiB 1.15 to 1.4 times as fast, beside
-/// pieces 4 and 8 MiB 1.04 to 1.2 times, 16 MiB 1.04 to 1.1 times; of 32 MiB floats 0.75 to 0.87
-/// times. Into another buffer as fast as where the second one folded what the first one would scan,
+/// (On a Zen 4 in place, beside a part each, integers of 256 KiB and all of 512 KiB to 2 MiB 1.1 to
+/// 1.3 times as fast, beside pieces 4 and 8 MiB 1.05 to 1.2 times, 16 MiB 1.05 to 1.3 times; of 32
+/// MiB floats 0.75 to 0.87 times. Into another buffer as fast as where the second one folded what the first one would scan,
 /// from behind, until the two met, which was up to 4 MiB 1.05 to 1.3 times as fast as with a part
 /// each, from there on, beside pieces, up to 1.15 times, beside pieces whose values go past the
 /// caches 1.3 to 1.9 times. On a mesh that had 2 MiB 1.05 to 1.15 times as fast, 4 MiB 0.8 times,
