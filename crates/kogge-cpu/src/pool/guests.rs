@@ -4,7 +4,7 @@
 //! again takes longer than to scan what fits in a cache. Here the caller begins at once, and what
 //! it is done with before a thread of the pool wakes up is done by the caller alone: guests go
 //! through a gate, which it closes when it is done. Guests that linger from a call before
-//! ([`lobby`](super::lobby)) come at once.
+//! ([`lobby`]) come at once.
 //!
 //! A pool that is busy with other things isn't asked again and again: nobody waits for invitations
 //! that nobody takes.
