@@ -79,10 +79,10 @@ pub(crate) const fn pairs_of_chunks(cpu: Cpu) -> bool {
 /// 1.1 to 1.5 from 1 MiB on. If the other CPU is taken both share one, which costs up to a half.
 ///
 /// On a Zen 4 it depends on whether the two have an L3 in common, that is whether a word goes to
-/// the other and back in 50 to 100 ns or in 380. With 256 and 512 KiB into another buffer 1.3 to
-/// 1.5 times if so, and 0.95 to 1.2 times if not; in place integers 1.25 to 1.4 and 0.9 times,
-/// floats 1.4 and 1 to 1.1 with 512 KiB, 1.25 and 0.8 with 256 KiB; with 128 KiB into another
-/// buffer 0.9 to 1.)
+/// the other and back in 50 to 100 ns or in 350 to 390. With 256 and 512 KiB into another buffer
+/// 1.3 to 1.5 times if so, and 0.95 to 1.2 times if not; in place integers 1.2 to 1.4 and 0.8 to
+/// 0.9 times, floats 1.4 and 1 to 1.05 with 512 KiB, 1.25 to 1.3 and 0.8 to 0.9 with 256 KiB; with
+/// 128 KiB into another buffer 0.9 to 1.)
 pub(crate) const fn awake_bytes(cpu: Cpu, in_place: bool, exact: bool) -> u64 {
     match cpu {
         Cpu::Zen4 => AWAKE_BYTES,
@@ -120,6 +120,10 @@ pub(crate) fn middle(tiles: usize) -> Range<usize> {
     start..start + share(13)
 }
 
+/// How long the second of two threads waits for a tile of the first one's front: an operator may
+/// wait for what that thread would do, so not for ever.
+pub(crate) const FRONT_WAIT: Duration = Duration::from_millis(10);
+
 /// How long a thread of the pool stays awake for the next call when it has helped with one. (A
 /// library of OpenMP does so for milliseconds. It wasn't tried on others, so there nobody stays.)
 pub(crate) const fn linger(cpu: Cpu) -> Duration {
@@ -130,10 +134,6 @@ pub(crate) const fn linger(cpu: Cpu) -> Duration {
         Cpu::Mesh | Cpu::Zen4 => Duration::from_micros(200),
     }
 }
-
-/// How long the second of two threads waits for the first to get on: an operator may wait for what
-/// that thread would do, so not for ever.
-pub(crate) const PATIENCE: Duration = Duration::from_millis(10);
 
 /// How long it stays at most, however often it is invited: it may have come from a `join` of its
 /// own, which it goes on with only then. (The next call asks the pool again, where the thread still
@@ -158,14 +158,14 @@ pub(crate) const LONG_PAUSE: Duration = Duration::from_millis(100);
 /// Bytes read or written up to which the second of two threads has the [middle], in place or not:
 /// each has its own in its L2 then, or in an L3 that is near.
 ///
-/// (On a Zen 4 in place, beside a part each, integers of 256 KiB and all of 512 KiB to 2 MiB 1.1 to
-/// 1.3 times as fast, beside pieces 4 and 8 MiB 1.05 to 1.2 times, 16 MiB 1.05 to 1.3 times; of 32
-/// MiB floats 0.75 to 0.87 times. Into another buffer as fast as where the second one folded what the first one would scan,
-/// from behind, until the two met, which was up to 4 MiB 1.05 to 1.3 times as fast as with a part
-/// each, from there on, beside pieces, up to 1.15 times, beside pieces whose values go past the
-/// caches 1.3 to 1.9 times. On a mesh that had 2 MiB 1.05 to 1.15 times as fast, 4 MiB 0.8 times,
-/// in place 0.4 to 0.9 times, where one core wrote what the other one had read; the middle wasn't
-/// tried there.)
+/// (On a Zen 4 in place, beside a part each, integers of 256 and 512 KiB and all of 1 and 2 MiB 1.1
+/// to 1.3 times as fast, beside pieces 4 and 8 MiB 1.05 to 1.2 times, 16 MiB 1.05 to 1.3 times; of
+/// 32 MiB floats 0.75 to 0.87 times. Into another buffer as fast as where the second one folded
+/// what the first one would scan, from behind, until the two met, which was up to 4 MiB 1.05 to 1.3
+/// times as fast as with a part each, from there on, beside pieces, up to 1.15 times, beside pieces
+/// whose values go past the caches 1.3 to 1.9 times. On a mesh that had 2 MiB 1.05 to 1.15 times as
+/// fast, 4 MiB 0.8 times, in place 0.4 to 0.9 times, where one core wrote what the other one had
+/// read; the middle wasn't tried there.)
 pub(crate) const fn middle_bytes(cpu: Cpu, in_place: bool) -> u64 {
     match (cpu, in_place) {
         (Cpu::Zen4, _) => 20 << 20,

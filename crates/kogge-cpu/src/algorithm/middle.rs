@@ -251,7 +251,7 @@ impl<'a, I: Io<A>, A: Element, O: Operator<A>> Shared<'a, I, A, O> {
         let mut prefix = self.before.clone();
         let first = if const { through::<I::Format, A, O>() } { end - 1 } else { 0 };
         for slot in &self.folds[first..end] {
-            self.take_in(&mut prefix, slot.within(tuning::PATIENCE)?);
+            self.take_in(&mut prefix, slot.within(tuning::FRONT_WAIT)?);
         }
         Some(prefix)
     }
@@ -326,8 +326,8 @@ impl Ahead {
         }
     }
 
-    /// Takes the middle: what it was in the call before too, if that can be, so that each core finds
-    /// its tiles in its cache.
+    /// Takes the middle: what it was in the call before too, if that can be, so that each core
+    /// finds its tiles in its cache.
     fn split(&self, tiles: usize) -> Range<usize> {
         let mut packed = self.0.load(Ordering::Relaxed);
         loop {

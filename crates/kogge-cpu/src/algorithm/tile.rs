@@ -157,10 +157,10 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
         fold.expect("a tile has a segment")
     }
 
-    /// The same where another thread writes what lies behind: the last segment before the one before
-    /// it, since a prefetcher that follows the reads goes on into what another core would write
-    /// then. (On a Zen 4 by some 200 lines for `f32`: 256 KiB in place 64 to 70 GB/s, 512 KiB 73 to
-    /// 78, `f64` and `i32` 0 to 1 % slower.)
+    /// The same where another thread writes what lies behind: the last segment before the one
+    /// before it, since a prefetcher that follows the reads goes on into what another core would
+    /// write then. (On a Zen 4 by some 200 lines for `f32`: 256 KiB in place 64 to 70 GB/s, 512
+    /// KiB 73 to 78, `f64` and `i32` 0 to 1 % slower.)
     ///
     /// # Safety
     ///
