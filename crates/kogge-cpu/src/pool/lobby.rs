@@ -82,23 +82,27 @@ impl Lobby {
     /// which it found the invitation among the pool's jobs, or is the pool's only one.
     fn visit(&self, house: Arc<House>, patience: Patience) {
         if patience.idle.is_zero() || rayon::current_num_threads() < 2 || LINGERS.replace(true) {
-            return house.visit(|| ());
+            house.visit(|| ());
+            return;
         }
         self.linger(house, patience);
         LINGERS.set(false);
     }
 
     /// Visits a house, and others from then on, until there is something else to do or its patience
-    /// ends.
+    /// ends, or there is no room for it.
     fn linger(&self, house: Arc<House>, patience: Patience) {
         let mut now = Instant::now();
         let (mut next, last) = (Some(house), now + patience.all);
         while let Some(house) = next {
             if now >= last {
-                return house.visit(|| ());
+                house.visit(|| ());
+                return;
             }
             // In the lobby before it leaves the house: there the host's next call finds it.
-            house.visit(|| self.enter());
+            if !house.visit(|| self.enter()) {
+                return;
+            }
             drop(house);
             now = Instant::now();
             let end = last.min(now + patience.idle);
@@ -163,7 +167,8 @@ mod tests {
     }
 
     fn nothing() -> Arc<House> {
-        Arc::new(House::of(&|| ()))
+        // SAFETY: the task is a constant.
+        Arc::new(unsafe { House::of(&|| (), 1) })
     }
 
     /// Has the pool's next free thread visit, and waits until it lingers.
@@ -229,7 +234,9 @@ mod tests {
         let (lobby, pool) = (lobby(), pool(1));
         lingers(lobby, &pool);
         for calls in 1..10 {
-            let house = Arc::new(House::of(&|| _ = CALLS.fetch_add(1, Ordering::Relaxed)));
+            // SAFETY: the task is a constant.
+            let house =
+                Arc::new(unsafe { House::of(&|| _ = CALLS.fetch_add(1, Ordering::Relaxed), 3) });
             let start = Instant::now();
             // None is there while the one before has it.
             while lobby.invite(&house, 3) == 0 {
