@@ -106,7 +106,7 @@ pub fn plan(problem: &Problem, machine: Machine) -> Plan {
         // So that there are many. (Of 4 MiB floats gain 12 %, integers lose 1 to 2.)
         tuning::PIECE_BYTES
     } else {
-        tuning::piece_bytes(machine.cpu)
+        tuning::flat_piece_bytes(machine.cpu, problem.in_place)
     };
     Plan { threads, tiles_per_piece: (piece / tile_bytes).max(1) as usize, stream }
 }
@@ -183,6 +183,6 @@ pub(crate) mod tests {
         assert_eq!(text(255, true), "the calling thread");
         assert_eq!(text(256, true), "2 threads, pieces of 8 tiles", "all of them");
         assert_eq!(text(20 << 10, true), "2 threads, pieces of 640 tiles", "all");
-        assert_eq!(text(21 << 10, true), "2 threads, pieces of 4 tiles");
+        assert_eq!(text(21 << 10, true), "2 threads, pieces of 8 tiles");
     }
 }
