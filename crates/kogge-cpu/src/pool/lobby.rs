@@ -2,9 +2,9 @@
 //! wake a thread takes about as long as to scan what fits in its L2.
 //!
 //! A guest that stays is a job of the pool. It does what else the pool has to do, and then leaves,
-//! as it does when nobody has invited it for [`tuning::linger`], or when it has been there for
-//! [`tuning::STAY`]. A caller hands its invitation over without the pool, which would wake another
-//! thread besides.
+//! unless that was an invitation; as it does when nobody has invited it for [`tuning::linger`], or
+//! when it has been there for [`tuning::STAY`]. A caller hands its invitation over without the
+//! pool, which would wake another thread besides.
 //!
 //! A thread that waits in a `join` of its own, and takes the invitation meanwhile, goes on by
 //! [`tuning::STAY`] later at most, and the task that it is at then.
@@ -27,6 +27,8 @@ static LOBBY: Lobby = Lobby::new();
 thread_local! {
     /// Whether this thread lingers, perhaps in the midst of another job.
     static LINGERS: Cell<bool> = const { Cell::new(false) };
+    /// Whether it found an invitation among the pool's jobs meanwhile.
+    static FOUND: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Invites so many guests at most; says how many were there.
@@ -82,6 +84,7 @@ impl Lobby {
     /// which it found the invitation among the pool's jobs, or is the pool's only one.
     fn visit(&self, house: Arc<House>, patience: Patience) {
         if patience.idle.is_zero() || rayon::current_num_threads() < 2 || LINGERS.replace(true) {
+            FOUND.set(true);
             house.visit(|| ());
             return;
         }
@@ -104,17 +107,31 @@ impl Lobby {
                 return;
             }
             drop(house);
-            now = Instant::now();
-            let end = last.min(now + patience.idle);
-            while self.posted.load(Ordering::Relaxed) == 0
-                && rayon::yield_now() == Some(rayon::Yield::Idle)
-                && Instant::now() < end
-            {
-                self.look_out();
-                thread::yield_now();
-            }
+            now = self.wait(Instant::now(), last, patience.idle);
             next = self.leave();
         }
+    }
+
+    /// Waits until there is an invitation or something else to do, for so long at most since it
+    /// came or was somebody's guest, and until `last`. Says what time it is.
+    fn wait(&self, mut now: Instant, last: Instant, idle: Duration) -> Instant {
+        let mut end = last.min(now + idle);
+        while self.posted.load(Ordering::Relaxed) == 0 && now < end {
+            FOUND.set(false);
+            match rayon::yield_now() {
+                Some(rayon::Yield::Idle) => {
+                    self.look_out();
+                    thread::yield_now();
+                    now = Instant::now();
+                }
+                Some(rayon::Yield::Executed) if FOUND.get() => {
+                    now = Instant::now();
+                    end = last.min(now + idle);
+                }
+                _ => break,
+            }
+        }
+        now
     }
 
     /// Looks for an invitation some times: the pool takes longer to look at.
@@ -191,6 +208,24 @@ mod tests {
             assert!(start.elapsed() < LONG, "it doesn't go");
             thread::yield_now();
         }
+    }
+
+    /// As one more is asked than may come.
+    #[test]
+    fn who_finds_an_invitation_among_the_work_of_the_pool_lingers_on() {
+        let (lobby, pool) = (lobby(), pool(1));
+        pool.spawn(|| LINGERS.set(true));
+        lingers(lobby, &pool);
+        let (send, receive) = channel();
+        pool.spawn(move || {
+            lobby.visit(nothing(), FOREVER);
+            send.send(()).unwrap();
+        });
+        receive.recv_timeout(LONG).expect("it does it");
+        thread::sleep(Duration::from_millis(20));
+        assert_eq!(lobby.lock().guests, 1);
+        // Lets it go, and the pool with it.
+        pool.spawn(|| ());
     }
 
     #[test]
