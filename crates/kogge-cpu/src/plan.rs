@@ -1,7 +1,7 @@
 //! From a problem to a plan, without touching data or machine: how many threads, how much at a
 //! time, and whether stores go past the caches.
 
-use crate::{Cpu, tuning};
+use crate::{Cpu, pool, tuning};
 use kogge_core::Problem;
 use std::fmt;
 
@@ -10,7 +10,7 @@ use std::fmt;
 /// ```
 /// use kogge_cpu::{Cpu, Machine};
 ///
-/// let machine = Machine { threads: 2, cpu: Cpu::Common, awake: true };
+/// let machine = Machine { threads: 2, cpu: Cpu::Common, awake: true, apart: false };
 /// assert_eq!(Machine { threads: 8, ..machine }.cpu, Cpu::Common);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub struct Machine {
     pub cpu: Cpu,
     /// Whether another thread than the caller is awake, as the last call was moments ago.
     pub awake: bool,
+    /// Whether the two have no cache in common, as far as is known.
+    pub apart: bool,
 }
 
 impl Machine {
@@ -33,7 +35,7 @@ impl Machine {
     /// assert_eq!((machine.threads, machine.awake), (4, false));
     /// ```
     pub fn here(threads: usize) -> Self {
-        Self { threads, cpu: Cpu::detect(), awake: false }
+        Self { threads, cpu: Cpu::detect(), awake: false, apart: pool::apart() }
     }
 }
 
@@ -74,14 +76,15 @@ pub struct Plan {
 ///     direction: Direction::Forward,
 ///     in_place: false,
 /// };
-/// let plan = plan(&problem, Machine { threads: 8, cpu: Cpu::Common, awake: false });
+/// let machine = Machine { threads: 8, cpu: Cpu::Common, awake: false, apart: false };
+/// let plan = plan(&problem, machine);
 /// assert_eq!(plan.to_string(), "8 threads, pieces of 4 tiles, stores past the caches");
 /// ```
 pub fn plan(problem: &Problem, machine: Machine) -> Plan {
     let bytes = problem.len.saturating_mul(problem.element_bytes as u64);
     let written = problem.len.saturating_mul(problem.output_bytes as u64);
     // Whoever says that one is awake knows the operator.
-    let least = tuning::awake_bytes(machine.cpu, problem.in_place, true);
+    let least = tuning::awake_bytes(machine.cpu, problem.in_place, true, machine.apart);
     let two_awake = machine.awake && bytes >= least;
     let worth = (bytes / tuning::bytes_per_thread(machine.cpu, problem.in_place, false))
         .max(1 + u64::from(two_awake));
@@ -106,7 +109,7 @@ pub fn plan(problem: &Problem, machine: Machine) -> Plan {
         // So that there are many. (Of 4 MiB floats gain 12 %, integers lose 1 to 2.)
         tuning::PIECE_BYTES
     } else {
-        tuning::flat_piece_bytes(machine.cpu, problem.in_place)
+        tuning::flat_piece_bytes(machine.cpu, problem.in_place, machine.apart)
     };
     Plan { threads, tiles_per_piece: (piece / tile_bytes).max(1) as usize, stream }
 }
@@ -141,7 +144,7 @@ pub(crate) mod tests {
 
     fn plan_of(cpu: Cpu, bytes: u64, in_place: bool, awake: bool) -> Plan {
         let problem = Problem { in_place, ..problem(bytes / 4) };
-        plan(&problem, Machine { threads: 2, cpu, awake })
+        plan(&problem, Machine { threads: 2, cpu, awake, apart: false })
     }
 
     #[test]
@@ -157,6 +160,22 @@ pub(crate) mod tests {
         );
         assert_eq!(text(Cpu::Common, 16, true), "2 threads, pieces of 4 tiles");
     }
+
+    #[test]
+    fn threads_that_are_apart_go_to_and_fro_less() {
+        let text = |kib: u64, in_place| {
+            let problem = Problem { in_place, ..problem((kib << 10) / 4) };
+            plan(&problem, Machine { threads: 2, cpu: Cpu::Zen4, awake: true, apart: true })
+                .to_string()
+        };
+        assert_eq!(text(256, false), "2 threads, pieces of 8 tiles", "all of them");
+        assert_eq!(text(511, true), "the calling thread");
+        assert_eq!(text(512, true), "2 threads, pieces of 16 tiles", "all of them");
+        assert_eq!(text(21 << 10, true), "2 threads, pieces of 16 tiles");
+        let past = "2 threads, pieces of 4 tiles, stores past the caches";
+        assert_eq!(text(21 << 10, false), past);
+    }
+
     #[test]
     fn a_thread_that_is_awake_has_a_part_or_pieces() {
         let on = |cpu, kib: u64, in_place| plan_of(cpu, kib << 10, in_place, true).to_string();

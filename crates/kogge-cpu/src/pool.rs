@@ -1,10 +1,12 @@
 //! Work for the threads of the current rayon pool. Tasks are called through a pointer, so that
 //! rayon's machinery is compiled once and not anew for every operator and type.
 
+mod distance;
 mod guests;
 mod lobby;
 mod succession;
 
+pub(crate) use distance::apart;
 pub(crate) use succession::Call;
 
 use rayon::prelude::*;

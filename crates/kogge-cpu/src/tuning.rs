@@ -71,20 +71,20 @@ pub(crate) const fn pairs_of_chunks(cpu: Cpu) -> bool {
 }
 
 /// Input bytes from which a second thread is worth it that is awake, in place or not, for exact
-/// operators or others, where guests [`linger`].
+/// operators or others, where guests [`linger`], given whether it is [apart].
 ///
 /// (Two cores have twice the L2, and a mesh's L3 is slow: into another buffer 1.05 to 1.4 times the
 /// speed of one thread with 256 and 512 KiB, 1.4 to 1.9 from 1 MiB, 2.2 to 3 from 2 MiB on; in
 /// place 0.9 to 1 with 256 KiB, with 512 KiB 1.05 to 1.2 for integers and 0.9 to 1.05 for floats,
 /// 1.1 to 1.5 from 1 MiB on. If the other CPU is taken both share one, which costs up to a half.
 ///
-/// On a Zen 4 it depends on whether the two have an L3 in common, that is whether a word goes to
-/// the other and back in 50 to 100 ns or in 350 to 390. With 256 and 512 KiB into another buffer
-/// 1.3 to 1.5 times if so, and 0.95 to 1.2 times if not; in place integers 1.2 to 1.4 and 0.8 to
-/// 0.9 times, floats 1.4 and 1 to 1.05 with 512 KiB, 1.25 to 1.3 and 0.8 to 0.9 with 256 KiB; with
-/// 128 KiB into another buffer 0.9 to 1.)
-pub(crate) const fn awake_bytes(cpu: Cpu, in_place: bool, exact: bool) -> u64 {
+/// On a Zen 4 it depends on whether the two have an L3 in common. With 256 and 512 KiB into another
+/// buffer 1.3 to 1.5 times if so, and 0.95 to 1.2 times if not; in place integers 1.2 to 1.4 and
+/// 0.8 to 1 times, floats 1.4 and 1 to 1.1 with 512 KiB, 1.25 to 1.3 and 0.75 to 0.9 with 256 KiB;
+/// with 128 KiB into another buffer 0.9 to 1.)
+pub(crate) const fn awake_bytes(cpu: Cpu, in_place: bool, exact: bool, apart: bool) -> u64 {
     match cpu {
+        Cpu::Zen4 if in_place && apart => 2 * AWAKE_BYTES,
         Cpu::Zen4 => AWAKE_BYTES,
         Cpu::Mesh if !in_place => AWAKE_BYTES,
         Cpu::Mesh if exact => 2 * AWAKE_BYTES,
@@ -123,6 +123,14 @@ pub(crate) fn middle(tiles: usize) -> Range<usize> {
 /// How long the second of two threads waits for a tile of the first one's front: an operator may
 /// wait for what that thread would do, so not for ever.
 pub(crate) const FRONT_WAIT: Duration = Duration::from_millis(10);
+
+/// How long a guest takes at least to get a line from its host's cache that it has no cache in
+/// common with. See [`distance`](crate::pool).
+pub(crate) const FAR: Duration = Duration::from_nanos(95);
+
+/// So many calls do without a second thread that was far away, and then one tries again: 20 ms of
+/// calls of 256 KiB.
+pub(crate) const REMEMBERED: u32 = 1 << 12;
 
 /// How long a thread of the pool stays awake for the next call when it has helped with one. (A
 /// library of OpenMP does so for milliseconds. It wasn't tried on others, so there nobody stays.)
@@ -197,15 +205,16 @@ pub(crate) const fn piece_bytes(cpu: Cpu) -> u64 {
     }
 }
 
-/// The same for a flat scan, in place or not.
+/// The same for a flat scan, in place or not, given whether two threads are [apart].
 ///
 /// (Where a piece ends prefetchers go on into the next one, which another core writes. On a Zen 4
-/// in place by two threads, 128 MiB: with 256 KiB 8 to 24 % faster where the two have no L3 in
-/// common, and 1 % slower to 2 faster where they have; with 512 KiB 15 to 30 faster, and 0 to 4
-/// slower. Into another buffer, past the caches, integers are up to 6 % slower so, floats up to 8
-/// faster or slower: what is folded must be in L2 for longer.)
-pub(crate) const fn flat_piece_bytes(cpu: Cpu, in_place: bool) -> u64 {
+/// in place by two threads, 128 MiB: with 256 KiB 8 to 24 % faster where the two are apart, and 1 %
+/// slower to 2 faster where they aren't; with 512 KiB 15 to 30 faster, and 0 to 4 slower. Into
+/// another buffer, past the caches, integers are up to 6 % slower with 256 KiB, floats 5 slower to
+/// 8 faster: what is folded must be in L2 for longer.)
+pub(crate) const fn flat_piece_bytes(cpu: Cpu, in_place: bool, apart: bool) -> u64 {
     match (cpu, in_place) {
+        (Cpu::Zen4, true) if apart => 4 * PIECE_BYTES,
         (Cpu::Zen4, true) => 2 * PIECE_BYTES,
         _ => piece_bytes(cpu),
     }

@@ -101,7 +101,7 @@ pub use kogge_cpu::{
 /// };
 /// let (down, across) = (Axis { len: 1_000_000, strides: [4; 2] }, Axis { len: 4, strides: [1; 2] });
 /// let shape = LineShape { line: down, outer: &[across], own: false, compact: false };
-/// let machine = Machine { threads: 2, cpu: Cpu::Common, awake: false };
+/// let machine = Machine { threads: 2, cpu: Cpu::Common, awake: false, apart: false };
 /// assert_eq!(
 ///     plan_lines(&problem, &shape, machine).to_string(),
 ///     "2 threads, 1 strip of 4 lines side by side, by all threads together"

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 /// use kogge_cpu::{Cpu, Machine};
 ///
 /// let machine = Machine { cpu: Cpu::Mesh, ..Machine::here(8) };
-/// assert_eq!(machine, Machine { threads: 8, cpu: Cpu::Mesh, awake: false });
+/// assert_eq!(machine, Machine { threads: 8, cpu: Cpu::Mesh, awake: false, apart: false });
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cpu {

@@ -292,7 +292,7 @@ fn strips_have_ends_where_values_begin_behind_a_line() {
 #[test]
 fn threads_have_a_wider_strip_each_where_values_begin_behind_a_line() {
     let strips = |cpu, lines, to| {
-        let machine = Machine { threads: 2, cpu, awake: false };
+        let machine = Machine { threads: 2, cpu, awake: false, apart: false };
         Cut::new(lines, 1, machine, [4, 4], to, false).strips()
     };
     assert_eq!([strips(Cpu::Zen4, 128, 64), strips(Cpu::Zen4, 480, 80)], [2, 1]);
@@ -308,7 +308,7 @@ fn strips_are_all_lines_once() {
             for offset in 0..17 {
                 let to = (&raw const room[offset]).addr();
                 let cpu = [Cpu::Common, Cpu::Mesh][offset / 2 % 2];
-                let machine = Machine { threads, cpu, awake: false };
+                let machine = Machine { threads, cpu, awake: false, apart: false };
                 let cut = Cut::new(lines, outer, machine, [4, 4], to, offset % 2 == 0);
                 let mut end = 0;
                 for strip in 0..cut.strips() {

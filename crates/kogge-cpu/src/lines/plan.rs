@@ -115,7 +115,7 @@ pub(super) enum Way {
 ///     direction: Direction::Forward,
 ///     in_place: false,
 /// };
-/// let machine = Machine { threads: 2, cpu: Cpu::Common, awake: false };
+/// let machine = Machine { threads: 2, cpu: Cpu::Common, awake: false, apart: false };
 /// let (down, across) = (Axis { len: 1 << 20, strides: [3; 2] }, Axis { len: 3, strides: [1; 2] });
 /// let shape = LineShape { line: down, outer: &[across], own: false, compact: false };
 /// let text = "2 threads, 1 strip of 3 lines side by side, by all threads together, stored past the caches";

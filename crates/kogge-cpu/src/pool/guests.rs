@@ -15,7 +15,7 @@
 //! A pool that is busy with other things isn't asked again and again: nobody waits for invitations
 //! that nobody takes.
 
-use super::{lobby, succession};
+use super::{distance, lobby, succession};
 use crate::algorithm::handover::Gate;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -100,7 +100,7 @@ impl House {
     /// Calls the task, unless it is done; then `before_leaving`, which doesn't panic. Neither if
     /// there is no room, which it says.
     pub(super) fn visit(&self, before_leaving: impl FnOnce()) -> bool {
-        if !self.has_room() {
+        if !distance::timed(|| self.has_room()) {
             return false;
         }
         let inside = self.gate.enter();

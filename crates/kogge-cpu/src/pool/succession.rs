@@ -4,6 +4,7 @@
 //! Unless another thread of the program calls meanwhile, or guests turned out to be no help: who
 //! has no CPU of its own takes half of the work and is waited for.
 
+use super::distance;
 use crate::{Cpu, tuning};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -36,8 +37,15 @@ impl Call {
         if bytes < tuning::AWAKE_BYTES {
             return None;
         }
-        let least = tuning::awake_bytes(Cpu::detect(), in_place, exact);
-        Self::begin_from(bytes, least)
+        let least = |apart| tuning::awake_bytes(Cpu::detect(), in_place, exact, apart);
+        if bytes < least(false) {
+            return None;
+        }
+        if bytes < least(true) && distance::apart() {
+            distance::alone();
+            return None;
+        }
+        Self::begin_on(Cpu::detect())
     }
 
     /// The same if it reads `least` bytes.

@@ -369,9 +369,10 @@ where
             Some(plan) => Plan { threads: threads.min(plan.threads), ..plan },
             None => {
                 let bytes = (places.len() * size_of::<T>()) as u64;
-                let least = tuning::awake_bytes(Cpu::detect(), self.in_place, O::EXACT);
+                let here = Machine::here(threads);
+                let least = tuning::awake_bytes(here.cpu, self.in_place, O::EXACT, here.apart);
                 let awake = self.awake && threads > 1 && bytes >= least;
-                Plan { stream, ..plan(&problem, Machine { awake, ..Machine::here(threads) }) }
+                Plan { stream, ..plan(&problem, Machine { awake, ..here }) }
             }
         };
         let request = Request { init, plan: Some(plan), ..*self.request };

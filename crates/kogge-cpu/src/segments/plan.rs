@@ -45,8 +45,9 @@ pub struct SegmentPlan {
 ///     direction: Direction::Forward,
 ///     in_place: false,
 /// };
+/// let machine = Machine { threads: 8, cpu: Cpu::Common, awake: false, apart: false };
 /// assert_eq!(
-///     plan_segments(&problem, Machine { threads: 8, cpu: Cpu::Common, awake: false }).to_string(),
+///     plan_segments(&problem, machine).to_string(),
 ///     "8 threads, pieces of 32768 elements, segments over 1048576 by all threads, \
 ///      long ones stored past the caches",
 /// );
@@ -107,7 +108,7 @@ mod tests {
     #[test]
     fn two_threads_of_a_zen_4_that_are_awake_share_out_what_fits_in_their_caches() {
         let text = |cpu, kib: u64, awake| {
-            let machine = Machine { threads: 2, cpu, awake };
+            let machine = Machine { threads: 2, cpu, awake, apart: false };
             plan_segments(&problem(kib << 8), machine).to_string()
         };
         let two = "2 threads, pieces of 4096 elements, segments over 4096 by all threads";
@@ -122,7 +123,9 @@ mod tests {
     #[test]
     fn pieces_are_twice_as_long_on_a_mesh() {
         let problem = problem(1 << 26);
-        let piece = |cpu| plan_segments(&problem, Machine { threads: 2, cpu, awake: false }).piece;
+        let piece = |cpu| {
+            plan_segments(&problem, Machine { threads: 2, cpu, awake: false, apart: false }).piece
+        };
         assert_eq!([piece(Cpu::Common), piece(Cpu::Mesh)], [1 << 15, 1 << 16]);
     }
 }

@@ -6,7 +6,7 @@ use crate::plan::tests::problem;
 
 /// The plan of eight threads for a table of rows and columns, along an axis.
 fn table(rows: usize, columns: usize, axis: usize) -> LinePlan {
-    let machine = Machine { threads: 8, cpu: Cpu::Common, awake: false };
+    let machine = Machine { threads: 8, cpu: Cpu::Common, awake: false, apart: false };
     table_on(machine, rows, columns, axis)
 }
 
@@ -21,7 +21,8 @@ fn table_on(machine: Machine, rows: usize, columns: usize, axis: usize) -> LineP
 #[test]
 fn threads_have_a_strip_each_where_those_are_whole_lines_of_the_cache() {
     let text = |cpu, rows, columns| {
-        table_on(Machine { threads: 2, cpu, awake: false }, rows, columns, 0).to_string()
+        table_on(Machine { threads: 2, cpu, awake: false, apart: false }, rows, columns, 0)
+            .to_string()
     };
     let past = "lines side by side, stored past the caches";
     assert_eq!(text(Cpu::Mesh, 1 << 20, 256), format!("2 threads, 2 strips of 128 {past}"));
@@ -42,7 +43,7 @@ fn threads_have_a_strip_each_where_those_are_whole_lines_of_the_cache() {
 #[test]
 fn threads_that_are_awake_scan_smaller_tables_together() {
     let text = |rows, awake| {
-        let machine = Machine { threads: 2, cpu: Cpu::Zen4, awake };
+        let machine = Machine { threads: 2, cpu: Cpu::Zen4, awake, apart: false };
         table_on(machine, rows, 256, 0).to_string()
     };
     let strip = "1 strip of 256 lines side by side";
@@ -54,7 +55,7 @@ fn threads_that_are_awake_scan_smaller_tables_together() {
 
 #[test]
 fn long_lines_that_go_singly_are_stored_past_the_caches() {
-    let machine = Machine { threads: 2, cpu: Cpu::Common, awake: false };
+    let machine = Machine { threads: 2, cpu: Cpu::Common, awake: false, apart: false };
     let stream = |line: Axis, outer: &[Axis], in_place| {
         let shape = LineShape { line, outer, own: false, compact: false };
         let problem = Problem { in_place, ..problem(line.len as u64) };
@@ -94,7 +95,7 @@ fn tables_of_every_shape() {
 
 #[test]
 fn lines_that_lie_apart() {
-    let machine = Machine { threads: 8, cpu: Cpu::Common, awake: false };
+    let machine = Machine { threads: 8, cpu: Cpu::Common, awake: false, apart: false };
     let axis = |len, stride| Axis { len, strides: [stride; 2] };
     let plan = |line: Axis, outer: &[Axis], own| {
         let shape = LineShape { line, outer, own, compact: false };
@@ -116,7 +117,7 @@ fn lines_that_lie_apart() {
 
 #[test]
 fn wide_accumulators_and_compact_code() {
-    let machine = Machine { threads: 8, cpu: Cpu::Common, awake: false };
+    let machine = Machine { threads: 8, cpu: Cpu::Common, awake: false, apart: false };
     let (down, across) =
         (Axis { len: 1 << 16, strides: [100; 2] }, Axis { len: 100, strides: [1; 2] });
     let shape = LineShape { line: down, outer: &[across], own: false, compact: true };
