@@ -10,7 +10,7 @@
 
 use crate::tuning;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// What guests found, as [`after`] counts it.
 static FOUND: AtomicU32 = AtomicU32::new(0);
@@ -31,22 +31,24 @@ pub(crate) fn apart() -> bool {
 
 /// Says that a call does without a guest as that would be far away. After many it is forgotten.
 pub(super) fn alone() {
-    if ALONE.fetch_add(1, Ordering::Relaxed) % tuning::REMEMBERED == tuning::REMEMBERED - 1 {
+    if is_last(ALONE.fetch_add(1, Ordering::Relaxed)) {
         FOUND.store(0, Ordering::Relaxed);
     }
 }
 
-/// What a guest does first with what its host has just written.
-pub(super) fn timed<T>(touch: impl FnOnce() -> T) -> T {
-    let start = Instant::now();
-    let touched = touch();
-    let took = start.elapsed();
+/// Whether all is forgotten with this call alone, after so many.
+const fn is_last(before: u32) -> bool {
+    before % tuning::REMEMBERED == tuning::REMEMBERED - 1
+}
+
+/// Says how long a guest took for what its host has just written. (One for whom there is no room
+/// doesn't: another guest has written it since.)
+pub(super) fn took(took: Duration) {
     let found = FOUND.load(Ordering::Relaxed);
     let next = after(found, took);
     if next != found {
         FOUND.store(next, Ordering::Relaxed);
     }
-    touched
 }
 
 /// What is remembered after one more guest.
@@ -77,12 +79,8 @@ mod tests {
 
     #[test]
     fn what_nobody_found_again_is_forgotten() {
-        // Other tests have guests too, who say what they find.
-        let forgotten = (0..1_000).any(|_| {
-            FOUND.store(MOST, Ordering::Relaxed);
-            (0..tuning::REMEMBERED).for_each(|_| alone());
-            !apart()
-        });
-        assert!(forgotten);
+        let all = 0..2 * tuning::REMEMBERED;
+        let last: Vec<u32> = all.filter(|&before| is_last(before)).collect();
+        assert_eq!(last, [tuning::REMEMBERED - 1, 2 * tuning::REMEMBERED - 1]);
     }
 }
