@@ -71,7 +71,8 @@ pub(crate) const fn pairs_of_chunks(cpu: Cpu) -> bool {
 }
 
 /// Input bytes from which a second thread is worth it that is awake, in place or not, for exact
-/// operators or others, where guests [`linger`], given whether it is [apart].
+/// operators or others, where guests [`linger`], given whether it is
+/// [apart](crate::Machine::apart).
 ///
 /// (Two cores have twice the L2, and a mesh's L3 is slow: into another buffer 1.05 to 1.4 times the
 /// speed of one thread with 256 and 512 KiB, 1.4 to 1.9 from 1 MiB, 2.2 to 3 from 2 MiB on; in
@@ -205,7 +206,8 @@ pub(crate) const fn piece_bytes(cpu: Cpu) -> u64 {
     }
 }
 
-/// The same for a flat scan, in place or not, given whether two threads are [apart].
+/// The same for a flat scan, in place or not, given whether two threads are
+/// [apart](crate::Machine::apart).
 ///
 /// (Where a piece ends prefetchers go on into the next one, which another core writes. On a Zen 4
 /// in place by two threads, 128 MiB: with 256 KiB 8 to 24 % faster where the two are apart, and 1 %

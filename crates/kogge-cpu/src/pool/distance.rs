@@ -5,7 +5,7 @@
 //! case, that of the house which its host has built; so it looks at the clock before and after.
 //! Threads move, and under a hypervisor CPUs do, so the last guests count, and none for ever.
 //!
-//! (Two CPUs of a Zen 4, 10,000 guests: 40 to 50 ns where a word goes to the other one and back in
+//! (Two CPUs of a Zen 4, 7,500 guests: 40 to 50 ns where a word goes to the other one and back in
 //! 50 to 80, and 140 to 150, a tenth of them 20 to 50, where it does in 300 to 370.)
 
 use crate::tuning;

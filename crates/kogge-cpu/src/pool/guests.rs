@@ -9,8 +9,8 @@
 //! One more is asked than may come. The pool wakes no thread while one looks around for work, and
 //! that one may have no CPU but the caller's: where the caller has just waited for the pool, as
 //! after a `join`, it runs where the thread does that woke it. (Two CPUs, Linux 6.18: in four calls
-//! of ten after a `scope` of some milliseconds the guest came 2 to 5 ms late, by which time half of
-//! 128 MiB were scanned; so never.)
+//! of ten after a `scope` of some milliseconds the guest came 1.6 to 5 ms late, by which time a
+//! quarter to two thirds of 128 MiB were scanned; so never.)
 //!
 //! A pool that is busy with other things isn't asked again and again: nobody waits for invitations
 //! that nobody takes.
