@@ -7,7 +7,7 @@
 template <class S>
 struct StretchShape {
     typedef typename S::Input Input;
-    static constexpr u32 E = Order<Input>::CHUNK, ROW = E * CHUNKS_PER_ROW, WARPS = 8, THREADS = WARPS * LANES;
+    static constexpr u32 E = Order<Input>::CHUNK, ROW = E * CHUNKS_PER_ROW, WARPS = S::WARPS, THREADS = WARPS * LANES;
     static constexpr u32 STEPS = S::ROWS, WORDS = STEPS * E;  // rows, and words of their heads
     static constexpr u32 POSITIONS = STEPS * ROW, BYTES = POSITIONS * sizeof(Input), ALIGN = 32;
     static_assert(STEPS <= LANES, "a lane has the words of a row");
@@ -41,13 +41,15 @@ struct StretchHeads {
         if (!asked) following = offset(next.run);
         asked = true;
     }
+    // Takes what was asked for; `go_on` asks for what is behind it, when more urgent loads are under way. Apart, since the first
+    // would wait for the second: a warp has few scoreboards, and these loads had one.
     __device__ __forceinline__ void begin(const Stretch& next) {
         ask(next);
         run = next.run;
         here = following;
-        behind = offset(run + LANES);
         asked = false;
     }
+    __device__ __forceinline__ void go_on() { behind = offset(run + LANES); }
     // The words of so many positions from `base` on, when the stage's barrier says so.
     __device__ __forceinline__ void load(u32* words, u64 base, u32 positions) {
         for (u32 word = lane; word < StretchShape<S>::WORDS; word += LANES) words[word] = 0;
@@ -79,6 +81,7 @@ struct StretchHeads<S, 0> {
     __device__ __forceinline__ StretchHeads(const SegmentedArguments<S>& arguments, u32 lane) : mask(arguments.heads), lane(lane) {}
     __device__ __forceinline__ void ask(const Stretch&) {}
     __device__ __forceinline__ void begin(const Stretch&) {}
+    __device__ __forceinline__ void go_on() {}
     __device__ __forceinline__ void load(u32* words, u64 base, u32 positions) {
         u32 count = (positions + StretchShape<S>::ROW - 1) / StretchShape<S>::ROW * StretchShape<S>::E;
         for (u32 word = lane; word < count; word += LANES) async_load_word(words + word, mask + base / 32 + word);

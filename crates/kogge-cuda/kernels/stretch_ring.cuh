@@ -52,6 +52,7 @@ struct StretchLoader {
         next = fetch(own + all);
         number = own - all;
         heads.begin(at);
+        heads.go_on();
     }
     // Asks for what the next stretch needs: it has come by now, and the answer takes no longer than a stage.
     __device__ __forceinline__ void look_ahead() { heads.ask(next); }
@@ -60,20 +61,29 @@ struct StretchLoader {
     __device__ __forceinline__ Span<Input> staged(u64 base, u32 s) const {
         return {ring.stage[warp][s] + address(base) % Shape::ALIGN, Shape::POSITIONS};
     }
-    // Begins to fill a stage that nobody reads any longer: with the elements first, for which the warp waits.
+    // Begins to fill a stage that nobody reads any longer, but `STORED` copies of its values: with the elements first, for which the
+    // warp waits.
+    template <bool STORED>
     __device__ __forceinline__ void load(u32 s) {
         bool follows = at.from == at.to;
-        if (follows) at = next;
+        if (follows) {
+            at = next;
+            heads.begin(at);
+        }
         StretchRows rows = {at.from / Shape::ROW * Shape::ROW, 0, 0};
         u64 left = at.to - rows.base, end = left < Shape::POSITIONS ? at.to : rows.base + Shape::POSITIONS;
         u32 positions = at.from < at.to ? (u32)(end - rows.base) : 0, bytes = 0;
+        if constexpr (STORED) {
+            if (lane == 0) await_bulk_stores();
+            sync_warp();
+        }
         if (positions > 0) {
             rows.from = (u32)(at.from - rows.base) | (begins || follows ? (u32)StretchRows::BEGINS : 0);
             rows.left = (u32)left;
             bytes = load_elements(rows, positions, s);
             at.from = end;
         }
-        if (follows) heads.begin(at);
+        if (follows) heads.go_on();
         if (positions > 0) heads.load(ring.heads[warp][s], rows.base, positions);
         end_load(rows, bytes, s);
         begins = false;
@@ -83,7 +93,8 @@ struct StretchLoader {
     }
 
   private:
-    __device__ __forceinline__ u32 draw() const { return lane == 0 ? draw_number(&arguments.stretches->next) : 0; }
+    // Of so many numbers that it never begins anew: the compiler would join lanes' plain sums into one, and wait for it at once.
+    __device__ __forceinline__ u32 draw() const { return lane == 0 ? draw_number_of(&arguments.stretches->next, ~0u) : 0; }
     __device__ __forceinline__ Stretch fetch(u32 index) const {
         if (index >= order.count) return {0, 0, 0};
         return arguments.stretches->stretch(order.place(index));

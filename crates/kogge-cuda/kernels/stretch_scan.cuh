@@ -4,6 +4,9 @@
 // nobody waits for anybody. A row here is 32 cells (cells.cuh), and chunks begin where their run does; so a Kogge–Stone
 // step reaches into the row of cells before, whose values the lanes have kept. Where no run begins, which is most rows of
 // longer runs, all that depends on the run is known beforehand: several rows go at once.
+//
+// Where cells are whole vectors, values take the places of the elements in their stage, and the copy engine stores them from there:
+// so what memory gets to write lies together, of however many warps.
 
 // One of two values by a mask of ones or zeros: an instruction a word, and no predicate, of which there are seven.
 template <class T>
@@ -25,6 +28,8 @@ struct StretchWarp {
     typedef StretchShape<S> Shape;
     static constexpr u32 E = Shape::E, ROW = Shape::ROW, STEPS = Shape::STEPS;
     static constexpr bool VECTORS = InputChunk<S>::BYTES % 16 == 0;
+    // Whether values go to memory by way of the stage.
+    static constexpr bool STORED = WHOLE && VECTORS && S::BULK && sizeof(Input) == sizeof(Output);
     // Rows without a head that go at once; one where more would take too many registers.
     static constexpr u32 GROUP = sizeof(A) <= 4 && E <= 4 ? 2 : 1;
 
@@ -63,7 +68,7 @@ struct StretchWarp {
 
     __device__ __forceinline__ void scan_all() {
         StretchLoader<S> loader(ring, arguments, warp, lane);
-        for (u32 s = 0; s < S::STAGES; s++) loader.load(s);
+        for (u32 s = 0; s < S::STAGES; s++) loader.template load<false>(s);
         u32 s = 0, parity = 0, empty = 0;
         StraddlingRows<Output, E, S::REVERSE> straddling = {};
         // Behind the last stretch all stages are empty: nothing is under way when the warp ends.
@@ -75,11 +80,13 @@ struct StretchWarp {
             if (here.left == 0) {
                 empty++;
             } else {
-                scan_stage(here, loader.staged(here.base, s), s, straddling);
-                // What lanes have loaded, before the copy engine writes over it.
-                if (S::BULK && (!WHOLE || !here.full(Shape::POSITIONS))) bulk_fence();
+                Span<Input> stage = loader.staged(here.base, s);
+                scan_stage(here, stage, s, straddling);
+                // What lanes have loaded or put there, before the copy engine writes over it or reads it.
+                if (S::BULK && (STORED || !WHOLE || !here.full(Shape::POSITIONS))) bulk_fence();
                 sync_warp();
-                loader.load(s);
+                if constexpr (STORED) store_stage(here, stage.bytes);
+                loader.template load<STORED>(s);
             }
             if (++s < S::STAGES) continue;
             s = 0;
@@ -95,7 +102,7 @@ struct StretchWarp {
         u32 steps = here.left < Shape::POSITIONS ? (here.left + ROW - 1) / ROW : STEPS;
         const u32* words = ring.heads[warp][s];
         u32 with_heads = rows_with_heads(words, steps);
-        Span<Output> to = {output(here.base), Shape::POSITIONS};
+        Span<Output> to = {STORED ? stage.bytes : output(here.base), Shape::POSITIONS};
         bool aligned = WHOLE || (u64)stage.bytes % 16 == 0, full = WHOLE && here.full(Shape::POSITIONS);
 #pragma unroll 1
         for (u32 j = 0; j < steps;) {
@@ -156,6 +163,7 @@ struct StretchWarp {
     __device__ __forceinline__ void write(const StretchRows& here, const Span<Output>& to, u32 j, bool full, const A (&out)[E], Straddling& straddling) const {
         Chunk<Output, E> chunk = narrowed<Output>(out);
         u32 index = j * LANES + lane, place = index * E, first = here.first();
+        if constexpr (STORED) return put_back(to, place, chunk);
         if (full) return write_chunk<Output, E, S::REVERSE, true>(to.bytes, to.count, index, E, chunk);
         bool whole = j * ROW >= first && (j + 1) * ROW <= here.left;
         if constexpr (Chunk<Output, E>::BYTES % 16 == 0) {
@@ -174,6 +182,45 @@ struct StretchWarp {
             u8* at = to.bytes + (u64)(S::REVERSE ? to.count - 1 - place - e : place + e) * sizeof(Output);
             if (place + e >= first && place + e < here.left) store_aligned<Output>(at, value);
         }
+    }
+
+    // Puts a cell's values into the stage.
+    __device__ __forceinline__ void put_back(const Span<Output>& stage, u32 place, const Chunk<Output, E>& chunk) const {
+        Chunk<Output, E> stored = chunk;
+        if constexpr (S::REVERSE && E > 1) {
+#pragma unroll
+            for (u32 e = 0; e < E; e++) stored.put(e, chunk.get(E - 1 - e));
+        }
+        u8* to = stage.bytes + (u64)(S::REVERSE ? stage.count - E - place : place) * sizeof(Output);
+#pragma unroll
+        for (u32 q = 0; q < Chunk<Output, E>::BYTES / 16; q++) {
+            Quad quad;
+#pragma unroll
+            for (u32 i = 0; i < 4; i++) quad.word[i] = stored.word[q * 4 + i];
+            store_shared(to + q * 16, quad);
+        }
+    }
+    // Writes a stage's values, as far as they are of the stretch: what fills whole 16 bytes by the copy engine, the few bytes at either
+    // end by the lanes.
+    __device__ __forceinline__ void store_stage(const StretchRows& here, const u8* stage) const {
+        u32 from = here.first(), end = here.left < Shape::POSITIONS ? here.left : (u32)Shape::POSITIONS;
+        u32 bytes = (end - from) * (u32)sizeof(Output), skipped = (S::REVERSE ? Shape::POSITIONS - end : from) * (u32)sizeof(Output);
+        u8* to = output(here.base) + skipped;
+        const u8* source = stage + skipped;
+        u32 head = (u32)(-(u64)to % 16);
+        if (head > bytes) head = bytes;
+        u32 middle = (bytes - head) / 16 * 16, tail = bytes - head - middle;
+        if (lane == 0 && middle > 0) bulk_store(to + head, source + head, middle);
+        store_end(to, source, head);
+        store_end(to + head + middle, source + head + middle, tail);
+    }
+    // Fewer than 16 bytes, of whole elements.
+    __device__ __forceinline__ void store_end(u8* to, const u8* from, u32 bytes) const {
+        u32 at = lane * (u32)sizeof(Output);
+        if (at >= bytes) return;
+        Output value;
+        memcpy(&value, __builtin_assume_aligned(from + at, alignof(Output)), sizeof(Output));
+        store_aligned<Output>(to + at, value);
     }
 
     // ---- the run that enters a row of cells ----

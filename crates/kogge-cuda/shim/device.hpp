@@ -54,6 +54,11 @@ KOGGE_DEVICE void async_arrive(Barrier* barrier) { shim::arrive_later(barrier); 
 KOGGE_DEVICE void launch_dependents() {}
 KOGGE_DEVICE void await_launches() {}
 
+// kernels/bulk_store.cuh
+KOGGE_DEVICE void bulk_store(void* to, const void* from, u32 bytes) { shim::store_later(to, from, bytes); }
+KOGGE_DEVICE void await_bulk_stores() { shim::await_stores(); }
+KOGGE_DEVICE void store_shared(void* to, const Quad& q) { std::memcpy(__builtin_assume_aligned(to, 16), &q, 16); }
+
 // kernels/cluster.cuh
 KOGGE_DEVICE void cluster_arrive() { shim::cluster_arrive(); }
 KOGGE_DEVICE void cluster_wait() { shim::cluster_wait(); }

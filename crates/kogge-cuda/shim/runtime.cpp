@@ -99,7 +99,8 @@ struct Group {
 // A copy that an agent has yet to make, or an arrival after those of the same thread.
 struct Copy {
     u32 thread, agent;
-    u32* unmade;  // copies of the same batch that its agent has yet to make
+    u32* unmade;  // copies of the same batch that its agent has yet to make, or stores of the thread
+    bool store;   // from shared memory
     u8* to;
     const u8* from;
     u32 bytes;
@@ -181,6 +182,12 @@ struct Batches {
     }
 };
 
+// A thread's stores by the copy engine.
+struct Stores {
+    u32 unmade = 0;
+    u64 order;
+};
+
 struct Warp {
     Group group;
     u32 exchange[2][WARP];
@@ -194,6 +201,7 @@ struct Room {
     std::vector<u64> barrier_order;  // two for every eight bytes of shared memory
     std::vector<u64> made_order;     // of the copies of each thread
     std::vector<Batches> batches;    // of each thread
+    std::vector<Stores> stores;      // likewise
     std::vector<order::Thread> known_as;
     order::Thread agents[AGENTS];
     Queue copies;
@@ -207,6 +215,7 @@ struct Room {
             stacks.reset(new u8[threads * STACK_BYTES]);
             made_order.resize(threads);
             batches.resize(threads);
+            stores.resize(threads);
             while (known_as.size() < threads) known_as.push_back(order::create());
         }
         if (shared_bytes / 8 * 2 + 2 > barrier_order.size()) {
@@ -377,7 +386,7 @@ void update(Barrier* barrier, u32 arrivals, std::int32_t bytes) {
 }
 bool phase_over(const void* barrier, u64 parity) { return (unpack(*(const Barrier*)barrier).phase & 1) != parity; }
 
-void issue(u8* to, const u8* from, u32 bytes, Barrier* barrier) {
+void issue(u8* to, const u8* from, u32 bytes, Barrier* barrier, bool store = false) {
     Block& b = current();
     u32 thread = b.running->thread, agent = b.random() % AGENTS;
     if (b.copies.wants_places()) {
@@ -387,8 +396,8 @@ void issue(u8* to, const u8* from, u32 bytes, Barrier* barrier) {
         order::run_as(b.room.known_as[thread]);
     }
     Batches& batches = b.room.batches[thread];
-    u32* unmade = &batches.unmade[batches.current][agent];
-    b.copies.push({thread, agent, unmade, to, from, bytes, barrier, nullptr});
+    u32* unmade = store ? &b.room.stores[thread].unmade : &batches.unmade[batches.current][agent];
+    b.copies.push({thread, agent, unmade, store, to, from, bytes, barrier, nullptr});
     if (to) ++*unmade;
     else batches.next();
 }
@@ -403,7 +412,9 @@ void make_a_copy(Block& b) {
         order::writes(copy.to, copy.bytes);
         std::memcpy(copy.to, copy.from, copy.bytes);
         // An arrival comes after all of its batch: after the last that each agent makes.
-        if (--*copy.unmade == 0) order::release(made);
+        --*copy.unmade;
+        if (copy.store) order::release(&b.room.stores[copy.thread].order);
+        else if (*copy.unmade == 0) order::release(made);
     }
     if (copy.barrier) update(copy.barrier, copy.to ? 0 : 1, copy.to ? -(std::int32_t)copy.bytes : 0);
     b.progress();
@@ -664,6 +675,19 @@ void copy_later(void* to, const void* from, u32 bytes, Barrier* barrier) {
     issue((u8*)to, (const u8*)from, bytes, barrier);
 }
 void arrive_later(Barrier* barrier) { issue(nullptr, nullptr, 0, barrier); }
+void store_later(void* to, const void* from, u32 bytes) {
+    Block& b = current();
+    if (((std::uintptr_t)to | (std::uintptr_t)from | bytes) % 16) fail("a store off its boundary");
+    u64 at = (const u8*)from - b.shared;
+    if (at > b.launch->shared_bytes || bytes > b.launch->shared_bytes - at) fail("a store from outside shared memory");
+    issue((u8*)to, (const u8*)from, bytes, nullptr, true);
+}
+bool all_stored(const void* stores, u64) { return ((const Stores*)stores)->unmade == 0; }
+void await_stores() {
+    const Stores& own = current().room.stores[current().running->thread];
+    wait_for(all_stored, &own, 0);
+    order::acquire(&own.order);
+}
 
 // 16 bytes at once, by cmpxchg16b.
 void store_slot(void* to, u64 low, u64 high) {

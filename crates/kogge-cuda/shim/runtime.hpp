@@ -49,6 +49,9 @@ void barrier_init_fence();
 void copy_later(void* to, const void* from, u32 bytes, Barrier* barrier);
 // An arrival once this thread's copies so far are made.
 void arrive_later(Barrier* barrier);
+// Bytes of shared memory that will be read, and stored, at some later time; and a wait until all of this thread's are.
+void store_later(void* to, const void* from, u32 bytes);
+void await_stores();
 
 // Every thread of a cluster passes both, once.
 void cluster_arrive();

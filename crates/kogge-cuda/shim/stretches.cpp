@@ -27,7 +27,7 @@ struct Specimen {
 // The same with the ring of stretches, along offsets of so many bytes, or by the mask.
 template <class S, u32 ALONG>
 struct Stretched : S {
-    static constexpr u32 STAGES = S::BULK ? 1 : 3, ROWS = S::BULK ? 24 : 5, OFFSET_BYTES = ALONG;
+    static constexpr u32 STAGES = S::BULK ? 1 : 3, ROWS = S::BULK ? 24 : 5, WARPS = S::BULK ? 6 : 8, OFFSET_BYTES = ALONG;
 };
 
 template <class S>

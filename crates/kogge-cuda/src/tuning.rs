@@ -97,12 +97,20 @@ pub struct Tuning {
     pub long_windows: u32,
     /// Stages of each warp's ring for segments in stretches,
     pub stretch_stages: u32,
+    /// warps of a thread block,
+    pub stretch_warps: u32,
     /// rows of the order in a stage, eight if a multiprocessor has no room for two blocks of so
     /// many,
     pub stretch_rows: u32,
     /// and thread blocks of such warps on a multiprocessor, at most, if accumulators have four
     /// bytes at most.
     pub stretch_residents: u32,
+    /// Elements of a segment given by offsets, on average, from which there are fewer warps,
+    pub long_stretches_from: u32,
+    /// so many in a block,
+    pub long_stretch_warps: u32,
+    /// with so many rows in a stage, if a multiprocessor has room for two such blocks.
+    pub long_stretch_rows: u32,
     /// Elements of a segment given by offsets, on average, from which a stretch's warp goes along
     /// the offsets; else a bit an element says where segments start.
     pub unmasked_from: u32,
@@ -173,8 +181,12 @@ impl Default for Tuning {
             run_ahead: 2,
             long_windows: 2,
             stretch_stages: 1,
+            stretch_warps: 8,
             stretch_rows: 24,
             stretch_residents: 2,
+            long_stretches_from: 160,
+            long_stretch_warps: 6,
+            long_stretch_rows: 32,
             unmasked_from: 96,
             stretches_per_warp: 12,
             kept_bytes: 256 << 20,
@@ -210,7 +222,10 @@ impl Tuning {
             ("short_column_blocks", self.short_column_blocks, 0..=32),
             ("long_windows", self.long_windows, 0..=1 << 10),
             ("stretch_stages", self.stretch_stages, 1..=16),
+            ("stretch_warps", self.stretch_warps, 1..=8),
             ("stretch_rows", self.stretch_rows, 1..=32),
+            ("long_stretch_warps", self.long_stretch_warps, 1..=8),
+            ("long_stretch_rows", self.long_stretch_rows, 1..=32),
             ("stretch_residents", self.stretch_residents, 0..=32),
             ("line_warps", self.line_warps, 0..=32),
             ("strip_stages", self.strip_stages, 1..=15),

@@ -230,14 +230,14 @@ impl fmt::Display for SegmentPlan {
                 markers => write!(f, ", {markers} warps that find heads; in one launch"),
             };
         }
-        if let (Some(Stretches { blocks, rows, stages, .. }), Some(long)) =
+        if let (Some(Stretches { blocks, warps, rows, stages, .. }), Some(long)) =
             (self.stretches, self.rounds)
         {
             let heads = if self.masked { "with a bit an element" } else { "along their offsets" };
             return write!(
                 f,
-                "stretches of segments of at most {} elements, a warp each, {heads}, {blocks} blocks, \
-                 {} rows ahead; longer segments in rounds, {} stages",
+                "stretches of segments of at most {} elements, a warp each, {heads}, {blocks} blocks \
+                 of {warps} warps, {} rows ahead; longer segments in rounds, {} stages",
                 long.shorter,
                 rows * stages,
                 long.ring.stages
@@ -419,7 +419,8 @@ impl Ways {
             && (!by_element || tuning.stretches_by_key == StretchesByKey::Always)
         {
             let rounds = LongSegments::beside_stretches(problem, device, tuning);
-            let stretches = rounds.and_then(|long| Stretches::new(problem, long, device, tuning));
+            let stretches =
+                rounds.and_then(|long| Stretches::new(problem, source, long, device, tuning));
             if stretches.is_some() {
                 return Self { stretches, rounds, ..none };
             }

@@ -195,13 +195,15 @@ where
     A: Element + DeviceType,
     O: DeviceOperator<A>,
 {
-    let Stretches { stages, rows, .. } = has;
+    let Stretches { stages, rows, warps, .. } = has;
     let offset_bytes = if plan.masked { 0 } else { source.bytes() };
     let program = Program {
         defines: if plan.keeps { kept::LOADS } else { "" },
         kernel: &kernels::STRETCH_SCAN,
         bulk: has.bulk,
-        constants: &format!("STAGES = {stages}, ROWS = {rows}, OFFSET_BYTES = {offset_bytes}"),
+        constants: &format!(
+            "STAGES = {stages}, ROWS = {rows}, WARPS = {warps}, OFFSET_BYTES = {offset_bytes}"
+        ),
         source: None,
         shared: "StretchRing",
         shared_bytes: has.shared_bytes,

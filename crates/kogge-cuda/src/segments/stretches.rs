@@ -1,6 +1,7 @@
 //! Which segments go in stretches, each by one warp: those of at most three quarters of a tile,
 //! where the others go in rounds.
 
+use super::plan::SegmentSource;
 use super::rounds::LongSegments;
 use crate::{Capability, Tuning};
 use kogge_core::{Order, Problem};
@@ -9,8 +10,10 @@ use kogge_core::{Order, Problem};
 /// goes along them from the first to the last, and waits for nobody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretches {
-    /// Thread blocks, of eight warps each.
+    /// Thread blocks.
     pub blocks: u32,
+    /// Warps of a block.
+    pub warps: u32,
     /// Thread blocks that a multiprocessor has room for.
     pub residents: u32,
     /// Stages of each warp's ring.
@@ -23,10 +26,10 @@ pub struct Stretches {
     pub bulk: bool,
 }
 
-/// Warps of a thread block.
-const WARPS: u32 = 8;
 /// Rows of a stage where shared memory is small.
 const FEW_ROWS: u32 = 8;
+/// Bytes of the smallest element of which fewer warps have time enough for longer segments.
+const LEAST_OF_FEW: usize = 4;
 /// What a multiprocessor keeps for itself of each block's shared memory.
 const RESERVED: u32 = 1024;
 
@@ -41,6 +44,7 @@ impl Stretches {
     /// warps.
     pub(super) fn new(
         problem: &Problem,
+        source: SegmentSource,
         long: LongSegments,
         device: Capability,
         tuning: &Tuning,
@@ -51,27 +55,32 @@ impl Stretches {
             0..=8 => 2,
             _ => 1,
         };
-        let stages = tuning.stretch_stages;
-        let of = |rows: u32| {
-            let shared_bytes = WARPS * stage_bytes(problem, rows) * stages + 128;
-            (rows, shared_bytes, (device.shared_bytes / (shared_bytes + RESERVED)).min(most))
+        let of = |warps: u32, rows: u32| {
+            let stages = tuning.stretch_stages;
+            let shared_bytes = warps * stage_bytes(problem, rows) * stages + 128;
+            let residents = (device.shared_bytes / (shared_bytes + RESERVED)).min(most);
+            Self { blocks: 0, warps, residents, stages, rows, shared_bytes, bulk: long.ring.bulk }
         };
-        let most_rows = of(tuning.stretch_rows);
-        let few = tuning.stretch_rows.min(FEW_ROWS);
-        let (rows, shared_bytes, residents) =
-            if most_rows.2 < most.min(2) { of(few) } else { most_rows };
+        let few = most > 1 && Self::few_warps(problem, source, tuning);
+        let few = few.then(|| of(tuning.long_stretch_warps, tuning.long_stretch_rows));
+        let usual = of(tuning.stretch_warps, tuning.stretch_rows);
+        let shape = few
+            .into_iter()
+            .chain([usual])
+            .find(|shape| shape.residents >= most.min(2))
+            .unwrap_or_else(|| of(usual.warps, usual.rows.min(FEW_ROWS)));
         let stretches = problem.len.div_ceil(Self::marked(problem.order()) as u64);
-        let blocks = stretches.div_ceil(WARPS.into()).max(1);
-        let warps = u64::from(residents * device.multiprocessors * WARPS);
-        let enough = stretches >= warps * u64::from(tuning.stretches_per_warp);
-        (residents > 0 && enough).then_some(Self {
-            blocks: blocks.min((residents * device.multiprocessors).into()) as u32,
-            residents,
-            stages,
-            rows,
-            shared_bytes,
-            bulk: long.ring.bulk,
-        })
+        let room = u64::from(shape.residents * device.multiprocessors);
+        let enough = stretches >= room * u64::from(usual.warps * tuning.stretches_per_warp);
+        let blocks = stretches.div_ceil(shape.warps.into()).max(1).min(room) as u32;
+        (shape.residents > 0 && enough).then_some(Self { blocks, ..shape })
+    }
+
+    /// Whether fewer warps with longer stages have time enough: where offsets say that segments are
+    /// long on average. Memory is faster, the fewer of them ask it.
+    fn few_warps(problem: &Problem, source: SegmentSource, tuning: &Tuning) -> bool {
+        let average = source.segments().map_or(0, |segments| problem.len / segments.max(1));
+        problem.element_bytes >= LEAST_OF_FEW && average >= tuning.long_stretches_from.into()
     }
 }
 

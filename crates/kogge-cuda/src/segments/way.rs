@@ -147,7 +147,7 @@ where
             inits,
         };
         let blocks = match self.plan.stretches {
-            Some(has) => grid(has.blocks.into(), SCAN_THREADS, has.shared_bytes),
+            Some(has) => grid(has.blocks.into(), 32 * has.warps, has.shared_bytes),
             None => grid(self.plan.windows, SCAN_THREADS, self.plan.shared_bytes),
         };
         let blocks = Grid { dependent: self.dependent, ..blocks };

@@ -23,6 +23,9 @@ pub enum Numbered {
     Inits,
     /// Neither.
     Neither,
+    /// Neither; and every other time all is as kernels have it best: no initial value at all, and
+    /// elements at multiples of 16 bytes.
+    Plain,
 }
 
 impl<O, A> Case<'_, O, A> {
@@ -83,10 +86,16 @@ impl<O, A> Case<'_, O, A> {
             lengths.iter().copied().filter(|&len| len > 0 || source.of_offsets()).collect();
         // A single NaN is what ends a run of keys; elsewhere keys of neighbours differ anyway.
         let (kind, direction) = shim.way(random, self.name);
-        let inits = random.below(if numbered == Numbered::Neither { 3 } else { 4 });
+        let plain = numbered == Numbered::Plain && random.below(2) == 0;
+        let inits = match numbered {
+            _ if plain => 0,
+            Numbered::Neither | Numbered::Plain => random.below(3),
+            Numbered::Drawn | Numbered::Inits => random.below(4),
+        };
         let totals = random.below(3) > 0 && numbered == Numbered::Drawn;
         let in_place = size_of::<T>() == size_of::<U>() && random.below(3) == 0;
         let mut offset = |align: usize| match random.below(2) {
+            _ if plain => 0,
             0 => 0,
             _ => random.below(16 / align.min(16)) * align,
         };

@@ -39,7 +39,7 @@ fn sweep<T, U, A, O>(
         let input = &data[from..from + len];
         let offset_bytes = [0, 4, 8][random.below(3)];
         let case = Case { name, operator: &operator, offset_bytes, inits };
-        case.check_numbered::<T, U>(&mut shim, random, lengths, input, Numbered::Neither).unwrap();
+        case.check_numbered::<T, U>(&mut shim, random, lengths, input, Numbered::Plain).unwrap();
     };
     for n in depth.lengths(&mut random, order, order.tile() * 2) {
         let lengths = if random.below(3) == 0 { vec![n] } else { lengths(&mut random, order, n) };
@@ -130,7 +130,7 @@ fn segments_about_a_tile() {
     let long = tile / 4 * 3;
     let mut check = |random: &mut Random, lengths: &[usize]| {
         let input: Vec<i32> = (0..lengths.iter().sum()).map(|_| random.next() as i32).collect();
-        case.check_numbered::<i32, i32>(&mut shim, random, lengths, &input, Numbered::Neither)
+        case.check_numbered::<i32, i32>(&mut shim, random, lengths, &input, Numbered::Plain)
             .unwrap();
     };
     for before in [0, 1, chunk - 1, chunk, row + 1, tile / 4] {
@@ -169,13 +169,7 @@ fn segments_of_whole_chunks() {
             })
             .collect();
         let input: Vec<i32> = (0..lengths.iter().sum()).map(|_| random.next() as i32).collect();
-        case.check_numbered::<i32, i32>(
-            &mut shim,
-            &mut random,
-            &lengths,
-            &input,
-            Numbered::Neither,
-        )
-        .unwrap();
+        case.check_numbered::<i32, i32>(&mut shim, &mut random, &lengths, &input, Numbered::Plain)
+            .unwrap();
     }
 }

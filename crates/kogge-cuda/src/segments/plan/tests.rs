@@ -201,7 +201,7 @@ fn segments_without_numbers_go_in_stretches() {
     let sums = plan(problem(1 << 28, 4, 4, 4), Brackets::Fixed, H100);
     let (stretches, long) = (sums.stretches.unwrap(), sums.rounds.unwrap());
     assert_eq!((stretches.blocks, stretches.residents), (2 * 132, 2));
-    assert_eq!((stretches.rows, stretches.stages), (24, 1));
+    assert_eq!((stretches.warps, stretches.rows, stretches.stages), (6, 32, 1));
     assert_eq!((sums.marked, sums.marks, sums.lead_bytes), (2048, 1 << 17, 0));
     assert_eq!((long.shorter, long.tiles), (6144, (1 << 15) + (1 << 28) / 6144 + 1));
     let scratch = sums.scratch();
@@ -229,6 +229,17 @@ fn segments_without_numbers_go_in_stretches() {
     for (plan, how) in [(&sums, "along their offsets"), (&very_short, "with a bit an element")] {
         assert!(plan.to_string().contains(how), "{plan}");
     }
+    // Fewer warps have time enough for longer segments, but for those of small elements or of wide
+    // values, whose warps are few in any case.
+    let warps = |problem| {
+        let stretches = plan(problem, Brackets::Fixed, H100).stretches.unwrap();
+        (stretches.warps, stretches.rows)
+    };
+    assert_eq!(warps(problem(159 << 20, 4, 4, 4)), (8, 24));
+    assert_eq!(warps(problem(160 << 20, 4, 4, 4)), (6, 32));
+    assert_eq!(warps(problem(160 << 20, 8, 8, 8)), (6, 32));
+    assert_eq!(warps(problem(160 << 20, 2, 2, 4)), (8, 24));
+    assert_eq!(warps(problem(160 << 20, 16, 16, 16)), (8, 24));
     // What goes over three whole windows without a head is longer than 6,144.
     assert_eq!(very_short.unread_marks, 3);
     assert!(very_short.scratch().list > very_short.scratch().windows);
