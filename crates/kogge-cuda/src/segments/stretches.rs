@@ -28,8 +28,6 @@ pub struct Stretches {
 
 /// Rows of a stage where shared memory is small.
 const FEW_ROWS: u32 = 8;
-/// Bytes of the smallest element of which fewer warps have time enough for longer segments.
-const LEAST_OF_FEW: usize = 4;
 /// What a multiprocessor keeps for itself of each block's shared memory.
 const RESERVED: u32 = 1024;
 
@@ -61,8 +59,8 @@ impl Stretches {
             let residents = (device.shared_bytes / (shared_bytes + RESERVED)).min(most);
             Self { blocks: 0, warps, residents, stages, rows, shared_bytes, bulk: long.ring.bulk }
         };
-        let few = most > 1 && Self::few_warps(problem, source, tuning);
-        let few = few.then(|| of(tuning.long_stretch_warps, tuning.long_stretch_rows));
+        let few = Self::few_warps(problem, source, tuning)
+            .then(|| of(tuning.long_stretch_warps, tuning.long_stretch_rows));
         let usual = of(tuning.stretch_warps, tuning.stretch_rows);
         let shape = few
             .into_iter()
@@ -77,10 +75,12 @@ impl Stretches {
     }
 
     /// Whether fewer warps with longer stages have time enough: where offsets say that segments are
-    /// long on average. Memory is faster, the fewer of them ask it.
+    /// long on average. Memory is faster, the fewer of them ask it. Of 8 bytes they were slower;
+    /// of others nobody has looked.
     fn few_warps(problem: &Problem, source: SegmentSource, tuning: &Tuning) -> bool {
         let average = source.segments().map_or(0, |segments| problem.len / segments.max(1));
-        problem.element_bytes >= LEAST_OF_FEW && average >= tuning.long_stretches_from.into()
+        (problem.element_bytes, problem.accumulator_bytes) == (4, 4)
+            && average >= tuning.long_stretches_from.into()
     }
 }
 
