@@ -5,7 +5,7 @@
 //! [compact]: kogge_core::Compact
 
 use super::arrays::{LARGE, Totals};
-use super::tile::Folds;
+use super::folds::Folds;
 use kogge_core::{Element, Kind, Operator, Order};
 
 /// Whether whole runs of elements go one by one, and come with what precedes them: any order has

@@ -5,7 +5,8 @@
 //! neighbours does without: each of its steps is a few vector operations on an array and the same
 //! array, shifted. Several arrays go through the steps together, which hides the latency of each.
 
-use super::tile::{Folds, join};
+use super::folds::Folds;
+use super::tile::join;
 use kogge_core::{Element, Kind, Operator};
 
 /// Elements of an array.

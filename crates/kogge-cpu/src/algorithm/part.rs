@@ -9,7 +9,8 @@
 
 use super::format::Whole;
 use super::rows;
-use super::tile::{Beside, ReduceSegment, ScanSegment, Shape, by_shape, join, shape, through};
+use super::shape::{Shape, by_shape, shape};
+use super::tile::{Beside, ReduceSegment, ScanSegment, join, through};
 use super::{arrays, compact};
 use crate::arch::{Level, Words};
 use kogge_core::{Element, Kind, Operator, Order};

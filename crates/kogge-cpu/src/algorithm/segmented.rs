@@ -20,7 +20,7 @@ use super::asking::Wanted;
 use super::cut::{PLACES, WORDS};
 use super::format::Whole;
 use super::outlet::Outlet;
-use super::tile::{Shape, by_shape, shape};
+use super::shape::{Shape, by_shape, shape};
 use crate::arch::stream::LINE;
 use crate::arch::{Simd, Words, Work};
 use kogge_core::{Element, Kind, Operator, Order};

@@ -4,7 +4,7 @@ use super::asking::Wanted;
 use super::format::Whole;
 use super::outlet::Outlet;
 use super::rows::successive::{self, Segments};
-use super::tile::{Shape, by_shape, shape};
+use super::shape::{Shape, by_shape, shape};
 use crate::arch::{Words, Work};
 use kogge_core::{Element, Kind, Operator, Prefix};
 use std::marker::PhantomData;

@@ -4,13 +4,14 @@
 //! the code around it exists once.
 
 use super::asking::Ask;
+use super::folds::Folds;
 use super::format::Format;
 use super::free::{self, Run, free};
 use super::io::Io;
 use super::rows::{self, Rows};
+use super::shape::{Shape, by_shape, shape};
 use super::{arrays, compact, exact, staged};
 use crate::arch::{Level, MaskedOf, WideOf, Words, Work};
-use crate::array::map;
 use kogge_core::{Element, Kind, Operator, Order, Prefix};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -285,78 +286,6 @@ impl<T> Beside<T> {
     }
 }
 
-/// The totals of rows as they come, turned into what precedes the next row, and into their fold.
-#[derive(Clone, Copy)]
-pub(super) struct Folds<A> {
-    /// What precedes the segment.
-    segment_before: Option<A>,
-    /// What precedes the next row.
-    before: Option<A>,
-    /// The fold of the rows of the segment.
-    segment: Option<A>,
-    /// The fold of the segments before.
-    segments: Option<A>,
-    /// Rows taken in.
-    rows: usize,
-}
-
-impl<A: Copy> Folds<A> {
-    #[inline(always)]
-    pub(super) fn new(before: Option<A>) -> Self {
-        Self { segment_before: before, before, segment: None, segments: None, rows: 0 }
-    }
-
-    /// What precedes the next row.
-    #[inline(always)]
-    pub(super) fn before(&self) -> Option<A> {
-        self.before
-    }
-
-    /// Takes in the next row's total.
-    #[inline(always)]
-    pub(super) fn push<O: Operator<A>>(&mut self, operator: &O, row: A)
-    where
-        A: Element,
-    {
-        self.push_by(|left, right| operator.combine(left, right), row);
-    }
-
-    /// As [`push`](Self::push), for accumulators that are held in some form of their own.
-    #[inline(always)]
-    pub(super) fn push_by(&mut self, combine: impl Fn(A, A) -> A, row: A) {
-        // Not `map_or`, which isn't always inlined: then vectors go by memory.
-        let join = |left: Option<A>, right| match left {
-            Some(left) => combine(left, right),
-            None => right,
-        };
-        self.rows += 1;
-        let segment = join(self.segment, row);
-        if self.rows.is_multiple_of(Order::ROWS_PER_SEGMENT) {
-            self.segment_before = Some(join(self.segment_before, segment));
-            self.before = self.segment_before;
-            self.segments = Some(join(self.segments, segment));
-            self.segment = None;
-        } else {
-            self.before = Some(join(self.before, row));
-            self.segment = Some(segment);
-        }
-    }
-
-    /// The same in another form.
-    #[inline(always)]
-    pub(super) fn map<B: Copy>(self, form: impl Fn(A) -> B) -> Folds<B> {
-        let folds = [self.segment_before, self.before, self.segment, self.segments];
-        let [segment_before, before, segment, segments] = map(folds, |fold| fold.map(&form));
-        Folds { segment_before, before, segment, segments, rows: self.rows }
-    }
-
-    /// The fold of all rows; a segment that isn't full counts only where it is the first.
-    #[inline(always)]
-    pub(super) fn fold(&self) -> Option<A> {
-        self.segments.or(self.segment)
-    }
-}
-
 /// Whether this format is for any level; see [`Level::packs`].
 const fn packs_nothing<F: Format>() -> bool {
     F::PACKED == 0 || cfg!(miri)
@@ -419,69 +348,6 @@ where
     unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) -> A {
         // SAFETY: memory by whoever made the value, features by contract.
         unsafe { reduce_segment::<W32, W64, F, T, A, O>(self.operator, self.from, self.len) }
-    }
-}
-
-/// Which kernels a scan uses; a constant of its types.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
-    /// Elements of so many words of 4 bytes.
-    Narrow(usize),
-    /// Elements of so many words of 8 bytes.
-    Wide(usize),
-    /// Short elements in any order.
-    Exact,
-    /// Anything else.
-    Array,
-}
-
-/// The kernels for elements `T` accumulated in `A` by `O`.
-pub(super) const fn shape<F: Format, T, A: Element, O: Operator<A>>() -> Shape {
-    let size = size_of::<A>();
-    if O::COMPACT {
-        return Shape::Array;
-    }
-    if F::PACKED > 0 {
-        return Shape::Narrow(1);
-    }
-    if size <= 2 && O::EXACT {
-        return Shape::Exact;
-    }
-    if size * Order::of::<T>().chunk() != Order::CHUNK_BYTES {
-        return Shape::Array;
-    }
-    match (size, align_of::<A>()) {
-        (8, 8) => Shape::Wide(1),
-        (16, 8) => Shape::Wide(2),
-        (4, _) => Shape::Narrow(1),
-        (8, _) => Shape::Narrow(2),
-        (16, _) => Shape::Narrow(4),
-        _ => Shape::Array,
-    }
-}
-
-/// A `match` of which each type compiles its own arm alone: the arms of one on a constant [`Shape`]
-/// would all be compiled, and most of an engine thrown away again.
-macro_rules! by_shape {
-    ($shape:expr; $($pattern:pat => $arm:expr,)+) => {
-        $(if const { matches!($shape, $pattern) } { $arm } else)+ { unreachable!() }
-    };
-}
-pub(super) use by_shape;
-
-impl Shape {
-    /// Whether full rows go by vector.
-    const fn by_rows(self) -> bool {
-        matches!(self, Self::Narrow(_) | Self::Wide(_))
-    }
-
-    /// How many of `len` elements the kernels take; the rest goes by array.
-    const fn whole(self, len: usize, order: Order) -> usize {
-        match self {
-            Self::Narrow(_) | Self::Wide(_) => len - len % order.row(),
-            Self::Exact => len - len % exact::BLOCK,
-            Self::Array => 0,
-        }
     }
 }
 

@@ -8,7 +8,7 @@
 use super::cut::{Chunks, PLACES};
 use super::format::Whole;
 use super::rows::window;
-use super::tile::{Shape, by_shape, shape};
+use super::shape::{Shape, by_shape, shape};
 use crate::arch::stream::{LINE, prefetch_row};
 use crate::arch::{CHUNKS, Words, Work, put_line};
 use kogge_core::{Element, Kind, Operator, Order};

@@ -1,8 +1,9 @@
 //! Other rows folded beside a scan of rows, so that memory is read evenly while stores drain.
 
+use super::super::folds::Folds;
 use super::super::format::Format;
 use super::super::lanes::Columns;
-use super::super::tile::{Beside, Folds};
+use super::super::tile::Beside;
 use super::steps::{chunk_totals, closed, row_totals};
 use crate::arch::Words;
 use crate::arch::stream::ROW;

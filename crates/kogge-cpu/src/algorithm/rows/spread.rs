@@ -4,8 +4,8 @@
 //! spans two stores waits until both have left the store queue. (Maps `x ↦ a·x + b` of two `f32` by
 //! AVX-512: 80 cycles of a Zen 5 a row, and 64 in lanes.)
 
+use super::super::folds::Folds;
 use super::super::lanes::{Columns, Vectors, get, splat, vectors};
-use super::super::tile::Folds;
 use crate::arch::Words;
 use crate::array::map;
 use kogge_core::{Element, Operator};
