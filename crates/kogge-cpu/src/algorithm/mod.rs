@@ -4,13 +4,14 @@
 //! rows of any [format](mod@format), [`part`] one that isn't full, [`windows`] many that are
 //! shorter, as [`cut`] finds their chunks, [`successive`] some at a time whose values leave [from
 //! registers](turned) or through an [`outlet`]; [`free`], [`exact`] and [`headed`] do where any
-//! order is as good, by the [shape](mod@shape) of types; [`tile`] puts segments together, and
-//! [`folds`] what comes of rows; [`sequential`] goes through tiles one by one, [`parallel`] lets
-//! threads take them in turn, and [`middle`] has one of two take the middle of few, with
-//! [`handover`] between them. [`strip`] goes across lines side by side, from and to where
-//! [`abreast`] says, [`line`](mod@line) by line of the cache where it can, with [`levels`] above
-//! its rows. [`io`] is where all others read and write, and [`asking`] what is brought near before,
-//! by [`pages`] in turn where memory is far.
+//! order is as good. Whether rows, arrays or [`exact`] take a segment, the [shape](mod@shape) of
+//! its types tells. [`folds`] makes of rows' totals what precedes the next one; [`tile`] puts
+//! segments together; [`sequential`] goes through tiles one by one, [`parallel`] lets threads take
+//! them in turn, and [`middle`] has one of two take the middle of few, with [`handover`] between
+//! them. [`strip`] goes across lines side by side, from and to where [`abreast`] says,
+//! [`line`](mod@line) by line of the cache where it can, with [`levels`] above its rows. [`io`] is
+//! where all others read and write, and [`asking`] what is brought near before, by [`pages`] in
+//! turn where memory is far.
 
 pub(crate) mod abreast;
 mod arrays;
