@@ -114,8 +114,8 @@ pub struct Tuning {
     /// Elements of a segment given by offsets, on average, from which a stretch's warp goes along
     /// the offsets; else a bit an element says where segments start.
     pub unmasked_from: u32,
-    /// Stretches for each warp that there is room for, at least: it takes some 50 µs for one,
-    /// however few there are. With fewer, windows take all segments.
+    /// Stretches for each warp that there is room for, at least, where blocks have `stretch_warps`:
+    /// it takes some 50 µs for one, however few there are. With fewer, windows take all segments.
     pub stretches_per_warp: u32,
     /// Bytes of a sequence in segments from which L2 is told what to give up last, where that is
     /// known to be faster.

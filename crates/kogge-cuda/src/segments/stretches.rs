@@ -69,7 +69,9 @@ impl Stretches {
             .unwrap_or_else(|| of(usual.warps, usual.rows.min(FEW_ROWS)));
         let stretches = problem.len.div_ceil(Self::marked(problem.order()) as u64);
         let room = u64::from(shape.residents * device.multiprocessors);
-        let enough = stretches >= room * u64::from(usual.warps * tuning.stretches_per_warp);
+        // As many as for the usual warps: with fewer it wasn't tried.
+        let least = u64::from(usual.warps) * u64::from(tuning.stretches_per_warp);
+        let enough = stretches >= room * least;
         let blocks = stretches.div_ceil(shape.warps.into()).max(1).min(room) as u32;
         (shape.residents > 0 && enough).then_some(Self { blocks, ..shape })
     }

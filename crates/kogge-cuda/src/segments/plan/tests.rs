@@ -254,6 +254,8 @@ fn segments_without_numbers_go_in_stretches() {
     assert!(by(enough).stretches.is_some());
     let fewer = by(enough - 2048);
     assert_eq!((fewer.stretches, fewer.rounds), (None, None), "windows, all of them");
+    let never = Tuning { stretches_per_warp: u32::MAX, ..Tuning::default() };
+    assert_eq!(tuned(problem(1 << 30, 4, 4, 4), Brackets::Fixed, H100, &never).stretches, None);
     let any = Tuning { stretches_per_warp: 0, ..Tuning::default() };
     let few = tuned(problem(5000, 4, 4, 4), Brackets::Fixed, H100, &any).stretches.unwrap();
     assert_eq!(few.blocks, 1, "no more than there can be stretches for");
