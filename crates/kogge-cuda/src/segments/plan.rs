@@ -80,6 +80,11 @@ impl SegmentSource {
             Self::Heads | Self::Keys(_) => None,
         }
     }
+
+    /// Whether offsets say that segments have so many elements on average.
+    pub(super) fn average_at_least(self, elements: u32, len: u64) -> bool {
+        self.segments().is_some_and(|segments| segments.saturating_mul(elements.into()) <= len)
+    }
 }
 
 /// What a scan by segments must keep to.
@@ -446,8 +451,7 @@ fn few_tiles(problem: &Problem, device: Capability) -> bool {
 /// Whether a stretch's warp goes along offsets: a trip to memory for every 32 segments takes it too
 /// long where they are short.
 fn goes_along(problem: &Problem, source: SegmentSource, tuning: &Tuning) -> bool {
-    let from = u64::from(tuning.unmasked_from);
-    source.segments().is_some_and(|segments| segments.saturating_mul(from) <= problem.len)
+    source.average_at_least(tuning.unmasked_from, problem.len)
 }
 
 /// Windows in which a thread block finds by offsets what starts: so many that each multiprocessor

@@ -80,9 +80,8 @@ impl Stretches {
     /// long on average. Memory is faster, the fewer of them ask it. Of 8 bytes they were slower;
     /// of others nobody has looked.
     fn few_warps(problem: &Problem, source: SegmentSource, tuning: &Tuning) -> bool {
-        let average = source.segments().map_or(0, |segments| problem.len / segments.max(1));
         (problem.element_bytes, problem.accumulator_bytes) == (4, 4)
-            && average >= tuning.long_stretches_from.into()
+            && source.average_at_least(tuning.long_stretches_from, problem.len)
     }
 }
 
