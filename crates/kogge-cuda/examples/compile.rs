@@ -13,8 +13,7 @@ use kogge_cuda::{
 };
 use std::time::Instant;
 
-const H200: Capability =
-    Capability { compute: (9, 0), multiprocessors: 132, shared_bytes: 232_448 };
+const H200: Capability = Capability::H200;
 const FORWARD: Specification =
     Specification { kind: Kind::Inclusive, direction: Direction::Forward };
 

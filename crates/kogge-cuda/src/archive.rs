@@ -141,7 +141,12 @@ pub fn pack(groups: &[Vec<(Kernel, Vec<u8>)>], compress: impl Fn(&[u8]) -> Vec<u
 }
 
 const fn device(major: u32, minor: u32, shared_bytes: u32) -> Capability {
-    Capability { compute: (major, minor), multiprocessors: 128, shared_bytes }
+    Capability {
+        compute: (major, minor),
+        multiprocessors: 128,
+        shared_bytes,
+        memory_bytes_per_cycle: 0,
+    }
 }
 
 /// One device of each kind that kernels differ for: by target, and by the ring that its shared

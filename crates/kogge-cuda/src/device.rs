@@ -68,12 +68,19 @@ impl Device {
             return Err(Error::DeviceTooOld(compute.0, compute.1));
         }
         let attribute = |which| context.attribute(which).map(|value| value as u32);
+        let known = |which| attribute(which).map_or(0, u64::from);
+        let multiprocessors = attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
         let capability = Capability {
             compute,
-            multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+            multiprocessors,
             shared_bytes: attribute(
                 Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
             )?,
+            memory_bytes_per_cycle: bytes_per_cycle(
+                known(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE),
+                known(Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH),
+                known(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE) * u64::from(multiprocessors),
+            ),
         };
         Ok(Self {
             context,
@@ -259,10 +266,26 @@ fn unless_refused<T>(loaded: Result<T, Error>) -> Option<Result<T, Error>> {
     }
 }
 
+/// What memory of so many bits moves while one of all multiprocessors' cycles passes, of which there
+/// are so many in the time: twice its width with each tick.
+fn bytes_per_cycle(ticks: u64, bits: u64, cycles: u64) -> u32 {
+    (ticks * bits / 4).checked_div(cycles).unwrap_or(0) as u32
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use cudarc::driver::DriverError;
+
+    #[test]
+    fn bytes_per_cycle_of_an_h100_and_an_h200() {
+        let cycles = 1_980_000 * 132;
+        let h100 = bytes_per_cycle(2_619_000, 5120, cycles);
+        assert_eq!(h100, Capability::H100.memory_bytes_per_cycle);
+        let h200 = bytes_per_cycle(3_201_000, 6016, cycles);
+        assert_eq!(h200, Capability::H200.memory_bytes_per_cycle);
+        assert_eq!(bytes_per_cycle(3_201_000, 6016, 0), 0, "not known");
+    }
 
     #[test]
     fn what_a_driver_refuses_is_compiled_anew_and_what_else_fails_is_said() {

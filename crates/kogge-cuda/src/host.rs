@@ -138,8 +138,7 @@ mod tests {
         }
     }
 
-    const DEVICE: Capability =
-        Capability { compute: (9, 0), multiprocessors: 132, shared_bytes: 232_448 };
+    const DEVICE: Capability = Capability::H100;
 
     /// In rounds.
     fn planned(problem: &Problem) -> Plan {

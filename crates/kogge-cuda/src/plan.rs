@@ -15,6 +15,35 @@ pub struct Capability {
     pub multiprocessors: u32,
     /// Bytes of shared memory that one thread block can have.
     pub shared_bytes: u32,
+    /// Bytes that memory moves at most while a multiprocessor's clock ticks once, for each
+    /// multiprocessor; 0 if it isn't known.
+    pub memory_bytes_per_cycle: u32,
+}
+
+impl Capability {
+    /// An A100 of 40 GB.
+    pub const A100: Self = Self {
+        compute: (8, 0),
+        multiprocessors: 108,
+        shared_bytes: 166_912,
+        memory_bytes_per_cycle: 10,
+    };
+    /// An H100 SXM of 80 GB.
+    pub const H100: Self = Self {
+        compute: (9, 0),
+        multiprocessors: 132,
+        shared_bytes: 232_448,
+        memory_bytes_per_cycle: 12,
+    };
+    /// An H200: an H100 with faster memory.
+    pub const H200: Self = Self { memory_bytes_per_cycle: 18, ..Self::H100 };
+    /// A GeForce RTX 5090.
+    pub const RTX_5090: Self = Self {
+        compute: (12, 0),
+        multiprocessors: 170,
+        shared_bytes: 101_376,
+        memory_bytes_per_cycle: 4,
+    };
 }
 
 /// The shape of the ring through which tiles pass in the kernel of rounds.
@@ -175,7 +204,6 @@ const HELD_BYTES: usize = 16;
 /// use kogge_core::{Direction, Kind, Problem};
 /// use kogge_cuda::{Capability, Kernel, Tuning, plan};
 ///
-/// let h100 = Capability { compute: (9, 0), multiprocessors: 132, shared_bytes: 232_448 };
 /// let problem = Problem {
 ///     len: 1 << 28,
 ///     element_bytes: 4,
@@ -185,7 +213,7 @@ const HELD_BYTES: usize = 16;
 ///     direction: Direction::Forward,
 ///     in_place: false,
 /// };
-/// let plan = plan(&problem, h100, &Tuning::default())?;
+/// let plan = plan(&problem, Capability::H100, &Tuning::default())?;
 /// assert!(matches!(plan.kernel, Kernel::Rounds(ring) if ring.bulk));
 /// assert_eq!(plan.grid, 132);
 /// # Ok::<_, kogge_cuda::Error>(())
@@ -339,12 +367,9 @@ mod tests {
     use super::*;
     use kogge_core::Kind;
 
-    const A100: Capability =
-        Capability { compute: (8, 0), multiprocessors: 108, shared_bytes: 166_912 };
-    const H100: Capability =
-        Capability { compute: (9, 0), multiprocessors: 132, shared_bytes: 232_448 };
-    const RTX: Capability =
-        Capability { compute: (12, 0), multiprocessors: 170, shared_bytes: 101_376 };
+    const A100: Capability = Capability::A100;
+    const H100: Capability = Capability::H100;
+    const RTX: Capability = Capability::RTX_5090;
 
     fn problem(len: u64, element: usize) -> Problem {
         Problem {

@@ -107,6 +107,8 @@ pub struct Tuning {
     pub stretch_residents: u32,
     /// Elements of a segment given by offsets, on average, from which there are fewer warps,
     pub long_stretches_from: u32,
+    /// where memory moves so many bytes a cycle for each multiprocessor, at most,
+    pub long_stretch_bytes_per_cycle: u32,
     /// so many in a block,
     pub long_stretch_warps: u32,
     /// with so many rows in a stage, if a multiprocessor has room for two such blocks.
@@ -185,6 +187,7 @@ impl Default for Tuning {
             stretch_rows: 24,
             stretch_residents: 2,
             long_stretches_from: 160,
+            long_stretch_bytes_per_cycle: 15,
             long_stretch_warps: 6,
             long_stretch_rows: 32,
             unmasked_from: 96,
@@ -257,8 +260,7 @@ mod tests {
     #[test]
     fn what_no_kernel_can_be_made_of_is_refused_by_its_name() {
         let of = |tuning: Tuning| {
-            let device =
-                Capability { compute: (9, 0), multiprocessors: 132, shared_bytes: 232_448 };
+            let device = Capability::H100;
             let problem = Problem {
                 len: 1 << 30,
                 element_bytes: 4,

@@ -16,7 +16,8 @@ use kogge_cuda::{Axis, Capability, Device, Inits, LineShape, Tuning, Workspace, 
 fn devices() -> [Device; 6] {
     let device = Device::open(0).expect("a GPU");
     let capability = device.capability();
-    let older = Capability { compute: (8, 0), shared_bytes: 101_376, multiprocessors: 7 };
+    let older =
+        Capability { compute: (8, 0), shared_bytes: 101_376, multiprocessors: 7, ..capability };
     assert!(capability.shared_bytes >= older.shared_bytes && capability.multiprocessors >= 7);
     let cut = Tuning { strip_blocks: 0, ..Tuning::default() };
     let whole = Tuning { column_warps: 0, short_column_elements: 0, ..cut };

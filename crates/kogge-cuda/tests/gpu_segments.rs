@@ -81,9 +81,9 @@ struct Trial<A, O> {
     operator: O,
     /// Initial values, which segments take in turn.
     some: [A; 3],
-    /// As it is, and two that take any sequence for long: by stretches, along offsets or by a mask,
-    /// or windows of the longest kind.
-    devices: [Device; 3],
+    /// As it is, and three that take any sequence for long: by stretches, along offsets with many
+    /// warps or with few, or by a mask; or windows of the longest kind.
+    devices: [Device; 4],
     workspace: Workspace,
     random: Random,
     /// What segments are known by, if not by anything; then they have neither totals nor initial
@@ -96,16 +96,18 @@ struct Trial<A, O> {
 impl<A: Element + DeviceType, O: DeviceOperator<A>> Trial<A, O> {
     fn new(device: Device, operator: O, some: [A; 3], seed: u64) -> Self {
         let workspace = device.workspace().expect("a workspace");
-        let long = |unmasked_from| Tuning {
+        let long = |unmasked_from, long_stretches_from| Tuning {
             stretches_per_warp: 0,
             stretches_by_key: StretchesByKey::Always,
             long_windows: 0,
             unmasked_from,
+            long_stretches_from,
+            long_stretch_bytes_per_cycle: u32::MAX,
             ..Tuning::default()
         };
-        let [along, masked] =
-            [0, u32::MAX].map(|unmasked_from| device.clone().with_tuning(long(unmasked_from)));
-        let devices = [device, along, masked];
+        let [many, few, masked] = [(0, u32::MAX), (0, 0), (u32::MAX, u32::MAX)]
+            .map(|(mask, few)| device.clone().with_tuning(long(mask, few)));
+        let devices = [device, many, few, masked];
         let (random, only, plan) = (Random(seed), None, String::new());
         Self { operator, some, devices, workspace, random, only, plan }
     }
@@ -158,7 +160,7 @@ impl<A: Element + DeviceType, O: DeviceOperator<A>> Trial<A, O> {
         };
         let (at, sums) = (from.address(workspace), totals.address(workspace));
         let target = if in_place { at } else { to.address(workspace) };
-        let scan = devices[random.below(3)]
+        let scan = devices[random.below(4)]
             .prepare_segments::<T, U, A, O>(
                 &*operator,
                 kind,

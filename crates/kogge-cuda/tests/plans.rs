@@ -8,9 +8,9 @@ use kogge_cuda::{
 };
 
 const DEVICES: [Capability; 3] = [
-    Capability { compute: (9, 0), multiprocessors: 132, shared_bytes: 232_448 },
-    Capability { compute: (8, 6), multiprocessors: 10, shared_bytes: 101_376 },
-    Capability { compute: (12, 0), multiprocessors: 170, shared_bytes: 101_376 },
+    Capability::H100,
+    Capability { compute: (8, 6), multiprocessors: 10, ..Capability::RTX_5090 },
+    Capability::RTX_5090,
 ];
 
 /// Bytes of an element, of an output and of an accumulator.

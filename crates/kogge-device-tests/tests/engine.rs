@@ -37,7 +37,12 @@ fn examples() -> Vec<Entry> {
 }
 
 const fn device(major: u32, shared_bytes: u32) -> Capability {
-    Capability { compute: (major, 0), multiprocessors: 128, shared_bytes }
+    Capability {
+        compute: (major, 0),
+        multiprocessors: 128,
+        shared_bytes,
+        memory_bytes_per_cycle: 0,
+    }
 }
 
 const HOPPER: Capability = device(9, 232_448);

@@ -49,7 +49,6 @@ impl fmt::Display for LinePlan {
 /// use kogge_core::{Direction, Kind, Problem};
 /// use kogge_cuda::{Capability, LineShape, Tuning, plan_lines};
 ///
-/// let h100 = Capability { compute: (9, 0), multiprocessors: 132, shared_bytes: 232_448 };
 /// let problem = Problem {
 ///     len: 0,
 ///     element_bytes: 4,
@@ -60,7 +59,7 @@ impl fmt::Display for LinePlan {
 ///     in_place: false,
 /// };
 /// let shape = LineShape::row_major(&[1 << 20, 256], 0)?;
-/// let plan = plan_lines(&shape, &problem, h100, &Tuning::default())?;
+/// let plan = plan_lines(&shape, &problem, Capability::H100, &Tuning::default())?;
 /// assert_eq!(
 ///     plan.to_string(),
 ///     "columns by teams, strips of 64 lines, 6 stages, clusters of 8, 96 blocks of 448 threads",

@@ -293,7 +293,7 @@ mod tests {
 
     #[test]
     fn long_sequences_have_kernels_that_tell_l2_what_to_keep() {
-        let h100 = Capability { compute: (9, 0), multiprocessors: 132, shared_bytes: 232_448 };
+        let h100 = Capability::H100;
         let specification = Specification { kind: Kind::Inclusive, direction: Direction::Forward };
         let begins = |len: u64, source, brackets| {
             let problem = Problem {

@@ -59,7 +59,7 @@ impl Stretches {
             let residents = (device.shared_bytes / (shared_bytes + RESERVED)).min(most);
             Self { blocks: 0, warps, residents, stages, rows, shared_bytes, bulk: long.ring.bulk }
         };
-        let few = Self::few_warps(problem, source, tuning)
+        let few = Self::few_warps(problem, source, device, tuning)
             .then(|| of(tuning.long_stretch_warps, tuning.long_stretch_rows));
         let usual = of(tuning.stretch_warps, tuning.stretch_rows);
         let shape = few
@@ -77,10 +77,16 @@ impl Stretches {
     }
 
     /// Whether fewer warps with longer stages have time enough: where offsets say that segments are
-    /// long on average. Memory is faster, the fewer of them ask it. Of 8 bytes they were slower;
-    /// of others nobody has looked.
-    fn few_warps(problem: &Problem, source: SegmentSource, tuning: &Tuning) -> bool {
+    /// long on average, and memory takes its time, an H100's but not an H200's. It is faster, the
+    /// fewer of them ask it. Of 8 bytes they were slower; of others nobody has looked.
+    fn few_warps(
+        problem: &Problem,
+        source: SegmentSource,
+        device: Capability,
+        tuning: &Tuning,
+    ) -> bool {
         (problem.element_bytes, problem.accumulator_bytes) == (4, 4)
+            && (1..=tuning.long_stretch_bytes_per_cycle).contains(&device.memory_bytes_per_cycle)
             && source.average_at_least(tuning.long_stretches_from, problem.len)
     }
 }

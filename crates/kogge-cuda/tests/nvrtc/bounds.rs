@@ -11,16 +11,12 @@ use std::any::type_name;
 use std::fmt;
 use std::io::Write;
 
-const fn device(major: u32, minor: u32, multiprocessors: u32, shared_bytes: u32) -> Capability {
-    Capability { compute: (major, minor), multiprocessors, shared_bytes }
-}
-
 /// Ampere, Hopper, and Blackwell for data centres and for desks.
 pub const DEVICES: [Capability; 4] = [
-    device(8, 0, 108, 166_912),
-    device(9, 0, 132, 232_448),
-    device(10, 0, 148, 232_448),
-    device(12, 0, 170, 101_376),
+    Capability::A100,
+    Capability::H100,
+    Capability { compute: (10, 0), multiprocessors: 148, ..Capability::H200 },
+    Capability::RTX_5090,
 ];
 
 pub fn flag(name: &str) -> bool {

@@ -176,10 +176,8 @@ mod tests {
     use crate::lines::shape::{Axis, LineShape};
     use kogge_core::{Direction, Kind};
 
-    const H100: Capability =
-        Capability { compute: (9, 0), multiprocessors: 132, shared_bytes: 232_448 };
-    const RTX: Capability =
-        Capability { compute: (12, 0), multiprocessors: 170, shared_bytes: 101_376 };
+    const H100: Capability = Capability::H100;
+    const RTX: Capability = Capability::RTX_5090;
 
     fn problem(len: u64, element: usize) -> Problem {
         Problem {

@@ -4,8 +4,7 @@ use super::*;
 use crate::segments::source;
 use kogge_core::{Direction, Kind};
 
-const H100: Capability =
-    Capability { compute: (9, 0), multiprocessors: 132, shared_bytes: 232_448 };
+const H100: Capability = Capability::H100;
 
 fn problem(len: u64, element: usize, output: usize, accumulator: usize) -> Problem {
     Problem {
@@ -42,7 +41,7 @@ fn windows_are_whole_segments_of_a_tile_at_most() {
 
 #[test]
 fn small_devices_have_small_windows() {
-    let desk = Capability { compute: (12, 0), multiprocessors: 170, shared_bytes: 101_376 };
+    let desk = Capability::RTX_5090;
     let problem = problem(1 << 28, 4, 4, 4);
     let plan =
         plan_segments(&problem, SegmentSource::Heads, Brackets::Fixed, desk, &Tuning::default())
@@ -229,11 +228,18 @@ fn segments_without_numbers_go_in_stretches() {
     for (plan, how) in [(&sums, "along their offsets"), (&very_short, "with a bit an element")] {
         assert!(plan.to_string().contains(how), "{plan}");
     }
-    // Fewer warps have time enough for longer segments, of four bytes.
-    let warps = |problem| {
-        let stretches = plan(problem, Brackets::Fixed, H100).stretches.unwrap();
+    // Fewer warps have time enough for longer segments, of four bytes, where memory isn't as fast
+    // as an H200's.
+    let of = |problem, device| {
+        let stretches = plan(problem, Brackets::Fixed, device).stretches.unwrap();
         (stretches.warps, stretches.rows)
     };
+    let warps = |problem| of(problem, H100);
+    let clocked = |memory_bytes_per_cycle| Capability { memory_bytes_per_cycle, ..H100 };
+    for (bytes, warps) in [(0, 8), (1, 6), (15, 6), (16, 8)] {
+        assert_eq!(of(problem(160 << 20, 4, 4, 4), clocked(bytes)).0, warps, "{bytes} a cycle");
+    }
+    assert_eq!(of(problem(160 << 20, 4, 4, 4), Capability::H200), (8, 24));
     assert_eq!(warps(problem(159 << 20, 4, 4, 4)), (8, 24));
     assert_eq!(warps(problem(160 << 20, 4, 4, 4)), (6, 32));
     assert_eq!(warps(problem(160 << 20, 8, 8, 8)), (8, 24));
@@ -244,7 +250,7 @@ fn segments_without_numbers_go_in_stretches() {
     assert!(very_short.scratch().list > very_short.scratch().windows);
     // Tiles of long segments are of all lengths.
     assert_eq!((long.ring.lookers, long.ring.ahead), (2, 2));
-    let small = Capability { compute: (8, 0), multiprocessors: 108, shared_bytes: 166_912 };
+    let small = Capability::A100;
     let few = plan(problem(1 << 28, 4, 4, 4), Brackets::Fixed, small).stretches.unwrap();
     assert_eq!((few.residents, few.rows), (2, 8), "two blocks rather than 24 rows");
 
@@ -262,7 +268,7 @@ fn segments_without_numbers_go_in_stretches() {
     let numbered = plan(problem(1 << 28, 4, 4, 4), Brackets::Numbered, H100);
     assert_eq!((numbered.stretches, numbered.rounds), (None, None), "by windows");
     assert_eq!(plan(problem(1 << 28, 24, 24, 24), Brackets::Fixed, H100).stretches, None);
-    let desk = Capability { compute: (12, 0), multiprocessors: 170, shared_bytes: 101_376 };
+    let desk = Capability::RTX_5090;
     for bytes in 1..=16 {
         for device in [H100, desk] {
             let plan = plan(problem(1 << 28, bytes, bytes, bytes), Brackets::Fixed, device);
@@ -329,7 +335,7 @@ fn l2_is_told_what_to_keep_of_long_sequences_where_that_was_measured() {
         assert!(all.as_flattened().iter().all(|&one| one == all[0][0]), "{len} {element}");
         all[0][0]
     };
-    let desk = Capability { compute: (12, 0), multiprocessors: 170, shared_bytes: 101_376 };
+    let desk = Capability::RTX_5090;
     assert!(keeps(1 << 26, 4, H100) && keeps(1 << 28, 1, H100) && keeps(1 << 25, 8, H100));
     assert!(!keeps((1 << 26) - 1, 4, H100) && !keeps(1 << 26, 1, H100));
     assert!(!keeps(1 << 28, 4, desk));
