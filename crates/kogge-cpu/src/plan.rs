@@ -171,7 +171,7 @@ pub(crate) mod tests {
         assert_eq!(text(256, false), "2 threads, pieces of 8 tiles", "all of them");
         assert_eq!(text(511, true), "the calling thread");
         assert_eq!(text(512, true), "2 threads, pieces of 16 tiles", "all of them");
-        assert_eq!(text(21 << 10, true), "2 threads, pieces of 16 tiles");
+        assert_eq!(text(21 << 10, true), "2 threads, pieces of 32 tiles");
         let past = "2 threads, pieces of 4 tiles, stores past the caches";
         assert_eq!(text(21 << 10, false), past);
     }

@@ -17,6 +17,9 @@ const AHEAD_OF_SCAN: usize = 16 * ROW;
 /// Bytes from where something is used to where it is asked for [on into L1](Cache::goes_on).
 const SOON: usize = AHEAD / 4;
 
+/// Bytes from where a scan is to where it asks once more for what was folded long ago.
+const AHEAD_AGAIN: usize = AHEAD_OF_SCAN;
+
 /// Bytes of a tile whose rows go by vector.
 const TILE: usize = ROW * Order::ROWS_PER_SEGMENT * Order::SEGMENTS_PER_TILE;
 
@@ -26,9 +29,14 @@ pub(crate) enum Ask {
     /// One line after another, a few rows ahead, into a cache.
     Along(Cache),
     /// [Pages in turn](pages), a block ahead, into L2, and on into L1 shortly before it is used:
-    /// while a tile is, its second block and the first of the tile to be used next, which begins so
-    /// many bytes behind it.
-    Pages(isize),
+    /// while a tile is, its second block and the first of the tile to be used next.
+    Pages {
+        /// Where that one begins, from the end of this one.
+        then: isize,
+        /// Bytes of what is scanned, from where the scan begins, up to which that is asked for into
+        /// L2, as it has left it since it was folded.
+        again: usize,
+    },
 }
 
 /// Who asks memory for elements.
@@ -41,6 +49,9 @@ pub(crate) enum Askers {
 }
 
 impl Ask {
+    /// Pages of one tile after another.
+    pub(super) const PAGES: Self = Self::Pages { then: 0, again: 0 };
+
     /// For a scan of so many bytes of elements from memory.
     pub(crate) fn of(bytes: u64, askers: Askers) -> Self {
         Self::on(Cpu::detect(), bytes, askers)
@@ -48,7 +59,7 @@ impl Ask {
 
     fn on(cpu: Cpu, bytes: u64, askers: Askers) -> Self {
         if bytes >= tuning::paged_bytes(cpu, askers) {
-            Self::Pages(0)
+            Self::PAGES
         } else {
             Self::Along(Cache::for_memory_of(cpu))
         }
@@ -56,7 +67,20 @@ impl Ask {
 
     /// The same, if the tile to be used next begins so many bytes behind this one.
     pub(super) fn then(self, behind: isize) -> Self {
-        if let Self::Pages(_) = self { Self::Pages(behind) } else { self }
+        match self {
+            Self::Pages { again, .. } => Self::Pages { then: behind, again },
+            Self::Along(_) => self,
+        }
+    }
+
+    /// The same, if what is scanned is a tile that has left L2 since it was folded, the last of
+    /// those that follow one another or not.
+    pub(super) fn once_more(self, last: bool) -> Self {
+        let again = if last { TILE } else { TILE + AHEAD_AGAIN };
+        match self {
+            Self::Pages { then, .. } => Self::Pages { then, again },
+            Self::Along(_) => self,
+        }
     }
 }
 
@@ -77,6 +101,10 @@ pub(super) enum Asking {
         used: usize,
         /// Where the tile to be used next begins, from the end of this one.
         then: isize,
+        /// What is scanned,
+        scanned: *const u8,
+        /// and up to which byte of it that is asked for, too.
+        again: usize,
     },
 }
 
@@ -84,6 +112,7 @@ impl Asking {
     /// What a scan from this place asks for.
     #[inline(always)]
     pub(super) fn of<A>(from: *const A, beside: Beside<*const A>) -> Self {
+        let scanned = from.cast::<u8>();
         let (used, ask, ahead) = match beside {
             Beside::Nothing => return Self::Nothing,
             Beside::Ask(ask) => (from, ask, AHEAD_OF_SCAN),
@@ -96,7 +125,7 @@ impl Asking {
                 let next = from.wrapping_add(if goes_on { AHEAD } else { ahead });
                 Self::Along { next, cache, goes_on }
             }
-            Ask::Pages(then) => Self::Pages { from, used: 0, then },
+            Ask::Pages { then, again } => Self::Pages { from, used: 0, then, scanned, again },
         }
     }
 
@@ -114,9 +143,12 @@ impl Asking {
                 }
                 *next = next.wrapping_add(ROW / 4);
             }
-            Self::Pages { from, used, then } => {
+            Self::Pages { from, used, then, scanned, again } => {
                 Cache::L2.ask::<{ ROW / 4 }>(from.wrapping_offset(block_ahead(*used, *then)));
                 Cache::L1.ask::<{ ROW / 4 }>(from.wrapping_add(*used + SOON));
+                if let Some(byte) = once_more(*used, *again) {
+                    Cache::L2.ask::<{ ROW / 4 }>(scanned.wrapping_add(byte));
+                }
                 *used += ROW / 4;
             }
         }
@@ -131,6 +163,14 @@ impl Asking {
             self.quarter();
         }
     }
+}
+
+/// The byte of what is scanned that is asked for once more when so many have been used, given up to
+/// which one it is.
+#[inline(always)]
+fn once_more(used: usize, again: usize) -> Option<usize> {
+    let byte = used + AHEAD_AGAIN;
+    (byte < again).then_some(byte)
 }
 
 /// Bytes from where a tile begins to what is asked for when so many bytes of it have been used,
@@ -227,6 +267,22 @@ mod tests {
         }
     }
 
+    /// Each byte once, by its tile or the one before it; none behind the last of them, where another
+    /// thread may write.
+    #[test]
+    fn what_left_l2_is_asked_for_once_more() {
+        let asked = |ask: Ask| -> Vec<usize> {
+            let Ask::Pages { again, .. } = ask else { panic!("{ask:?}") };
+            (0..TILE).step_by(ROW / 4).filter_map(|used| once_more(used, again)).collect()
+        };
+        let along: Vec<_> = (AHEAD_AGAIN..TILE + AHEAD_AGAIN).step_by(ROW / 4).collect();
+        assert_eq!(asked(Ask::PAGES.once_more(false).then(7)), along);
+        let last: Vec<_> = (AHEAD_AGAIN..TILE).step_by(ROW / 4).collect();
+        assert_eq!(asked(Ask::PAGES.then(7).once_more(true)), last);
+        assert_eq!(asked(Ask::PAGES), []);
+        assert_eq!(Ask::Along(Cache::L1).once_more(true), Ask::Along(Cache::L1));
+    }
+
     #[test]
     fn pages_are_asked_for_from_memory() {
         let ask = |cpu, kib: u64, askers| Ask::on(cpu, kib << 10, askers);
@@ -239,14 +295,14 @@ mod tests {
             (Cpu::Zen4, 32, Askers::One { free: true }),
         ];
         for (cpu, mib, askers) in far {
-            assert_eq!(ask(cpu, mib << 10, askers), Ask::Pages(0), "{cpu:?}, {askers:?}");
+            assert_eq!(ask(cpu, mib << 10, askers), Ask::PAGES, "{cpu:?}, {askers:?}");
             let nearer = ask(cpu, (mib << 10) - 1, askers);
             assert_eq!(nearer, Ask::Along(Cache::L2), "{cpu:?}, {askers:?}");
             assert_eq!(ask(Cpu::Common, mib << 10, askers), Ask::Along(Cache::L1));
         }
         let ordered = ask(Cpu::Zen4, 1 << 20, Askers::One { free: false });
         assert_eq!(ordered, Ask::Along(Cache::L2), "a thread that computes more");
-        assert_eq!(Ask::Pages(0).then(5), Ask::Pages(5));
+        assert_eq!(Ask::PAGES.then(5), Ask::Pages { then: 5, again: 0 });
         assert_eq!(Ask::Along(Cache::L2).then(5), Ask::Along(Cache::L2));
     }
 

@@ -26,8 +26,8 @@ use super::io::Io;
 use super::middle;
 use super::tile::{Beside, Scan, through};
 use crate::arch::stream::Fence;
-use crate::pool;
-use kogge_core::{Element, Operator, Prefix};
+use crate::{pool, tuning};
+use kogge_core::{Element, Operator, Order, Prefix};
 use std::collections::VecDeque;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -49,6 +49,8 @@ struct Shared<'a, I, A, O> {
     tiles_per_piece: usize,
     /// How memory is asked for.
     ask: Ask,
+    /// Whether a piece has left L2 when it is scanned, and is asked for once more.
+    once_more: bool,
     /// What precedes the first tile. Borrowed: of wide accumulators it is large.
     prefix: &'a Prefix<A>,
     /// The next tile to be taken.
@@ -92,6 +94,7 @@ pub(crate) unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
         scan,
         tiles_per_piece,
         ask,
+        once_more: tiles_per_piece.saturating_mul(tile_bytes::<I, A>()) >= tuning::L2_BYTES,
         prefix,
         next: AtomicUsize::new(0),
         led: (!leaderless).then(|| AtomicBool::new(false)),
@@ -290,7 +293,7 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
 
     /// What is asked for beside a tile, if the one to be read next is that `behind` it.
     fn ask_then(&self, tile: usize, behind: usize) -> Ask {
-        let tile_bytes = Scan::<I, A, O>::ORDER.tile() * size_of::<I::Element>();
+        let tile_bytes = tile_bytes::<I, A>();
         // A distance of elements that exist, or of none, where nothing is read.
         self.ask.then(
             (behind as isize).wrapping_sub(tile as isize + 1).wrapping_mul(tile_bytes as isize),
@@ -311,17 +314,19 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
         prefix: &mut Prefix<A>,
         stage: &mut [MaybeUninit<A>],
     ) -> Option<Range<usize>> {
-        let mut next: Option<Range<usize>> = None;
+        let (mut next, last): (Option<Range<usize>>, _) = (None, tiles.end - 1);
         for tile in tiles {
             let folded = to_fold.next();
-            if folded.is_some() && to_fold.is_empty() && matches!(self.ask, Ask::Pages(_)) {
+            if folded.is_some() && to_fold.is_empty() && matches!(self.ask, Ask::Pages { .. }) {
                 next = Some(self.take(self.tiles_per_piece));
             }
             // Unless somebody who couldn't wait has.
             let folded = folded.filter(|&tile| self.totals[tile].get().is_none());
-            let beside = folded.map_or(Beside::Nothing, |tile| {
-                let behind = next.as_ref().map_or(tile + 1, |next| next.start);
-                Beside::Fold(self.scan.tile(tile), self.ask_then(tile, behind))
+            let beside = folded.map_or(Beside::Nothing, |folded| {
+                let behind = next.as_ref().map_or(folded + 1, |next| next.start);
+                let ask = self.ask_then(folded, behind);
+                let ask = if self.once_more { ask.once_more(tile == last) } else { ask };
+                Beside::Fold(self.scan.tile(folded), ask)
             });
             if let Some(gate) = self.gates.get(tile) {
                 gate.close_folded(&self.totals[tile]);
@@ -334,6 +339,11 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
         }
         next
     }
+}
+
+/// Bytes of a tile's elements.
+const fn tile_bytes<I: Io<A>, A: Element>() -> usize {
+    Order::of::<I::Element>().tile() * size_of::<I::Element>()
 }
 
 /// How many tiles the leader takes next, given how many it took, whether it came too early, and
@@ -359,7 +369,7 @@ mod tests {
         Sum: Operator<A>,
     {
         let (elements, want) = elements(tiles, element);
-        for ask in [Ask::Along(Cache::L1), Ask::Along(Cache::L2), Ask::Pages(0)] {
+        for ask in [Ask::Along(Cache::L1), Ask::Along(Cache::L2), Ask::PAGES] {
             for pieces in [1, 3, 4] {
                 for in_place in [false, true] {
                     // SAFETY: the test's own slices.

@@ -56,7 +56,7 @@ pub(crate) unsafe fn resume<I: Io<A>, A: Element, O: Operator<A>>(
     // A segment among many, which together are in no cache.
     let far = I::STREAM && Cpu::detect() == Cpu::Mesh;
     let beside = match scan.len * size_of::<I::Element>() {
-        _ if far => Beside::Ask(Ask::Pages(0)),
+        _ if far => Beside::Ask(Ask::PAGES),
         bytes if bytes < near => Beside::Nothing,
         bytes if bytes < tuning::MEMORY_BYTES => Beside::Ask(Ask::Along(Cache::L1)),
         bytes => Beside::Ask(Ask::of(bytes as u64, Askers::One { free })),

@@ -102,7 +102,7 @@ impl<A: Element + Debug + PartialEq, O: Operator<A>> Case<'_, A, O> {
                 self.scan::<P, H>(
                     from,
                     to,
-                    Beside::Fold(self.ahead.as_ptr(), Ask::Pages(0)),
+                    Beside::Fold(self.ahead.as_ptr(), Ask::PAGES.once_more(false)),
                     stream,
                 )
             };

@@ -101,7 +101,7 @@ impl<T: Accumulate<A>, A: Element, O: Operator<A>> Case<'_, T, A, O> {
         stream: bool,
     ) {
         let count = self.input.len() / Order::of::<T>().row();
-        let beside = Beside::Fold(self.ahead.as_ptr().cast(), Ask::Pages(0));
+        let beside = Beside::Fold(self.ahead.as_ptr().cast(), Ask::PAGES.once_more(false));
         let (from, to, before) = (from.cast(), to.cast(), self.before);
         let rows = Rows { from, to, count, before, beside, stream };
         let (operator, kind, format) = (self.operator, self.kind, PhantomData);
