@@ -109,7 +109,7 @@ pub fn plan(problem: &Problem, machine: Machine) -> Plan {
         // So that there are many. (Of 4 MiB floats gain 12 %, integers lose 1 to 2.)
         tuning::PIECE_BYTES
     } else {
-        tuning::flat_piece_bytes(machine.cpu, problem.in_place, machine.apart)
+        tuning::flat_piece_bytes(machine.cpu, problem.in_place, threads, machine.apart, bytes)
     };
     Plan { threads, tiles_per_piece: (piece / tile_bytes).max(1) as usize, stream }
 }
@@ -203,5 +203,10 @@ pub(crate) mod tests {
         assert_eq!(text(256, true), "2 threads, pieces of 8 tiles", "all of them");
         assert_eq!(text(20 << 10, true), "2 threads, pieces of 640 tiles", "all");
         assert_eq!(text(21 << 10, true), "2 threads, pieces of 8 tiles");
+        assert_eq!(text((64 << 10) - 1, true), "2 threads, pieces of 8 tiles");
+        assert_eq!(text(64 << 10, true), "2 threads, pieces of 32 tiles", "apart or not");
+        let machine = Machine { threads: 3, cpu: Cpu::Zen4, awake: true, apart: true };
+        let by_three = plan(&Problem { in_place: true, ..problem(16 << 20) }, machine);
+        assert_eq!(by_three.to_string(), "3 threads, pieces of 8 tiles");
     }
 }

@@ -206,22 +206,39 @@ pub(crate) const fn piece_bytes(cpu: Cpu) -> u64 {
     }
 }
 
-/// The same for a flat scan, in place or not, given whether two threads are
-/// [apart](crate::Machine::apart).
+/// The same for a flat scan of so many bytes, in place or not, by so many threads, given whether two
+/// are [apart](crate::Machine::apart).
 ///
 /// (Where a piece ends prefetchers go on into the next one, which another core writes. On a Zen 4
 /// in place by two threads, 128 MiB: with 256 KiB 8 to 24 % faster where the two are apart, and 1 %
 /// slower to 2 faster where they aren't; with 512 KiB 15 to 30 faster, and 0 to 4 slower; with 1
-/// MiB, of which a thread has three in hand, beside that integers 8 to 12 % faster, floats 2 to 4,
-/// and 1 slower to 2 faster, if elements are asked for once more when they are scanned. Into
-/// another buffer, past the caches, integers are up to 6 % slower with 256 KiB, floats 5 slower to
-/// 8 faster: what is folded must be in L2 for longer.)
-pub(crate) const fn flat_piece_bytes(cpu: Cpu, in_place: bool, apart: bool) -> u64 {
+/// MiB, of which a thread has three in hand, beside that 3 to 12 % faster, and 1 slower to 2 faster,
+/// as elements are asked for once more when they are scanned. Of 32 MiB, which lie in L3 in part,
+/// integers are an eighth slower so where the two aren't apart, of 64 MiB 2 %. Into another buffer,
+/// past the caches, integers are up to 6 % slower with 256 KiB, floats 5 slower to 8 faster: what is
+/// folded must be in L2 for longer.)
+pub(crate) const fn flat_piece_bytes(
+    cpu: Cpu,
+    in_place: bool,
+    threads: usize,
+    apart: bool,
+    bytes: u64,
+) -> u64 {
     match (cpu, in_place) {
-        (Cpu::Zen4, true) if apart => 8 * PIECE_BYTES,
+        (Cpu::Zen4, true) if threads == 2 && (apart || bytes >= 64 << 20) => 8 * PIECE_BYTES,
         (Cpu::Zen4, true) => 2 * PIECE_BYTES,
         _ => piece_bytes(cpu),
     }
+}
+
+/// Whether one of several threads leads where operators are exact, and scans what it hasn't folded;
+/// in the fixed order, whose folds take longer, one always does.
+///
+/// (Two threads of a Zen 4 in place, 128 MiB of `i32` and `i64` by pieces of 1 MiB: 10 to 12 % faster
+/// where they are apart, 2 to 4 where they aren't; into another buffer from 3 % slower to 4 faster.
+/// On others it wasn't tried.)
+pub(crate) const fn exact_are_led(cpu: Cpu, in_place: bool) -> bool {
+    matches!(cpu, Cpu::Zen4) && in_place
 }
 
 /// Output bytes from which stores go past the caches: a quarter of a common L3, which other cores

@@ -21,12 +21,13 @@
 //! has to be waited for; so in place only operators that wait for nobody are led.
 
 use super::asking::Ask;
+use super::free::free;
 use super::handover::{Gate, Owed, Slot, late, many};
 use super::io::Io;
 use super::middle;
 use super::tile::{Beside, Scan, through};
 use crate::arch::stream::Fence;
-use crate::{pool, tuning};
+use crate::{Cpu, pool, tuning};
 use kogge_core::{Element, Operator, Order, Prefix};
 use std::collections::VecDeque;
 use std::mem::MaybeUninit;
@@ -60,7 +61,7 @@ struct Shared<'a, I, A, O> {
     /// Whether a thread other than the leader has waited since the leader took a piece.
     waited: AtomicBool,
     /// One slot for the total of each tile.
-    totals: Vec<Slot<A>>,
+    totals: Vec<Slot<Total<A>>>,
     /// One gate a tile where the output overwrites the input, else empty.
     gates: Vec<Gate>,
 }
@@ -85,10 +86,32 @@ pub(crate) unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
         // SAFETY: passed on.
         return unsafe { middle::run(scan, prefix, in_place) };
     }
-    let leaderless = const { through::<I::Format, A, O>() }
-        || (in_place && const { !O::NONBLOCKING })
-        // One part each: nobody could lead for long.
-        || scan.tiles() <= threads.saturating_mul(tiles_per_piece);
+    let led = if const { free::<I::Format, A, O>() } {
+        tuning::exact_are_led(Cpu::detect(), in_place)
+    } else {
+        const { !through::<I::Format, A, O>() }
+    };
+    // SAFETY: passed on.
+    unsafe { run_led(scan, prefix, threads, tiles_per_piece, ask, in_place, led) }
+}
+
+/// The same in pieces, with a leader or without, as is right where that is possible.
+///
+/// # Safety
+///
+/// As for [`run`].
+unsafe fn run_led<I: Io<A>, A: Element, O: Operator<A>>(
+    scan: &Scan<'_, I, A, O>,
+    prefix: &mut Prefix<A>,
+    threads: usize,
+    tiles_per_piece: usize,
+    ask: Ask,
+    in_place: bool,
+    led: bool,
+) {
+    // One part each: nobody could lead for long.
+    let few = scan.tiles() <= threads.saturating_mul(tiles_per_piece);
+    let led = led && !few && (!in_place || const { O::NONBLOCKING });
     let gates = if in_place { scan.tiles() } else { 0 };
     let shared = Shared {
         scan,
@@ -97,7 +120,7 @@ pub(crate) unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
         once_more: tiles_per_piece.saturating_mul(tile_bytes::<I, A>()) >= tuning::L2_BYTES,
         prefix,
         next: AtomicUsize::new(0),
-        led: (!leaderless).then(|| AtomicBool::new(false)),
+        led: led.then(|| AtomicBool::new(false)),
         waited: AtomicBool::new(false),
         totals: many(scan.tiles(), Slot::new),
         gates: many(gates, Gate::new),
@@ -106,7 +129,27 @@ pub(crate) unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
     pool::together(threads, &|| unsafe { shared.work() });
     let totals = shared.totals;
     for slot in &totals {
-        prefix.push(scan.operator, slot.get().expect("every tile was folded by its owner"));
+        let total = slot.get().expect("every tile was folded by its owner");
+        total.taken_in(scan.operator, prefix);
+    }
+}
+
+/// What is published of a tile.
+#[derive(Clone, Copy)]
+enum Total<A> {
+    /// What it comes to.
+    Own(A),
+    /// What it and all before it come to: the leader's, where [scans have it so](through).
+    Through(A),
+}
+
+impl<A: Element> Total<A> {
+    /// The next tile's taken in.
+    fn taken_in<O: Operator<A>>(self, operator: &O, prefix: &mut Prefix<A>) {
+        match self {
+            Self::Own(fold) => prefix.push(operator, fold),
+            Self::Through(fold) => prefix.replace(fold),
+        }
     }
 }
 
@@ -215,8 +258,13 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
         let beside = Beside::Ask(self.ask_then(tile, behind));
         // SAFETY: passed on.
         let (total, _) = unsafe { self.scan.scan_tile(places, before, beside, stage) };
+        let total = if const { through::<I::Format, A, O>() } {
+            Total::Through(total)
+        } else {
+            Total::Own(total)
+        };
         owed.pay(total);
-        prefix.push(self.scan.operator, total);
+        total.taken_in(self.scan.operator, prefix);
     }
 
     /// Whether a piece can't be scanned yet, as the tile before it is neither folded nor scanned.
@@ -240,7 +288,7 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
         while prefix.tiles() < first + tile {
             // SAFETY: passed on.
             let total = unsafe { self.total(prefix.tiles() - first, stage) };
-            prefix.push(self.scan.operator, total?);
+            total?.taken_in(self.scan.operator, prefix);
         }
         Some(())
     }
@@ -271,7 +319,7 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
             if self.totals[tile].get().is_none() {
                 // SAFETY: passed on.
                 let total = unsafe { self.scan.reduce_tile(self.scan.tile(tile), stage) };
-                self.totals[tile].publish(total);
+                self.totals[tile].publish(Total::Own(total));
             }
         }
     }
@@ -281,13 +329,13 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
     /// # Safety
     ///
     /// As for [`run`].
-    unsafe fn total(&self, tile: usize, stage: &mut [MaybeUninit<A>]) -> Option<A> {
+    unsafe fn total(&self, tile: usize, stage: &mut [MaybeUninit<A>]) -> Option<Total<A>> {
         if let Some(total) = self.totals[tile].soon() {
             return Some(total);
         }
         // SAFETY: out of place nobody writes the input; in place `late` keeps the gate open.
         late(&self.totals[tile], self.gates.get(tile), || unsafe {
-            self.scan.reduce_tile(self.scan.tile(tile), stage)
+            Total::Own(self.scan.reduce_tile(self.scan.tile(tile), stage))
         })
     }
 
@@ -334,7 +382,7 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
             // SAFETY: passed on.
             let total = unsafe { self.scan.scan_next(prefix, self.scan.tile(tile), beside, stage) };
             if let (Some(tile), Some(total)) = (folded, total) {
-                self.totals[tile].publish(total);
+                self.totals[tile].publish(Total::Own(total));
             }
         }
         next
@@ -372,11 +420,14 @@ mod tests {
         for ask in [Ask::Along(Cache::L1), Ask::Along(Cache::L2), Ask::PAGES] {
             for pieces in [1, 3, 4] {
                 for in_place in [false, true] {
-                    // SAFETY: the test's own slices.
-                    let got = scanned(&elements, in_place, |scan, prefix| unsafe {
-                        run(scan, prefix, 3, pieces, ask, in_place);
-                    });
-                    assert!(got == want, "{tiles} tiles, {ask:?}, {pieces}, {in_place}");
+                    for led in [false, true] {
+                        // SAFETY: the test's own slices.
+                        let got = scanned(&elements, in_place, |scan, prefix| unsafe {
+                            run_led(scan, prefix, 3, pieces, ask, in_place, led);
+                        });
+                        let what = format!("{tiles} tiles, {ask:?}, {pieces}, {in_place}, {led}");
+                        assert!(got == want, "{what}");
+                    }
                 }
             }
         }
