@@ -12,7 +12,7 @@
 //! the others do. It takes a piece before it has done one, so before those who wait for that go on
 //! and take theirs: what they take then would lie before its own, and it would wait for them. Where
 //! there is a leader all have a piece more in hand than the one that follows, or each would wait
-//! for the other whenever one was a little slow.
+//! for the other whenever one was a little slow. Exact operators are led where that was measured.
 //!
 //! There is no chain: nobody passes a prefix on. Each thread spends some work on totals that others
 //! have combined as well, a few combinations for 32 KiB of input, and in return gets the same bits
