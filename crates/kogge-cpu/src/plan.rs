@@ -203,8 +203,8 @@ pub(crate) mod tests {
         assert_eq!(text(256, true), "2 threads, pieces of 8 tiles", "all of them");
         assert_eq!(text(20 << 10, true), "2 threads, pieces of 640 tiles", "all");
         assert_eq!(text(21 << 10, true), "2 threads, pieces of 8 tiles");
-        assert_eq!(text((64 << 10) - 1, true), "2 threads, pieces of 8 tiles");
-        assert_eq!(text(64 << 10, true), "2 threads, pieces of 32 tiles", "apart or not");
+        assert_eq!(text((128 << 10) - 1, true), "2 threads, pieces of 8 tiles");
+        assert_eq!(text(128 << 10, true), "2 threads, pieces of 32 tiles", "apart or not");
         let machine = Machine { threads: 3, cpu: Cpu::Zen4, awake: true, apart: true };
         let by_three = plan(&Problem { in_place: true, ..problem(16 << 20) }, machine);
         assert_eq!(by_three.to_string(), "3 threads, pieces of 8 tiles");

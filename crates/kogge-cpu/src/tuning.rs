@@ -225,7 +225,7 @@ pub(crate) const fn flat_piece_bytes(
     bytes: u64,
 ) -> u64 {
     match (cpu, in_place) {
-        (Cpu::Zen4, true) if threads == 2 && (apart || bytes >= 64 << 20) => 8 * PIECE_BYTES,
+        (Cpu::Zen4, true) if threads == 2 && (apart || bytes >= 128 << 20) => 8 * PIECE_BYTES,
         (Cpu::Zen4, true) => 2 * PIECE_BYTES,
         _ => piece_bytes(cpu),
     }
