@@ -376,17 +376,18 @@ unsafe fn run_from<I: Io<A>, A: Element, O: Operator<A>>(
     let by_many = threads > 1;
     let bytes = (len as u64).saturating_mul(size_of::<I::Element>() as u64);
     let ask = || Ask::of(bytes, Askers::Several { stream: I::STREAM });
+    let led = parallel::led::<I::Format, A, O>(in_place);
     // SAFETY: passed on.
     unsafe {
         match start {
             Start::Init(init) if by_many => {
                 let mut prefix = Prefix::new(init);
-                parallel::run(&scan, &mut prefix, threads, tiles, ask(), in_place);
+                parallel::run(&scan, &mut prefix, threads, tiles, ask(), in_place, led);
                 return prefix.before(operator);
             }
             Start::Init(init) => return sequential::run(&scan, init),
             Start::Tiles(prefix) if by_many => {
-                parallel::run(&scan, prefix, threads, tiles, ask(), in_place);
+                parallel::run(&scan, prefix, threads, tiles, ask(), in_place, led);
             }
             Start::Tiles(prefix) => sequential::resume(&scan, prefix),
         }

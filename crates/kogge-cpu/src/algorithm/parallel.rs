@@ -21,6 +21,7 @@
 //! has to be waited for; so in place only operators that wait for nobody are led.
 
 use super::asking::Ask;
+use super::format::Format;
 use super::free::free;
 use super::handover::{Gate, Owed, Slot, late, many};
 use super::io::Io;
@@ -67,7 +68,8 @@ struct Shared<'a, I, A, O> {
 }
 
 /// Scans on up to `threads` threads of the current rayon pool what follows the tiles of a prefix,
-/// and takes its tiles in. Memory is asked for as `ask` says.
+/// and takes its tiles in. Memory is asked for as `ask` says; a thread leads if that is `led`, and
+/// there is time and leave for it.
 ///
 /// # Safety
 ///
@@ -79,6 +81,7 @@ pub(crate) unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
     tiles_per_piece: usize,
     ask: Ask,
     in_place: bool,
+    led: bool,
 ) {
     // So that places of pieces that don't exist can't overflow.
     let tiles_per_piece = tiles_per_piece.min(scan.tiles());
@@ -86,29 +89,6 @@ pub(crate) unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
         // SAFETY: passed on.
         return unsafe { middle::run(scan, prefix, in_place) };
     }
-    let led = if const { free::<I::Format, A, O>() } {
-        tuning::exact_are_led(Cpu::detect(), in_place)
-    } else {
-        const { !through::<I::Format, A, O>() }
-    };
-    // SAFETY: passed on.
-    unsafe { run_led(scan, prefix, threads, tiles_per_piece, ask, in_place, led) }
-}
-
-/// The same in pieces, with a leader or without, as is right where that is possible.
-///
-/// # Safety
-///
-/// As for [`run`].
-unsafe fn run_led<I: Io<A>, A: Element, O: Operator<A>>(
-    scan: &Scan<'_, I, A, O>,
-    prefix: &mut Prefix<A>,
-    threads: usize,
-    tiles_per_piece: usize,
-    ask: Ask,
-    in_place: bool,
-    led: bool,
-) {
     // One part each: nobody could lead for long.
     let few = scan.tiles() <= threads.saturating_mul(tiles_per_piece);
     let led = led && !few && (!in_place || const { O::NONBLOCKING });
@@ -131,6 +111,15 @@ unsafe fn run_led<I: Io<A>, A: Element, O: Operator<A>>(
     for slot in &totals {
         let total = slot.get().expect("every tile was folded by its owner");
         total.taken_in(scan.operator, prefix);
+    }
+}
+
+/// Whether one of the threads should lead, where that is possible.
+pub(crate) fn led<F: Format, A: Element, O: Operator<A>>(in_place: bool) -> bool {
+    if const { free::<F, A, O>() } {
+        tuning::exact_are_led(Cpu::detect(), in_place)
+    } else {
+        const { !through::<F, A, O>() }
     }
 }
 
@@ -423,7 +412,7 @@ mod tests {
                     for led in [false, true] {
                         // SAFETY: the test's own slices.
                         let got = scanned(&elements, in_place, |scan, prefix| unsafe {
-                            run_led(scan, prefix, 3, pieces, ask, in_place, led);
+                            run(scan, prefix, 3, pieces, ask, in_place, led);
                         });
                         let what = format!("{tiles} tiles, {ask:?}, {pieces}, {in_place}, {led}");
                         assert!(got == want, "{what}");
