@@ -21,7 +21,7 @@ pub struct Capability {
 }
 
 impl Capability {
-    /// An A100 of 40 GB.
+    /// An A100 of 40 GB, with the memory of its data sheet.
     pub const A100: Self = Self {
         compute: (8, 0),
         multiprocessors: 108,
@@ -37,7 +37,7 @@ impl Capability {
     };
     /// An H200: an H100 with faster memory.
     pub const H200: Self = Self { memory_bytes_per_cycle: 18, ..Self::H100 };
-    /// A GeForce RTX 5090.
+    /// A GeForce RTX 5090, with the memory of its data sheet.
     pub const RTX_5090: Self = Self {
         compute: (12, 0),
         multiprocessors: 170,
