@@ -524,3 +524,17 @@ fn methods_of_bases_have_the_part_that_is_theirs() {
         [2, 4, 6, 4, 3, 8, 12, 19, 20, 11, 2, 12, 4, 12, 24, 23, 5, 3, 5]
     );
 }
+
+#[test]
+fn a_cast_to_a_reference_takes_the_bytes() {
+    let prelude = "struct A { int a; }; struct Z { int z; }; struct B : Z, A { int b; };";
+    let body = r"
+        float f[4] = {1.0f, 2.0f, 3.0f, 4.0f}; float x = 1.5f; const float c = 2.0f; B b; b.z = 1; b.a = 7;
+        out[0] = reinterpret_cast<int &>(f[0]) == 0x3f800000; out[1] = reinterpret_cast<const int &>(x) == 0x3fc00000;
+        float4 v = reinterpret_cast<float4 &>(f[0]); out[2] = (int)(v.y * 10 + v.w); reinterpret_cast<int &>(x) = 0x40000000;
+        out[3] = (int)x; out[4] = static_cast<const int &>(x) + (const int &)c; out[5] = (int &)f[1] == 0x40000000;
+        out[6] = static_cast<A &>(b).a; static_cast<A &>(b).a = 9; out[7] = b.a + b.z; int i = 3;
+        out[8] = static_cast<int &>(i)++ + i;
+    ";
+    assert_eq!(evaluate(prelude, body, 9), [1, 1, 24, 2, 4, 1, 7, 10, 7]);
+}

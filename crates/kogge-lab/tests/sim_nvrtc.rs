@@ -279,3 +279,76 @@ fn derived_structs_have_the_layout_of_cuda() {
     let wrong = "static_assert(sizeof(Q) == 8, \"tail padding\");";
     verdicts(&[(prelude, sizes, Ok(())), (prelude, wrong, Err("tail padding"))]);
 }
+
+#[test]
+fn pointers_to_const_write_nothing() {
+    let prelude = "typedef const int *In; using Cell = const int;
+        struct View { const int *data; int n; __device__ int at(int i) const { return data[i]; } };
+        template <typename T> struct Span { T *data; __device__ T get(int i) const { return data[i]; } };
+        __device__ int read(const int *x) { return *x; }
+        __device__ void write(int *x) { *x = 1; }
+        template <typename T> __device__ int first(T *x) { return x[0]; }
+        template <typename T> __device__ int sum(const T *x, T *y) { return x[0] + (y[0] = 2); }
+        __device__ int kind(int *) { return 1; } __device__ int kind(const int *) { return 2; }
+        __constant__ int table[4];";
+    verdicts(&[
+        (
+            prelude,
+            "const int *p = out; int const *q = p + 1; In r = q; p = r; p++; const int *const *pp = &p;
+             out[0] = read(out) + read(p) + first(p) + first(out) + sum(p, out) + kind(p) + kind(out) + **pp;
+             View v{p, 3}; out[1] = v.at(0) + v.data[1]; v.data++; Span<const int> s{p}; Span<Cell> t{p};
+             Span<int> w{out}; out[2] = s.get(0) + t.get(1); *w.data = 1; out[3] = p == out; out[4] = p - out;
+             const int *either = n ? p : out; out[5] = *either + first<const int>(p) + read(table) + first(table);
+             const auto *a = out; auto b = p; out[6] = *a + *b; const void *nothing = p; int *const fixed = out;
+             *fixed = 3; out[7] = nothing == fixed; out[8] = __ldg(p);",
+            Ok(()),
+        ),
+        (prelude, "const int *p = out; *p = 1;", Err("`const`")),
+        (prelude, "int const *p = out; p[n] += 1;", Err("`const`")),
+        (prelude, "In p = out; (*p)++;", Err("`const`")),
+        (prelude, "const int *p = out; int *q = p;", Err("convert")),
+        (prelude, "const int *p = out; write(p);", Err("no `write` takes (const int *)")),
+        (prelude, "const int x = n; int *p = &x;", Err("convert")),
+        (prelude, "const int *p = out; int *q = n ? p : out;", Err("convert")),
+        (prelude, "View v{out, 1}; v.data[0] = 1;", Err("`const`")),
+        (prelude, "Span<const int> s{out}; s.data[0] = 1;", Err("`const`")),
+        (prelude, "Span<Cell> s{out}; s.data[0] = 1;", Err("`const`")),
+        (prelude, "const int *p = out; Span<int> s{p};", Err("convert")),
+        (prelude, "const int *p = out; atomicAdd(p, 1);", Err("of `const int`")),
+        (prelude, "const auto *a = out; *a = 1;", Err("`const`")),
+        (prelude, "const int *p = out; int &r = *p; r = 1;", Err("`const`")),
+        (prelude, "int *p = out; int *const *pp = &p; *pp = out;", Err("`const`")),
+        ("__device__ void f1(const int x[], int n) { x[n] = 1; }", "f1(out, 1);", Err("`const`")),
+    ]);
+}
+
+#[test]
+fn casts_do_what_their_word_says() {
+    let structs = "struct A { int a; }; struct B : A { int b; };";
+    verdicts(&[
+        (
+            structs,
+            "float4 *v = reinterpret_cast<float4 *>(f); v->x = 1; const float *c = f;
+             const float4 *w = reinterpret_cast<const float4 *>(c); f[0] = w->y;
+             int *i = static_cast<int *>(static_cast<void *>(f)); *i = 1; *const_cast<float *>(c) = 2;
+             unsigned long long at = reinterpret_cast<unsigned long long>(c); i = reinterpret_cast<int *>(at);
+             B b; b.a = 1; b.b = 2; A *a = static_cast<A *>(&b); out[0] = static_cast<B *>(a)->b;
+             out[1] = static_cast<int>(f[0]) + static_cast<bool>(i) + reinterpret_cast<int &>(f[1]);
+             const int x = n; const_cast<int &>(x); out[2] = reinterpret_cast<const int &>(c[1]);
+             float *g = (float *)c; *g = 1; *(int *)c = 2; int *none = static_cast<int *>(nullptr);
+             out[3] = none == 0; out[4] = reinterpret_cast<int>(n);",
+            Ok(()),
+        ),
+        (structs, "int *i = static_cast<int *>(f);", Err("`static_cast` makes no `int *`")),
+        (structs, "long long i = static_cast<long long>(out);", Err("makes no `long long`")),
+        (structs, "int *i = static_cast<int *>(n);", Err("makes no `int *`")),
+        (structs, "const float *c = f; float4 *v = reinterpret_cast<float4 *>(c);", Err("takes no `const`")),
+        (structs, "const int *c = out; int *v = static_cast<int *>(c);", Err("takes no `const`")),
+        (structs, "const float *c = f; reinterpret_cast<int &>(c[0]) = 1;", Err("takes no `const`")),
+        (structs, "const float *c = f; int *v = const_cast<int *>(c);", Err("`const_cast` makes no")),
+        (structs, "int i = reinterpret_cast<int>(f[0]);", Err("`reinterpret_cast` makes no `int`")),
+        (structs, "int i = reinterpret_cast<int>(f);", Err("makes no `int`")),
+        (structs, "static_cast<int &>(f[0]) = 1;", Err("`static_cast` makes no `int")),
+        (structs, "volatile int *v = out; int *p = static_cast<int *>(v);", Err("takes no `const`")),
+    ]);
+}

@@ -17,9 +17,22 @@ pub(crate) enum TypeExpr {
     Reference(Box<TypeExpr>),
     Array(Box<TypeExpr>, Option<Box<Expr>>),
     Volatile(Box<TypeExpr>),
+    /// What a pointer points at, an alias or a template argument. That what is declared is `const`,
+    /// declarations say themselves.
+    Const(Box<TypeExpr>),
     Decltype(Box<Expr>),
     /// A cooperative group.
     Group(GroupExpr),
+}
+
+/// What a cast is written with, and so what it may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CastKind {
+    /// `(T)x`.
+    C,
+    Static,
+    Reinterpret,
+    Const,
 }
 
 #[derive(Clone, Debug)]
@@ -129,7 +142,7 @@ pub(crate) enum ExprKind {
         part: Part,
         arrow: bool,
     },
-    Cast(Box<TypeExpr>, Box<Expr>),
+    Cast(CastKind, Box<TypeExpr>, Box<Expr>),
     /// `reinterpret_cast<T &>(x)` and the like keep the bits.
     Construct(Box<TypeExpr>, Vec<Expr>),
     SizeofType(Box<TypeExpr>),

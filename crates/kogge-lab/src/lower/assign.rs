@@ -60,7 +60,7 @@ impl Lower<'_> {
         Ok((v, place))
     }
 
-    fn check_assignable(&self, place: &Place) -> Result<()> {
+    pub(super) fn check_assignable(&self, place: &Place) -> Result<()> {
         if place.constant {
             return Err(self.pos.error("this is `const`: it cannot be assigned to"));
         }
@@ -84,7 +84,7 @@ impl Lower<'_> {
             ExprKind::Name(_) => true,
             ExprKind::Member { object, .. } => self.is_pure_target(object),
             ExprKind::Index(base, index) => self.is_pure_target(base) && self.is_pure(index),
-            ExprKind::Unary(_, inner) | ExprKind::Cast(_, inner) => self.is_pure_target(inner),
+            ExprKind::Unary(_, inner) | ExprKind::Cast(.., inner) => self.is_pure_target(inner),
             _ => false,
         }
     }

@@ -1,7 +1,7 @@
 //! Atomics: which exist for which types, and the instruction.
 
 use super::taint::Taint;
-use super::ty::{Pointee, Ty};
+use super::ty::{Pointee, Qualifiers, Ty};
 use super::value::Val;
 use super::{Lower, Result};
 use crate::lang::ast::Expr;
@@ -103,9 +103,13 @@ impl Lower<'_> {
         };
         let types = types(op);
         match &**to {
-            Pointee { ty: Ty::Scalar(s), volatile: false } if types.contains(s) => Ok(*s),
-            Pointee { ty, volatile } => {
-                let of = if *volatile { "volatile " } else { "" };
+            Pointee { ty: Ty::Scalar(s), qualifiers }
+                if types.contains(s) && *qualifiers == Qualifiers::default() =>
+            {
+                Ok(*s)
+            }
+            Pointee { ty, qualifiers } => {
+                let of = qualifiers.words();
                 let names: Vec<&str> = types.iter().map(|t| t.c_name()).collect();
                 Err(self
                     .pos

@@ -299,6 +299,7 @@ impl Lower<'_> {
         let mut place = self.dereference(&values[0])?;
         place.volatile |= volatile;
         if store {
+            self.check_assignable(&place)?;
             let v = self.cast(values[1].clone(), &place.ty)?;
             self.store(&place, &v)?;
             return Ok(Some(Val::nothing(Ty::Void)));

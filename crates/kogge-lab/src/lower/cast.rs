@@ -3,6 +3,7 @@
 use super::ty::Ty;
 use super::value::Val;
 use super::{Lower, Result};
+use crate::lang::ast::CastKind;
 use crate::machine::alu::{convert, is_float};
 use crate::machine::ins::{Ins, Op, code};
 use crate::value::ScalarType;
@@ -17,17 +18,22 @@ impl Lower<'_> {
     /// other, nor pointers to different types.
     pub(super) fn implicit(&mut self, v: Val, to: &Ty) -> Result<Val> {
         if !self.converts(&v, to) {
-            let from = match (&v.ty, to) {
-                (Ty::Pointer(a), Ty::Pointer(b)) if a.ty == b.ty => {
-                    format!("volatile {}", self.describe(&v.ty))
+            let drops_const = match (&v.ty, to) {
+                (Ty::Pointer(a), Ty::Pointer(b)) => {
+                    a.ty == b.ty && a.qualifiers.constant && !b.qualifiers.constant
                 }
-                _ => self.describe(&v.ty),
+                _ => false,
             };
-            let to = self.describe(to);
+            let (from, to) = (self.describe(&v.ty), self.describe(to));
             return Err(self
                 .pos
                 .error(format!("a value of type `{from}` does not convert to `{to}` by itself"))
-                .with_help("if it is meant, write a cast"));
+                .with_help(match drops_const {
+                    true => {
+                        format!("make that a `const {to}` too, or leave `const` out")
+                    }
+                    false => "if it is meant, write a cast".into(),
+                }));
         }
         self.cast(v, to)
     }
@@ -42,11 +48,68 @@ impl Lower<'_> {
                     _ => false,
                 };
                 let same = a.ty == b.ty || b.ty == Ty::Void || base;
-                same && (b.volatile || !a.volatile) || null && a.ty == Ty::Void
+                same && a.qualifiers.within(b.qualifiers) || null && a.ty == Ty::Void
             }
             (Ty::Pointer(_), Ty::Scalar(s)) => *s == ScalarType::Bool,
             (Ty::Scalar(s), Ty::Pointer(_)) => null && !is_float(*s),
             _ => true,
+        }
+    }
+
+    /// Refuses a cast that isn't what its word stands for, as CUDA's compiler does.
+    pub(super) fn check_cast(&self, kind: CastKind, v: &Val, to: &Ty) -> Result<()> {
+        let integer = |s: &ScalarType| !is_float(*s) && *s != ScalarType::Bool;
+        let drops = match (&v.ty, to) {
+            (Ty::Pointer(a), Ty::Pointer(b)) => !a.qualifiers.within(b.qualifiers),
+            _ => false,
+        };
+        let fits = match (kind, &v.ty, to) {
+            (CastKind::Static, Ty::Pointer(a), Ty::Pointer(b)) => {
+                let down = match (&a.ty, &b.ty) {
+                    (Ty::Struct(a), Ty::Struct(b)) => self.base_part(*b, *a).is_some(),
+                    _ => false,
+                };
+                down || a.ty == Ty::Void || a.ty == b.ty || self.converts(v, to)
+            }
+            (CastKind::Static, Ty::Pointer(_), _) | (CastKind::Static, _, Ty::Pointer(_)) => {
+                self.converts(v, to)
+            }
+            (CastKind::Reinterpret, Ty::Pointer(_), Ty::Pointer(_)) => true,
+            (CastKind::Reinterpret, Ty::Scalar(s), Ty::Pointer(_)) => integer(s),
+            (CastKind::Reinterpret | CastKind::C, Ty::Pointer(_), Ty::Scalar(s)) if integer(s) => {
+                s.size() == 8
+            }
+            (CastKind::Reinterpret, from, to) => from == to,
+            (CastKind::Const, Ty::Pointer(a), Ty::Pointer(b)) => a.ty == b.ty,
+            (CastKind::Const, ..) => false,
+            _ => true,
+        };
+        if fits && drops {
+            return self.check_const_cast(kind);
+        }
+        if fits {
+            return Ok(());
+        }
+        let (from, to) = (self.describe(&v.ty), self.describe(to));
+        let error = format!("{} makes no `{to}` of a value of type `{from}`", word(kind));
+        let error = self.pos.error(error);
+        Err(match kind {
+            CastKind::Static => error.with_help("`reinterpret_cast` takes the same bytes for it"),
+            CastKind::Const => error.with_help("it takes away `const` or `volatile`, nothing else"),
+            CastKind::C => error.with_help("a pointer has 64 bits"),
+            CastKind::Reinterpret => error,
+        })
+    }
+
+    /// Refuses to take `const` or `volatile` away, but by the casts that may.
+    pub(super) fn check_const_cast(&self, kind: CastKind) -> Result<()> {
+        match kind {
+            CastKind::C | CastKind::Const => Ok(()),
+            kind => {
+                let error = format!("{} takes no `const` or `volatile` away", word(kind));
+                let help = "say it of the new type too; `const_cast` would take it away";
+                Err(self.pos.error(error).with_help(help))
+            }
         }
     }
 
@@ -140,5 +203,15 @@ impl Lower<'_> {
             ..Ins::new(Op::Convert)
         })?;
         Ok(Val { ty, register: Some(d), ..v })
+    }
+}
+
+/// What a cast is written with.
+const fn word(kind: CastKind) -> &'static str {
+    match kind {
+        CastKind::C => "a cast",
+        CastKind::Static => "`static_cast`",
+        CastKind::Reinterpret => "`reinterpret_cast`",
+        CastKind::Const => "`const_cast`",
     }
 }

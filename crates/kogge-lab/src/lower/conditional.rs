@@ -79,6 +79,9 @@ impl Lower<'_> {
     fn conditional_type(&mut self, yes: &Expr, no: &Expr) -> Result<Ty> {
         let (a, b) = (self.type_of(yes)?, self.type_of(no)?);
         Ok(match (&a, &b) {
+            (Ty::Pointer(x), Ty::Pointer(y)) if x.ty == y.ty => {
+                Ty::pointer(x.ty.clone(), x.qualifiers.join(y.qualifiers))
+            }
             (Ty::Pointer(x), Ty::Pointer(_)) if x.ty == Ty::Void => b,
             (Ty::Scalar(x), Ty::Scalar(y)) if x != y => Ty::Scalar(common(*x, *y)),
             (Ty::Scalar(_), Ty::Pointer(_)) => b,
@@ -98,7 +101,7 @@ impl Lower<'_> {
             ExprKind::Integer(_, ty) | ExprKind::Float(_, ty) => Some(Ty::Scalar(*ty)),
             ExprKind::Bool(_) | ExprKind::Unary(Unary::Not, _) => Some(Ty::BOOL),
             ExprKind::SizeofType(_) | ExprKind::SizeofExpr(_) => Some(Ty::U64),
-            ExprKind::Cast(ty, _) | ExprKind::Construct(ty, _) => match &**ty {
+            ExprKind::Cast(_, ty, _) | ExprKind::Construct(ty, _) => match &**ty {
                 TypeExpr::Scalar(_) | TypeExpr::Named(_) => self.resolve(ty).ok().map(|(ty, _)| ty),
                 _ => None,
             },

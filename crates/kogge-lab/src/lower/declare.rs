@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::scope::{Scope, Symbol};
-use super::ty::Ty;
+use super::ty::{Qualifiers, Ty};
 use super::value::{Place, PlaceKind, Val};
 use super::{Lower, Result};
 use crate::lang::ast::{Expr, ExprKind, Init, Storage, TypeExpr, Variable};
@@ -37,9 +37,9 @@ impl Lower<'_> {
                 return Err(v.pos.error("`auto` needs an initialiser"));
             };
             let value = self.rvalue(e)?;
-            (value.ty.clone(), false, Some(value))
+            (deduced(&v.ty, &value.ty), false, Some(value))
         } else {
-            let (ty, volatile) = self.resolve(&v.ty)?;
+            let (ty, Qualifiers { volatile, .. }) = self.resolve(&v.ty)?;
             (self.complete(ty, v)?, volatile, None)
         };
         if ty == Ty::Void {
@@ -228,16 +228,28 @@ pub(super) fn is_constant(said: bool, ty: &TypeExpr) -> bool {
         TypeExpr::Reference(inner) | TypeExpr::Volatile(inner) | TypeExpr::Array(inner, _) => {
             is_constant(said, inner)
         }
+        TypeExpr::Const(_) => true,
         _ => said,
+    }
+}
+
+/// The type of an `auto` variable of this value: `const auto *` writes nothing.
+fn deduced(ty: &TypeExpr, value: &Ty) -> Ty {
+    match (ty, value) {
+        (TypeExpr::Pointer(to), Ty::Pointer(of)) if matches!(**to, TypeExpr::Const(_)) => {
+            Ty::pointer(of.ty.clone(), of.qualifiers.join(Qualifiers::CONST))
+        }
+        _ => value.clone(),
     }
 }
 
 fn contains_auto(ty: &TypeExpr) -> bool {
     match ty {
         TypeExpr::Auto => true,
-        TypeExpr::Pointer(inner) | TypeExpr::Reference(inner) | TypeExpr::Volatile(inner) => {
-            contains_auto(inner)
-        }
+        TypeExpr::Pointer(inner)
+        | TypeExpr::Reference(inner)
+        | TypeExpr::Volatile(inner)
+        | TypeExpr::Const(inner) => contains_auto(inner),
         _ => false,
     }
 }

@@ -1,7 +1,7 @@
 //! Emitting instructions: registers, loads and stores, jumps.
 
 use super::taint::Taint;
-use super::ty::Ty;
+use super::ty::{Qualifiers, Ty};
 use super::value::{Base, Place, PlaceKind, Val};
 use super::{Lower, MAX_CODE, Result};
 use crate::machine::alu::alu;
@@ -231,7 +231,8 @@ impl Lower<'_> {
 
     /// A place's address as a value.
     pub(super) fn address_of(&mut self, place: &Place) -> Result<Val> {
-        let ty = Ty::pointer(place.ty.clone(), place.volatile);
+        let qualifiers = Qualifiers { volatile: place.volatile, constant: place.constant };
+        let ty = Ty::pointer(place.ty.clone(), qualifiers);
         let PlaceKind::Memory { base, offset } = place.kind else {
             return self.refuse("the address of this variable");
         };

@@ -2,10 +2,10 @@
 
 use super::scope::Symbol;
 use super::taint::Taint;
-use super::ty::{Group, Ty};
+use super::ty::{Group, Qualifiers, Ty};
 use super::value::{PlaceKind, Val};
 use super::{Lower, Result};
-use crate::lang::ast::{Binary, Expr, ExprKind, Path, Unary};
+use crate::lang::ast::{Binary, Expr, ExprKind, Path, TypeExpr, Unary};
 use crate::machine::alu::{convert, is_float, of_f32, of_f64};
 use crate::machine::ins::{Ins, Op, Special, code};
 use crate::value::ScalarType;
@@ -30,7 +30,7 @@ impl Lower<'_> {
             }
             ExprKind::Float(value, ty) => Ok(Val::constant(Ty::Scalar(*ty), of_f64(*value))),
             ExprKind::Bool(value) => Ok(Val::constant(Ty::BOOL, u64::from(*value))),
-            ExprKind::Null => Ok(Val::constant(Ty::pointer(Ty::Void, false), 0)),
+            ExprKind::Null => Ok(Val::constant(Ty::pointer(Ty::Void, Qualifiers::default()), 0)),
             ExprKind::Text => self.refuse("text"),
             ExprKind::Unary(op, operand) => self.unary(*op, operand),
             ExprKind::Step { target, up, prefix } => self.step(target, *up, *prefix),
@@ -50,13 +50,18 @@ impl Lower<'_> {
                 self.rvalue(b)
             }
             ExprKind::Call(callee, arguments) => self.call(callee, arguments),
-            ExprKind::Cast(ty, operand) => {
+            ExprKind::Cast(kind, ty, operand) => {
+                if let (TypeExpr::Reference(_), Some(place)) = (&**ty, self.try_place(e)?) {
+                    return self.read(&place);
+                }
                 let (to, _) = self.resolve(ty)?;
                 if to == Ty::Void {
                     self.rvalue(operand)?;
                     return Ok(Val::nothing(Ty::Void));
                 }
                 let v = self.rvalue(operand)?;
+                self.pos = e.pos;
+                self.check_cast(*kind, &v, &to)?;
                 self.cast(v, &to)
             }
             ExprKind::Construct(ty, arguments) => {
@@ -374,7 +379,7 @@ impl Lower<'_> {
                     && self.is_pure_within(a, depth)
                     && self.is_pure_within(b, depth)
             }
-            ExprKind::Cast(ty, a) => {
+            ExprKind::Cast(_, ty, a) => {
                 matches!(**ty, crate::lang::ast::TypeExpr::Scalar(_))
                     && self.is_pure_within(a, depth)
             }
@@ -408,7 +413,7 @@ fn has_effects(e: &Expr) -> bool {
         | ExprKind::Name(_)
         | ExprKind::SizeofType(_)
         | ExprKind::SizeofExpr(_) => false,
-        ExprKind::Unary(_, a) | ExprKind::Cast(_, a) => has_effects(a),
+        ExprKind::Unary(_, a) | ExprKind::Cast(.., a) => has_effects(a),
         ExprKind::Member { object, .. } => has_effects(object),
         ExprKind::Binary(_, a, b) | ExprKind::Index(a, b) | ExprKind::Comma(a, b) => {
             has_effects(a) || has_effects(b)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::scope::Symbol;
-use super::ty::Ty;
+use super::ty::{Qualifiers, Ty};
 use super::value::{Base, Place, PlaceKind, Val};
 use super::{Lower, Result};
 use crate::lang::ast::{Expr, ExprKind, Init, Path, Storage};
@@ -26,7 +26,7 @@ impl Lower<'_> {
                     return Err(path.pos.error(format!("`{name}` has no known size")));
                 };
                 let (ty, volatile) = self.at_file_scope(|me| {
-                    let (ty, volatile) = me.resolve(&v.ty)?;
+                    let (ty, Qualifiers { volatile, .. }) = me.resolve(&v.ty)?;
                     Ok((me.complete(ty, v)?, volatile))
                 })?;
                 Ok(Some(Place {

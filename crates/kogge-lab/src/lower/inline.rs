@@ -9,7 +9,7 @@ use super::argument::Argument;
 use super::overload::Chosen;
 use super::scope::Scope;
 use super::taint::Taint;
-use super::ty::Ty;
+use super::ty::{Qualifiers, Ty};
 use super::value::{Place, Val};
 use super::{Frame, Lower, MAX_CALLS, Result, scan_names};
 use crate::lang::ast::{ExprKind, Function, Stmt, StmtKind, TypeExpr};
@@ -21,8 +21,8 @@ mod work;
 struct Signature {
     /// None where it is still to be found (`auto`).
     result: Option<Ty>,
-    /// Each with its top-level `volatile`.
-    parameters: Vec<(Ty, bool)>,
+    /// Each with its top-level qualifiers.
+    parameters: Vec<(Ty, Qualifiers)>,
 }
 
 impl Lower<'_> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::declare::is_constant;
 use super::emit::FIXED;
 use super::scope::{Scope, Symbol};
-use super::ty::Ty;
+use super::ty::{Qualifiers, Ty};
 use super::value::{Place, PlaceKind};
 use super::{Frame, Lower, Result, names};
 use crate::diagnostic::Diagnostic;
@@ -181,7 +181,7 @@ impl Lower<'_> {
         let mut in_memory = Vec::new();
         for (i, p) in f.parameters.iter().enumerate() {
             self.pos = p.pos;
-            let (ty, volatile) = self.resolve(&p.ty)?;
+            let (ty, Qualifiers { volatile, .. }) = self.resolve(&p.ty)?;
             if let TypeExpr::Reference(_) = p.ty {
                 return Err(p.pos.error("a kernel's parameters cannot be references"));
             }
@@ -292,6 +292,7 @@ fn describe_type(ty: &TypeExpr) -> String {
         TypeExpr::Reference(inner) => format!("{} &", describe_type(inner)),
         TypeExpr::Array(inner, _) => format!("{}[]", describe_type(inner)),
         TypeExpr::Volatile(inner) => format!("volatile {}", describe_type(inner)),
+        TypeExpr::Const(inner) => format!("const {}", describe_type(inner)),
         TypeExpr::Decltype(_) => "decltype(…)".into(),
         TypeExpr::Group(_) => "cooperative group".into(),
     }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::scope::Symbol;
-use super::ty::{BasePart, Field, Ty};
+use super::ty::{BasePart, Field, Qualifiers, Ty};
 use super::{Lower, Result};
 use crate::lang::Pos;
 use crate::lang::ast::{Struct, TypeExpr};
@@ -76,8 +76,8 @@ impl Lower<'_> {
             self.scopes.push(scope.clone());
             let ty = self.resolve(ty);
             self.scopes.pop();
-            let (ty, volatile) = ty?;
-            scope.insert(name.clone(), Symbol::Type(ty, volatile));
+            let (ty, qualifiers) = ty?;
+            scope.insert(name.clone(), Symbol::Type(ty, qualifiers));
         }
         let mut next = 0;
         for (name, value) in &decl.constants {
@@ -101,7 +101,7 @@ impl Lower<'_> {
             self.inherit(id, base);
         }
         for field in &decl.fields {
-            let (ty, volatile) = self.resolve(&field.ty)?;
+            let (ty, Qualifiers { volatile, .. }) = self.resolve(&field.ty)?;
             if let TypeExpr::Reference(_) = field.ty {
                 return self.refuse("members that are references");
             }

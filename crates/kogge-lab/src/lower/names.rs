@@ -84,8 +84,8 @@ impl Names {
                 }
                 self.expression(a);
             }
-            ExprKind::Unary(_, a) | ExprKind::Cast(_, a) => {
-                if let ExprKind::Cast(ty, inner) = &e.kind
+            ExprKind::Unary(_, a) | ExprKind::Cast(.., a) => {
+                if let ExprKind::Cast(_, ty, inner) = &e.kind
                     && let crate::lang::ast::TypeExpr::Reference(_) = **ty
                     && let Some(name) = root(inner)
                 {
@@ -147,7 +147,7 @@ fn root(e: &Expr) -> Option<Arc<str>> {
     match &e.kind {
         ExprKind::Name(path) => path.simple().cloned(),
         ExprKind::Member { object, arrow: false, .. } => root(object),
-        ExprKind::Cast(_, inner) => root(inner),
+        ExprKind::Cast(.., inner) => root(inner),
         ExprKind::Comma(_, b) => root(b),
         _ => None,
     }

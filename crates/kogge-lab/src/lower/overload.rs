@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::scope::{Scope, Symbol};
-use super::ty::Ty;
+use super::ty::{Qualifiers, Ty};
 use super::value::Val;
 use super::{Lower, Result};
 use crate::diagnostic::Diagnostic;
@@ -45,7 +45,9 @@ type Rank = u8;
 const USER: Rank = 0;
 const CONVERSION: Rank = 1;
 const PROMOTION: Rank = 2;
-const EXACT: Rank = 3;
+/// A pointer to what is `const` or `volatile` only now.
+const QUALIFIED: Rank = 3;
+const EXACT: Rank = 4;
 
 /// A function that a call could mean.
 struct Candidate {
@@ -74,7 +76,9 @@ fn special(f: &Function) -> (bool, usize) {
     fn words(ty: &TypeExpr) -> usize {
         match ty {
             TypeExpr::Pointer(inner) | TypeExpr::Array(inner, _) => 1 + words(inner),
-            TypeExpr::Reference(inner) | TypeExpr::Volatile(inner) => words(inner),
+            TypeExpr::Reference(inner) | TypeExpr::Volatile(inner) | TypeExpr::Const(inner) => {
+                words(inner)
+            }
             TypeExpr::Named(path) if path.simple().is_some() => 0,
             _ => 1,
         }
@@ -195,7 +199,11 @@ impl Lower<'_> {
             (Ty::Scalar(_), Ty::Scalar(_)) => Some(CONVERSION),
             (Ty::Array(element, _), Ty::Pointer(to)) if **element == to.ty => Some(EXACT),
             (Ty::Array(..), Ty::Pointer(to)) => (to.ty == Ty::Void).then_some(CONVERSION),
-            (Ty::Pointer(a), Ty::Pointer(b)) if a.ty == b.ty && !a.volatile => Some(EXACT),
+            (Ty::Pointer(a), Ty::Pointer(b))
+                if a.ty == b.ty && a.qualifiers.within(b.qualifiers) =>
+            {
+                Some(QUALIFIED)
+            }
             (Ty::Pointer(_), _) | (_, Ty::Pointer(_)) => {
                 self.converts(argument, to).then_some(CONVERSION)
             }
@@ -264,28 +272,36 @@ impl Lower<'_> {
                 }
                 (inner, from) => self.deduce(f, inner, from, bound),
             },
-            (TypeExpr::Volatile(inner), from) => self.deduce(f, inner, from, bound),
+            (TypeExpr::Volatile(inner) | TypeExpr::Const(inner), from) => {
+                self.deduce(f, inner, from, bound);
+            }
             (TypeExpr::Pointer(inner), Ty::Array(element, _)) => {
                 self.deduce(f, inner, element, bound);
             }
             (TypeExpr::Named(_), Ty::Array(element, _)) => {
                 // Passed by value, an array is a pointer.
-                let pointer = Ty::pointer((**element).clone(), false);
+                let pointer = Ty::pointer((**element).clone(), Qualifiers::default());
                 self.deduce(f, ty, &pointer, bound);
             }
-            (TypeExpr::Pointer(inner), Ty::Pointer(to)) => match &**inner {
-                // `T` is `volatile int` then.
-                TypeExpr::Named(path) if to.volatile => {
-                    if let Some(i) = path.simple().and_then(|n| type_index(f, n)) {
-                        bound.bind(i, Symbol::Type(to.ty.clone(), true));
-                    }
+            (TypeExpr::Pointer(inner), Ty::Pointer(to)) => {
+                let (mut inner, mut left) = (&**inner, to.qualifiers);
+                if let TypeExpr::Const(of) = inner {
+                    (inner, left.constant) = (of, false);
                 }
-                inner => self.deduce(f, inner, &to.ty, bound),
-            },
+                match inner {
+                    // `T` is `volatile int` then, or `const int`.
+                    TypeExpr::Named(path) if left != Qualifiers::default() => {
+                        if let Some(i) = path.simple().and_then(|n| type_index(f, n)) {
+                            bound.bind(i, Symbol::Type(to.ty.clone(), left));
+                        }
+                    }
+                    inner => self.deduce(f, inner, &to.ty, bound),
+                }
+            }
             (TypeExpr::Named(path), from) => {
                 if let Some(name) = path.simple() {
                     if let Some(i) = type_index(f, name) {
-                        bound.bind(i, Symbol::Type(from.clone(), false));
+                        bound.bind(i, Symbol::Type(from.clone(), Qualifiers::default()));
                     }
                     return;
                 }
@@ -313,6 +329,10 @@ impl Lower<'_> {
     ) {
         let path = match argument {
             TemplateArgument::Type(TypeExpr::Named(path)) => path,
+            TemplateArgument::Type(TypeExpr::Const(of)) => {
+                let argument = TemplateArgument::Type((**of).clone());
+                return self.deduce_argument(f, &argument, symbol, bound);
+            }
             TemplateArgument::Value(e) => match &e.kind {
                 crate::lang::ast::ExprKind::Name(path) => path,
                 _ => return,

@@ -5,7 +5,7 @@ use super::taint::Taint;
 use super::ty::Ty;
 use super::value::{Base, Place, PlaceKind, Val};
 use super::{Lower, Result};
-use crate::lang::ast::{Expr, ExprKind, Part, TypeExpr, Unary};
+use crate::lang::ast::{CastKind, Expr, ExprKind, Part, TypeExpr, Unary};
 use crate::machine::address;
 use crate::machine::alu::is_float;
 use crate::machine::ins::{Ins, Op};
@@ -54,17 +54,7 @@ impl Lower<'_> {
                 self.dereference(&pointer).map(Some)
             }
             ExprKind::Member { object, part, arrow } => self.member_place(e, object, part, *arrow),
-            // `reinterpret_cast<T &>(x)`: the same bytes seen as another type.
-            ExprKind::Cast(ty, operand) => {
-                if !matches!(**ty, TypeExpr::Reference(_)) {
-                    return Ok(None);
-                }
-                let (to, volatile) = self.resolve(ty)?;
-                let Some(place) = self.try_place(operand)? else {
-                    return Ok(None);
-                };
-                Ok(Some(Place { ty: to, volatile: volatile || place.volatile, ..place }))
-            }
+            ExprKind::Cast(kind, ty, operand) => self.cast_place(*kind, ty, operand),
             ExprKind::Comma(a, b) => {
                 // Left to `rvalue`, lest the first operand's effects happen twice.
                 if matches!(b.kind, ExprKind::Call(..) | ExprKind::Construct(..)) {
@@ -82,6 +72,41 @@ impl Lower<'_> {
             }
             _ => Ok(None),
         }
+    }
+
+    /// `reinterpret_cast<T &>(x)`: the same bytes seen as another type. None for what is a value:
+    /// `static_cast<const int &>(x)` of a `float`, say.
+    fn cast_place(
+        &mut self,
+        kind: CastKind,
+        ty: &TypeExpr,
+        operand: &Expr,
+    ) -> Result<Option<Place>> {
+        if !matches!(ty, TypeExpr::Reference(_)) {
+            return Ok(None);
+        }
+        let pos = self.pos;
+        let (to, qualifiers) = self.resolve(ty)?;
+        let Some(place) = self.try_place(operand)? else {
+            return Ok(None);
+        };
+        self.pos = pos;
+        let place = self.base_place(place, &to);
+        let converts = matches!((&place.ty, &to), (Ty::Scalar(a), Ty::Scalar(b)) if a != b);
+        match kind {
+            CastKind::Static | CastKind::C if converts && qualifiers.constant => return Ok(None),
+            CastKind::Static | CastKind::Const if converts => {
+                let value = Val::nothing(place.ty);
+                return self.check_cast(kind, &value, &Ty::pointer(to, qualifiers)).map(|()| None);
+            }
+            _ => {}
+        }
+        let volatile = qualifiers.volatile || place.volatile;
+        let constant = qualifiers.constant;
+        if place.constant && !constant {
+            self.check_const_cast(kind)?;
+        }
+        Ok(Some(Place { ty: to, volatile, constant, ..place }))
     }
 
     /// `object.part`, `object->part`.
@@ -150,8 +175,8 @@ impl Lower<'_> {
         };
         Ok(Place {
             ty: to.ty.clone(),
-            volatile: to.volatile,
-            constant: false,
+            volatile: to.qualifiers.volatile,
+            constant: to.qualifiers.constant,
             variable: None,
             kind: PlaceKind::Memory { base, offset: 0 },
         })
@@ -190,7 +215,8 @@ impl Lower<'_> {
     /// A place read; an array gives its address.
     pub(super) fn read(&mut self, place: &Place) -> Result<Val> {
         if let Ty::Array(element, _) = &place.ty {
-            let element = Place { ty: (**element).clone(), ..place.clone() };
+            // Of what an array's elements are its type doesn't tell, which templates go by.
+            let element = Place { ty: (**element).clone(), constant: false, ..place.clone() };
             return self.address_of(&element);
         }
         self.load(place)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::scope::{Scope, Symbol};
-use super::ty::{Group, Ty};
+use super::ty::{Group, Qualifiers, Ty};
 use super::{Lower, Result};
 use crate::lang::ast::{GroupExpr, Part, Path, TemplateArgument, TemplateParameter, TypeExpr};
 
@@ -11,8 +11,8 @@ use crate::lang::ast::{GroupExpr, Part, Path, TemplateArgument, TemplateParamete
 const MAX_SIZE: u64 = 1 << 28;
 
 impl Lower<'_> {
-    /// A type with its top-level `volatile`.
-    pub(super) fn resolve(&mut self, ty: &TypeExpr) -> Result<(Ty, bool)> {
+    /// A type with its top-level qualifiers.
+    pub(super) fn resolve(&mut self, ty: &TypeExpr) -> Result<(Ty, Qualifiers)> {
         self.descend()?;
         let pos = self.pos;
         let result = self.resolve_inner(ty);
@@ -24,21 +24,29 @@ impl Lower<'_> {
         result
     }
 
-    fn resolve_inner(&mut self, ty: &TypeExpr) -> Result<(Ty, bool)> {
+    fn resolve_inner(&mut self, ty: &TypeExpr) -> Result<(Ty, Qualifiers)> {
+        let plain = Qualifiers::default();
         Ok(match ty {
-            TypeExpr::Void => (Ty::Void, false),
+            TypeExpr::Void => (Ty::Void, plain),
             TypeExpr::Auto => return self.refuse("`auto` here"),
-            TypeExpr::Scalar(s) => (Ty::Scalar(*s), false),
+            TypeExpr::Scalar(s) => (Ty::Scalar(*s), plain),
             TypeExpr::Named(path) => self.resolve_path(path)?,
             TypeExpr::Pointer(inner) => {
-                let (inner, volatile) = self.resolve(inner)?;
-                (Ty::pointer(inner, volatile), false)
+                let (inner, qualifiers) = self.resolve(inner)?;
+                (Ty::pointer(inner, qualifiers), plain)
             }
             TypeExpr::Reference(inner) => self.resolve(inner)?,
-            TypeExpr::Volatile(inner) => (self.resolve(inner)?.0, true),
-            TypeExpr::Decltype(e) => (self.type_of(e)?, false),
+            TypeExpr::Volatile(inner) => {
+                let (ty, qualifiers) = self.resolve(inner)?;
+                (ty, qualifiers.join(Qualifiers::VOLATILE))
+            }
+            TypeExpr::Const(inner) => {
+                let (ty, qualifiers) = self.resolve(inner)?;
+                (ty, qualifiers.join(Qualifiers::CONST))
+            }
+            TypeExpr::Decltype(e) => (self.type_of(e)?, plain),
             TypeExpr::Array(element, size) => {
-                let (element, volatile) = self.resolve(element)?;
+                let (element, qualifiers) = self.resolve(element)?;
                 let size = match size {
                     Some(e) => self.constant(e)?,
                     None => 0,
@@ -47,13 +55,13 @@ impl Lower<'_> {
                 if self.size_of(&ty) > MAX_SIZE {
                     return Err(self.pos.error("an array of more than 256 MiB"));
                 }
-                (ty, volatile)
+                (ty, qualifiers)
             }
-            TypeExpr::Group(GroupExpr::Grid) => (Ty::Group(Group::Grid), false),
-            TypeExpr::Group(GroupExpr::Block) => (Ty::Group(Group::Block), false),
+            TypeExpr::Group(GroupExpr::Grid) => (Ty::Group(Group::Grid), plain),
+            TypeExpr::Group(GroupExpr::Block) => (Ty::Group(Group::Block), plain),
             TypeExpr::Group(GroupExpr::Tile(Some(size))) => {
                 let size = self.constant(size)?;
-                (Ty::Group(self.tile(size)?), false)
+                (Ty::Group(self.tile(size)?), plain)
             }
             TypeExpr::Group(GroupExpr::Tile(None)) => return self.refuse("coalesced groups"),
         })
@@ -67,11 +75,11 @@ impl Lower<'_> {
         }
     }
 
-    fn resolve_path(&mut self, path: &Path) -> Result<(Ty, bool)> {
+    fn resolve_path(&mut self, path: &Path) -> Result<(Ty, Qualifiers)> {
         self.pos = path.pos;
         let mut parts = path.parts.iter();
         let Some(first) = parts.next() else {
-            return Ok((Ty::Void, false));
+            return Ok((Ty::Void, Qualifiers::default()));
         };
         let mut ty = self.resolve_part(first, path)?;
         for part in parts {
@@ -79,17 +87,17 @@ impl Lower<'_> {
                 return Err(self.unknown("the type", path));
             };
             ty = match self.structs[id].scope.get(&part.name) {
-                Some(Symbol::Type(t, volatile)) => (t.clone(), *volatile),
+                Some(Symbol::Type(t, qualifiers)) => (t.clone(), *qualifiers),
                 _ => return Err(self.unknown("the type", path)),
             };
         }
         Ok(ty)
     }
 
-    fn resolve_part(&mut self, part: &Part, path: &Path) -> Result<(Ty, bool)> {
-        if let (Some(Symbol::Type(ty, volatile)), None) = (self.lookup(&part.name), &part.arguments)
-        {
-            return Ok((ty.clone(), *volatile));
+    fn resolve_part(&mut self, part: &Part, path: &Path) -> Result<(Ty, Qualifiers)> {
+        let symbol = self.lookup(&part.name);
+        if let (Some(Symbol::Type(ty, qualifiers)), None) = (symbol, &part.arguments) {
+            return Ok((ty.clone(), *qualifiers));
         }
         let file = self.file;
         let alias = file.aliases.iter().find(|a| a.0 == part.name);
@@ -98,7 +106,7 @@ impl Lower<'_> {
         if let (Some((_, template, ty)), false) = (alias, is_struct) {
             return self.alias(template, ty, part.arguments.as_deref());
         }
-        Ok((self.resolve_struct(part, path)?, false))
+        Ok((self.resolve_struct(part, path)?, Qualifiers::default()))
     }
 
     fn resolve_struct(&mut self, part: &Part, path: &Path) -> Result<Ty> {
@@ -127,7 +135,7 @@ impl Lower<'_> {
         template: &[TemplateParameter],
         ty: &TypeExpr,
         arguments: Option<&[TemplateArgument]>,
-    ) -> Result<(Ty, bool)> {
+    ) -> Result<(Ty, Qualifiers)> {
         let (scope, _) = self.bind(template, arguments.unwrap_or(&[]), Scope::default())?;
         let outer = std::mem::take(&mut self.scopes);
         self.scopes.push(scope);

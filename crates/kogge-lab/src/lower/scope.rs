@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::ty::Ty;
+use super::ty::{Qualifiers, Ty};
 use super::value::Place;
 use crate::lang::ast::Struct;
 use crate::value::ScalarType;
@@ -12,8 +12,7 @@ use crate::value::ScalarType;
 pub(super) enum Symbol {
     /// A variable: its place, and its value where that is constant.
     Variable(Place, Option<u64>),
-    /// A type, and whether it is volatile.
-    Type(Ty, bool),
+    Type(Ty, Qualifiers),
     Constant(u64, ScalarType),
     /// A struct declared in a function, with what its body can see.
     Struct(Arc<Struct>, Scope),

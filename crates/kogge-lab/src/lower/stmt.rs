@@ -46,8 +46,8 @@ impl Lower<'_> {
             StmtKind::Expr(e) => self.rvalue_or_void(e),
             StmtKind::Declare(variables) => variables.iter().try_for_each(|v| self.declare(v)),
             StmtKind::Alias(name, ty) => {
-                let (ty, volatile) = self.resolve(ty)?;
-                self.define(name.clone(), Symbol::Type(ty, volatile));
+                let (ty, qualifiers) = self.resolve(ty)?;
+                self.define(name.clone(), Symbol::Type(ty, qualifiers));
                 Ok(())
             }
             StmtKind::Struct(decl) => {
@@ -57,8 +57,8 @@ impl Lower<'_> {
             }
             StmtKind::Enum(alias, members) => {
                 if let Some((name, ty)) = alias {
-                    let (ty, volatile) = self.resolve(ty)?;
-                    self.define(name.clone(), Symbol::Type(ty, volatile));
+                    let (ty, qualifiers) = self.resolve(ty)?;
+                    self.define(name.clone(), Symbol::Type(ty, qualifiers));
                 }
                 let mut next = 0u64;
                 for (name, value) in members {

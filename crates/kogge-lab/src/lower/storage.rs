@@ -2,7 +2,7 @@
 //! memory.
 
 use super::scope::Symbol;
-use super::ty::Ty;
+use super::ty::{Qualifiers, Ty};
 use super::value::{Base, Place, PlaceKind, Val};
 use super::{Lower, Result};
 use crate::lang::ast::{Storage, Variable};
@@ -82,7 +82,7 @@ impl Lower<'_> {
 
     /// `__shared__` variables.
     pub(super) fn declare_shared(&mut self, v: &Variable) -> Result<()> {
-        let (ty, volatile) = self.resolve(&v.ty)?;
+        let (ty, Qualifiers { volatile, .. }) = self.resolve(&v.ty)?;
         let has_size = v.init.is_none();
         if !has_size {
             return Err(v.pos.error("shared memory cannot be initialised"));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::scope::{Scope, Symbol};
-use super::ty::{StructInfo, Ty};
+use super::ty::{Qualifiers, StructInfo, Ty};
 use super::{Lower, Result};
 use crate::lang::ast::{Struct, TemplateArgument, TemplateParameter};
 use crate::machine::alu::canonical;
@@ -49,8 +49,8 @@ impl Lower<'_> {
     ) -> Result<Symbol> {
         match (&parameter.value, argument) {
             (None, TemplateArgument::Type(ty)) => {
-                let (ty, volatile) = self.resolve(ty)?;
-                Ok(Symbol::Type(ty, volatile))
+                let (ty, qualifiers) = self.resolve(ty)?;
+                Ok(Symbol::Type(ty, qualifiers))
             }
             (Some(ty), TemplateArgument::Value(e)) => {
                 let ty = match self.resolve(ty)?.0 {
@@ -110,7 +110,7 @@ impl Lower<'_> {
         self.struct_ids.insert(key, id);
         let mut scope = scope;
         if !decl.template.is_empty() {
-            scope.insert(decl.name.clone(), Symbol::Type(Ty::Struct(id), false));
+            scope.insert(decl.name.clone(), Symbol::Type(Ty::Struct(id), Qualifiers::default()));
         }
         self.structs.push(StructInfo {
             name,

@@ -20,7 +20,43 @@ pub(super) enum Ty {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Pointee {
     pub ty: Ty,
+    pub qualifiers: Qualifiers,
+}
+
+/// What is said of a type beside what it is. Of variables and members `const` isn't kept here, but
+/// with their place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Qualifiers {
     pub volatile: bool,
+    pub constant: bool,
+}
+
+impl Qualifiers {
+    pub(super) const VOLATILE: Self = Self { volatile: true, constant: false };
+    pub(super) const CONST: Self = Self { volatile: false, constant: true };
+
+    /// What either says.
+    pub(super) const fn join(self, other: Self) -> Self {
+        Self {
+            volatile: self.volatile || other.volatile,
+            constant: self.constant || other.constant,
+        }
+    }
+
+    /// Whether all that these say the others say as well, as a conversion needs.
+    pub(super) fn within(self, other: Self) -> bool {
+        self.join(other) == other
+    }
+
+    /// As C writes them before a type.
+    pub(super) const fn words(self) -> &'static str {
+        match (self.constant, self.volatile) {
+            (false, false) => "",
+            (true, false) => "const ",
+            (false, true) => "volatile ",
+            (true, true) => "const volatile ",
+        }
+    }
 }
 
 /// A cooperative group: known at compile time, no value at run time.
@@ -72,8 +108,8 @@ impl Ty {
     pub(super) const UNSIGNED: Self = Self::Scalar(ScalarType::U32);
     pub(super) const U64: Self = Self::Scalar(ScalarType::U64);
 
-    pub(super) fn pointer(ty: Ty, volatile: bool) -> Self {
-        Self::Pointer(Arc::new(Pointee { ty, volatile }))
+    pub(super) fn pointer(ty: Ty, qualifiers: Qualifiers) -> Self {
+        Self::Pointer(Arc::new(Pointee { ty, qualifiers }))
     }
 
     pub(super) const fn scalar(&self) -> Option<ScalarType> {
@@ -89,7 +125,10 @@ impl Lower<'_> {
         match ty {
             Ty::Void => "void".into(),
             Ty::Scalar(s) => s.c_name().into(),
-            Ty::Pointer(p) => format!("{} *", self.describe(&p.ty)),
+            Ty::Pointer(p) => match (&p.ty, p.qualifiers.words()) {
+                (Ty::Pointer(_), words) => format!("{} {words}*", self.describe(&p.ty)),
+                (ty, words) => format!("{words}{} *", self.describe(ty)),
+            },
             Ty::Array(element, n) => format!("{}[{n}]", self.describe(element)),
             Ty::Struct(id) => self.structs[*id].name.clone(),
             Ty::Group(_) => "cooperative group".into(),
@@ -98,7 +137,9 @@ impl Lower<'_> {
 
     pub(super) fn describe_symbol(&self, symbol: &Symbol) -> String {
         match symbol {
-            Symbol::Type(ty, _) => self.describe(ty),
+            Symbol::Type(ty, qualifiers) => {
+                format!("{}{}", qualifiers.words(), self.describe(ty))
+            }
             Symbol::Constant(value, ty) if crate::machine::alu::is_signed(*ty) => {
                 (*value as i64).to_string()
             }

@@ -32,7 +32,7 @@ impl Val {
 pub(super) struct Place {
     pub ty: Ty,
     pub volatile: bool,
-    /// A `const` variable's, or a part of one. What pointers to `const` point at isn't known to be.
+    /// A `const` variable's or a part of one, or what a pointer to `const` points at.
     pub constant: bool,
     /// The variable that it belongs to, for [`Taint`].
     pub variable: Option<u32>,

@@ -8,12 +8,13 @@ use crate::lang::ast::TypeExpr;
 use crate::lang::token::{Kind, Pos};
 
 impl Parser {
-    /// A declarator: pointers, name, array sizes.
+    /// A declarator: pointers, name, array sizes; `constant` says that `const` stands before it.
     pub(super) fn declarator(
         &mut self,
         base: &TypeExpr,
+        constant: bool,
     ) -> Result<(TypeExpr, Arc<str>, Pos), Diagnostic> {
-        let ty = self.pointers(base.clone())?;
+        let ty = self.pointers(base.clone(), constant)?;
         if self.is("(") {
             return self.refuse("pointers to functions and to arrays");
         }
@@ -23,8 +24,12 @@ impl Parser {
         Ok((self.arrays(ty)?, name, pos))
     }
 
-    /// `*`, `&` and their qualifiers.
-    pub(super) fn pointers(&mut self, mut ty: TypeExpr) -> Result<TypeExpr, Diagnostic> {
+    /// `*`, `&` and their qualifiers; `constant` says that `const` stands before them.
+    pub(super) fn pointers(
+        &mut self,
+        mut ty: TypeExpr,
+        mut constant: bool,
+    ) -> Result<TypeExpr, Diagnostic> {
         let mut levels = 0;
         loop {
             let text = self.peek().text.clone();
@@ -35,7 +40,8 @@ impl Parser {
                 "*" => {
                     self.descend()?;
                     levels += 1;
-                    ty = TypeExpr::Pointer(Box::new(ty));
+                    ty = TypeExpr::Pointer(Box::new(qualified(ty, constant)));
+                    constant = false;
                 }
                 "&" | "&&" => {
                     self.descend()?;
@@ -47,7 +53,8 @@ impl Parser {
                     levels += 1;
                     ty = TypeExpr::Volatile(Box::new(ty));
                 }
-                "const" | "__restrict__" | "__restrict" | "restrict" => {}
+                "const" => constant = true,
+                "__restrict__" | "__restrict" | "restrict" => {}
                 _ => break,
             }
             self.at += 1;
@@ -70,5 +77,18 @@ impl Parser {
         }
         self.depth -= sizes.len() as u32;
         Ok(sizes.into_iter().rev().fold(ty, |ty, size| TypeExpr::Array(Box::new(ty), size)))
+    }
+}
+
+/// A type, `const` if that is said of it.
+fn qualified(ty: TypeExpr, constant: bool) -> TypeExpr {
+    if constant { TypeExpr::Const(Box::new(ty)) } else { ty }
+}
+
+/// A type that a `const` before its declarator was said of, where that is no pointer's target.
+pub(super) fn with_const(ty: TypeExpr, constant: bool) -> TypeExpr {
+    match ty {
+        TypeExpr::Pointer(_) | TypeExpr::Reference(_) | TypeExpr::Array(..) => ty,
+        ty => qualified(ty, constant),
     }
 }

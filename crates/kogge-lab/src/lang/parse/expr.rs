@@ -3,7 +3,7 @@
 use super::Parser;
 use super::number::{character, number};
 use crate::diagnostic::Diagnostic;
-use crate::lang::ast::{Binary, Expr, ExprKind, TypeExpr, Unary};
+use crate::lang::ast::{Binary, CastKind, Expr, ExprKind, TypeExpr, Unary};
 use crate::lang::token::{Kind, Pos};
 
 /// A binary operator's level; higher binds tighter.
@@ -223,7 +223,7 @@ impl Parser {
             return Ok(at(pos, ExprKind::Construct(Box::new(ty), members)));
         }
         let operand = self.unary()?;
-        Ok(at(pos, ExprKind::Cast(Box::new(ty), Box::new(operand))))
+        Ok(at(pos, ExprKind::Cast(CastKind::C, Box::new(ty), Box::new(operand))))
     }
 
     fn postfix(&mut self) -> Result<Expr, Diagnostic> {
@@ -354,7 +354,12 @@ impl Parser {
                 let operand = self.expression()?;
                 self.in_arguments = outer;
                 self.expect(")")?;
-                return Ok(at(pos, ExprKind::Cast(Box::new(ty), Box::new(operand))));
+                let kind = match &*text {
+                    "static_cast" => CastKind::Static,
+                    "reinterpret_cast" => CastKind::Reinterpret,
+                    _ => CastKind::Const,
+                };
+                return Ok(at(pos, ExprKind::Cast(kind, Box::new(ty), Box::new(operand))));
             }
             "new" | "delete" | "throw" | "try" | "asm" | "__asm__" | "goto" | "co_await"
             | "dynamic_cast" | "typeid" => return self.refuse(&format!("`{text}`")),

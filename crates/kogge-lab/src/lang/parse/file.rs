@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Parser;
+use super::declarator::with_const;
 use super::record::Enumeration;
 use super::specifiers::Specifiers;
 use crate::diagnostic::Diagnostic;
@@ -170,7 +171,7 @@ impl Parser {
                 self.at += 1;
                 self.balanced()?;
             }
-            let (ty, name, _) = self.declarator(&ty)?;
+            let (ty, name, _) = self.declarator(&ty, false)?;
             self.types.insert(name.clone());
             file.aliases.push((name, Vec::new(), ty));
             if !self.eat(",") {
@@ -198,7 +199,7 @@ impl Parser {
             self.expect(")")?;
         }
         let start = self.at;
-        let (ty, name, pos) = self.declarator(&specifiers.ty)?;
+        let (ty, name, pos) = self.declarator(&specifiers.ty, specifiers.qualified)?;
         if self.is("::") {
             return self.refuse("methods defined outside their struct");
         }
@@ -309,7 +310,7 @@ impl Parser {
                 return self.refuse("variable argument lists");
             }
             let specifiers = self.specifiers()?;
-            let ty = self.pointers(specifiers.ty)?;
+            let ty = self.pointers(specifiers.ty, specifiers.qualified)?;
             let takes_values = self.tokens[self.at.saturating_sub(1)].is("&&");
             let pos = self.pos();
             let (ty, name) = if self.is("(") {
@@ -317,7 +318,9 @@ impl Parser {
             } else {
                 let name = self.parameter_name();
                 let ty = match self.arrays(ty)? {
-                    TypeExpr::Array(element, _) => TypeExpr::Pointer(element),
+                    TypeExpr::Array(element, _) => {
+                        TypeExpr::Pointer(Box::new(with_const(*element, specifiers.qualified)))
+                    }
                     ty => ty,
                 };
                 (ty, name)

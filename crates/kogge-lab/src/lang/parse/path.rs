@@ -112,7 +112,7 @@ impl Parser {
         let start = self.at;
         let mut argument = None;
         if self.at_type() {
-            let ty = self.type_id()?;
+            let ty = self.qualified_type_id()?;
             let ends =
                 self.is(",") || self.is(">") || self.is(">>") || self.peek().kind == Kind::End;
             argument = ends.then_some(TemplateArgument::Type(ty));

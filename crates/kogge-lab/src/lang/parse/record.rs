@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Parser;
+use super::declarator::with_const;
 use super::specifiers::Specifiers;
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{Expr, Function, Init, Storage, Struct, TemplateParameter, TypeExpr};
@@ -47,12 +48,12 @@ impl Parser {
         let (name, ty) = if self.eat("using") {
             let name = self.name("a name")?;
             self.expect("=")?;
-            (name, self.type_id()?)
+            (name, self.qualified_type_id()?)
         } else {
             self.expect("typedef")?;
             let specifiers = self.specifiers()?;
-            let (ty, name, _) = self.declarator(&specifiers.ty)?;
-            (name, ty)
+            let (ty, name, _) = self.declarator(&specifiers.ty, specifiers.qualified)?;
+            (name, with_const(ty, specifiers.qualified))
         };
         self.expect(";")?;
         self.types.insert(name.clone());
@@ -211,7 +212,7 @@ impl Parser {
         self.at = start;
         let specifiers = self.specifiers()?;
         loop {
-            let (ty, name, pos) = self.declarator(&specifiers.ty)?;
+            let (ty, name, pos) = self.declarator(&specifiers.ty, specifiers.qualified)?;
             if self.is("(") {
                 if !template.is_empty() {
                     self.templates.insert(name.clone());

@@ -53,7 +53,10 @@ pub(super) const SPECIFIERS: [&str; 38] = [
 pub(super) struct Specifiers {
     pub ty: TypeExpr,
     pub storage: Storage,
+    /// `const` or `constexpr`.
     pub constant: bool,
+    /// `const`: a pointer's target is what it says it of.
+    pub qualified: bool,
     pub kernel: bool,
     pub device: bool,
     pub is_static: bool,
@@ -164,7 +167,11 @@ impl Parser {
     fn specifier(&mut self, r: &mut Reading) -> Result<bool, Diagnostic> {
         let text = self.peek().text.clone();
         match &*text {
-            "const" | "constexpr" => r.said.constant = true,
+            "const" => {
+                r.said.constant = true;
+                r.said.qualified = true;
+            }
+            "constexpr" => r.said.constant = true,
             "volatile" => r.volatile = true,
             "static" => r.said.is_static = true,
             "extern" => {
@@ -235,6 +242,7 @@ impl Reading {
                 ty: TypeExpr::Void,
                 storage: Storage::Auto,
                 constant: false,
+                qualified: false,
                 kernel: false,
                 device: false,
                 is_static: false,

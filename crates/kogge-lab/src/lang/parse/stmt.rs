@@ -236,7 +236,7 @@ impl Parser {
         &mut self,
         specifiers: &super::specifiers::Specifiers,
     ) -> Result<Variable, Diagnostic> {
-        let (ty, name, pos) = self.declarator(&specifiers.ty)?;
+        let (ty, name, pos) = self.declarator(&specifiers.ty, specifiers.qualified)?;
         let init = if self.eat("=") {
             Some(Init::Value(self.initialiser()?))
         } else if self.is("{") {

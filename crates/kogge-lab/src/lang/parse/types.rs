@@ -1,5 +1,6 @@
 //! Types: which names are types, and what follows of one.
 
+use super::declarator::with_const;
 use super::specifiers::SPECIFIERS;
 use super::{Names, Parser};
 use crate::diagnostic::Diagnostic;
@@ -113,15 +114,30 @@ impl Parser {
         }))
     }
 
-    /// A type without a name: of a cast, of `sizeof`, of a template argument.
+    /// A type without a name, of a cast or of `sizeof`: of a value, which isn't `const`.
     pub(super) fn type_id(&mut self) -> Result<TypeExpr, Diagnostic> {
+        self.unnamed_type().map(|(ty, _)| ty)
+    }
+
+    /// The same of an alias or a template argument, which may be `const`.
+    pub(super) fn qualified_type_id(&mut self) -> Result<TypeExpr, Diagnostic> {
+        self.unnamed_type().map(|(ty, constant)| with_const(ty, constant))
+    }
+
+    /// And whether `const` stands before it.
+    fn unnamed_type(&mut self) -> Result<(TypeExpr, bool), Diagnostic> {
         let specifiers = self.specifiers()?;
-        let mut ty = self.pointers(specifiers.ty)?;
+        let ty = self.pointers(specifiers.ty, specifiers.qualified)?;
         if self.is("(") && self.ahead(1).is("*") {
             return self.refuse("pointers to functions and to arrays");
         }
-        ty = self.arrays(ty)?;
-        Ok(ty)
+        let ty = match ty {
+            TypeExpr::Reference(to) => {
+                TypeExpr::Reference(Box::new(with_const(*to, specifiers.qualified)))
+            }
+            ty => ty,
+        };
+        Ok((self.arrays(ty)?, specifiers.qualified))
     }
 }
 

@@ -8,7 +8,7 @@ use crate::lower::argument::Argument;
 use crate::lower::declare::is_constant;
 use crate::lower::emit::FIXED;
 use crate::lower::scope::{Scope, Symbol};
-use crate::lower::ty::Ty;
+use crate::lower::ty::{Qualifiers, Ty};
 use crate::lower::value::{Place, PlaceKind, Val};
 use crate::lower::{Lower, Names, Result};
 
@@ -17,7 +17,7 @@ impl Lower<'_> {
     pub(super) fn bind_parameters(
         &mut self,
         (f, scope): (&Function, &Scope),
-        types: Vec<(Ty, bool)>,
+        types: Vec<(Ty, Qualifiers)>,
         arguments: &[Argument],
         names: &Names,
         is_method: bool,
@@ -49,7 +49,7 @@ impl Lower<'_> {
     fn bind_parameter(
         &mut self,
         parameter: &Parameter,
-        (ty, volatile): (Ty, bool),
+        (ty, Qualifiers { volatile, .. }): (Ty, Qualifiers),
         argument: Argument,
         names: &Names,
         isolated: bool,
