@@ -2,7 +2,8 @@
 //!
 //! The engine's code for one pair of type and operator is large (every SIMD level, every kind of
 //! memory), so it is compiled for the sums that people scan on the largest data. The others share
-//! [compact](kogge::Compact) code for each type, on all cores too and with the same bits, and have
+//! [compact](kogge::Compact) code for each type, on all cores too (of two on
+//! [one](crate::share::alone), where operators are exact) and with the same bits, and have
 //! but their loops to themselves, behind a [pointer](Pointer).
 //!
 //! Not every type needs code of its own. Integers are unsigned ones, which hold the [bits](Bits) of

@@ -41,8 +41,7 @@
 //! # Threads
 //!
 //! Scans run in the current rayon pool: `pool.install(|| …)` chooses another. A thread outside of
-//! any scans a slice itself, and threads of the global pool join it; to these it leaves lines and
-//! segments that are shared out. Small inputs stay on the calling thread.
+//! any scans itself, and threads of the global pool join it. Small inputs stay on the calling thread.
 //!
 //! # GPUs
 //!

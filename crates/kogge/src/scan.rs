@@ -219,7 +219,8 @@ where
     }
 
     /// Scans into a slice of the same length and of any type that holds the accumulator; gives
-    /// the total. O(n) work; below 1 % of the input in scratch memory.
+    /// the total. O(n) work; in scratch memory below 1 % of a large input, and for each thread a
+    /// segment of accumulators where elements are converted or scanned in reverse.
     ///
     /// # Errors
     ///
@@ -240,7 +241,7 @@ where
     }
 
     /// Scans in place; gives the total. Should the operator panic, some values have been written
-    /// and some not. O(n) work; below 1 % of the data in scratch memory.
+    /// and some not. O(n) work; scratch memory as for [`scan_into`](Self::scan_into).
     ///
     /// ```
     /// use kogge::{Scan, ops::Max};

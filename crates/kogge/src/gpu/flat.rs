@@ -103,8 +103,8 @@ where
     /// Scans a slice into another by way of a device; gives the total. Data travel in both
     /// directions at once, in chunks, so they may be larger than the device's memory.
     ///
-    /// The CPU is faster unless the data are to be on the GPU anyway or the operator is costly: a
-    /// bus carries less than memory does.
+    /// Expect the CPU to be faster unless the data are to be on the GPU anyway or the operator is
+    /// costly: a bus carries less than memory does.
     ///
     /// # Errors
     ///
