@@ -6,7 +6,8 @@ use crate::memory::{DeviceMemory, PinnedMemory};
 use crate::plan::CARRY_BYTES;
 use cudarc::driver::{CudaContext, CudaEvent, CudaStream, result};
 use std::num::NonZero;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 
 /// Chunks on their way at once: one comes, one is scanned, one goes.
 pub(crate) const LANES: usize = 3;
@@ -128,15 +129,24 @@ impl Staging {
 fn copy(to: &mut [u8], from: &[u8]) {
     const SHARE: usize = 2 << 20;
     const MOST: usize = 4;
-    let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(MOST);
+    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(MOST);
     let share = from.len().div_ceil(threads).max(SHARE);
     if from.len() <= share {
         return to.copy_from_slice(from);
     }
-    std::thread::scope(|scope| {
-        for (to, from) in to.chunks_mut(share).zip(from.chunks(share)) {
-            scope.spawn(|| to.copy_from_slice(from));
+    let parts = Mutex::new(to.chunks_mut(share).zip(from.chunks(share)));
+    let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let work = || {
+        while let Some((to, from)) = next() {
+            to.copy_from_slice(from);
         }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            // Where there is no other thread to be had, this one copies more.
+            let _ = thread::Builder::new().spawn_scoped(scope, work);
+        }
+        work();
     });
 }
 
