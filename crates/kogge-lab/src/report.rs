@@ -25,7 +25,8 @@ pub enum FindingKind {
     Uninitialised,
     /// A barrier not reached by all threads that it is for.
     DivergentBarrier,
-    /// A shuffle or vote that names, or reads from, a lane that takes no part.
+    /// A shuffle or vote that names, or reads from, a lane that takes no part, or a shuffle whose
+    /// width is no power of two from 1 to 32.
     InactiveLane,
     /// Threads that wait for each other, or for a block that cannot start.
     Deadlock,

@@ -2,14 +2,21 @@
 
 use super::taint::Taint;
 use super::ty::Ty;
-use super::value::Val;
+use super::value::{Place, PlaceKind, Val};
 use super::{Lower, Result, common};
 use crate::lang::ast::{Expr, ExprKind, Path};
 use crate::machine::alu::{canonical, is_float, is_signed, of_f32, of_f64};
-use crate::machine::collective::LEAF;
+use crate::machine::collective::{FLAGGED, LEAF};
 use crate::machine::ins::{Ins, Op, barrier, code, shuffle, vote};
 use crate::machine::math::Function;
 use crate::value::ScalarType;
+
+/// What a shuffle moves: a value, and where it is that of a variable without an initialiser, the
+/// register that tells whether that was written, and the index of its name.
+pub(super) struct Shuffled {
+    pub value: Val,
+    pub flag: Option<(u16, u32)>,
+}
 
 /// Calls that say something to a compiler or a person, nothing to the machine.
 const SILENT: [&str; 7] = [
@@ -164,17 +171,17 @@ impl Lower<'_> {
                 4 => self.rvalue(&arguments[3])?,
                 _ => return Err(self.pos.error(format!("`{name}` takes 3 or 4 arguments"))),
             };
-            let values = self.values(&arguments[..3], 3, name)?;
-            let [mask, value, lane] = &values[..] else {
-                return Ok(None);
-            };
+            let mask = self.rvalue(&arguments[0])?;
+            let Shuffled { value, flag } = self.shuffled(&arguments[1])?;
+            let lane = self.rvalue(&arguments[2])?;
             let Ty::Scalar(s) = value.ty else {
-                return Err(self.warp_operand(name, value).with_help(
+                return Err(self.warp_operand(name, &value).with_help(
                     "shuffle member by member, or by the method of a cooperative group's tile",
                 ));
             };
-            let value = self.cast(value.clone(), &Ty::Scalar(common(s, s)))?;
-            return self.shuffle(mode, mask, &value, lane, &width).map(Some);
+            let value = self.cast(value, &Ty::Scalar(common(s, s)))?;
+            let shuffled = Shuffled { value, flag };
+            return self.shuffle(mode, &mask, &shuffled, &lane, &width).map(Some);
         }
         let (mode, operands) = match name {
             "__ballot_sync" => (vote::BALLOT, 2),
@@ -222,20 +229,44 @@ impl Lower<'_> {
         self.pos.error(format!("CUDA has no `{name}` of a value of type `{ty}`"))
     }
 
+    /// The operand of a shuffle. That of a variable isn't read by its own lane alone, which need not
+    /// have written it: `if (lane == 0) n = atomicAdd(…); n = __shfl_sync(mask, n, 0);`.
+    pub(super) fn shuffled(&mut self, e: &Expr) -> Result<Shuffled> {
+        let place = match e.kind {
+            ExprKind::Name(_) => self.try_place(e)?,
+            _ => None,
+        };
+        match place {
+            Some(place @ Place { kind: PlaceKind::Register { base, flag: Some(flag) }, .. }) => {
+                let kind = PlaceKind::Register { base, flag: None };
+                let value = self.load(&Place { kind, ..place })?;
+                Ok(Shuffled { value, flag: Some(flag) })
+            }
+            _ => Ok(Shuffled { value: self.rvalue(e)?, flag: None }),
+        }
+    }
+
     pub(super) fn shuffle(
         &mut self,
         mode: u8,
         mask: &Val,
-        value: &Val,
+        Shuffled { value, flag }: &Shuffled,
         lane: &Val,
         width: &Val,
     ) -> Result<Val> {
-        let b = self.temp(3)?;
+        let b = self.temp(if flag.is_some() { 5 } else { 3 })?;
         for (i, v) in [mask, lane, width].into_iter().enumerate() {
             let v = self.cast(v.clone(), &Ty::UNSIGNED)?;
             let from = self.register(&v)?;
             self.emit(Ins { d: b + i as u16, a: from, ..Ins::new(Op::Mov) })?;
         }
+        if let Some((written, name)) = *flag {
+            let name = self.constant_register(u64::from(name))?;
+            for (d, a) in [(b + 3, written), (b + 4, name)] {
+                self.emit(Ins { d, a, ..Ins::new(Op::Mov) })?;
+            }
+        }
+        let flagged = if flag.is_some() { FLAGGED } else { 0 };
         // A struct is shuffled leaf by leaf, as cooperative groups do.
         let n = self.leaf_count(&value.ty);
         let from = self.register(value)?;
@@ -247,7 +278,7 @@ impl Lower<'_> {
                 d: d + i,
                 a: from + i,
                 b,
-                k: if i > 0 { LEAF } else { 0 },
+                k: if i > 0 { LEAF } else { flagged },
             })?;
         }
         self.barrier = self.code.len();

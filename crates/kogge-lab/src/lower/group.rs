@@ -120,7 +120,7 @@ impl Lower<'_> {
         let [value, lane] = arguments else {
             return Err(self.pos.error(format!("`{name}` takes two arguments")));
         };
-        let value = self.rvalue(value)?;
+        let value = self.shuffled(value)?;
         let lane = self.rvalue(lane)?;
         let mask = self.tile_mask(Group::Tile(size))?;
         let width = Val::constant(Ty::UNSIGNED, u64::from(size));

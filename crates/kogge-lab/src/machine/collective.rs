@@ -65,7 +65,7 @@ impl Machine<'_> {
         };
         let alike = |l: &usize| {
             let other = self.waits_at(c, *l);
-            (other.op, other.x, other.k) == (ins.op, ins.x, ins.k)
+            (other.op, other.x, other.k & !FLAGGED) == (ins.op, ins.x, ins.k & !FLAGGED)
         };
         let here = lanes(c.warp.at_lanes).filter(alike).fold(0u32, |m, l| m | 1 << l);
         let mut rest = here;
@@ -139,6 +139,22 @@ impl Machine<'_> {
         }
     }
 
+    /// Tells of a lane that takes another one's variable, or its own, which that never wrote.
+    fn check_source(&mut self, c: &Context<'_>, (lane, pc): (usize, u32), from: usize) {
+        let ins = self.waits_at(c, from);
+        let operand = |i: usize| c.warp.registers[usize::from(ins.b) + i][from];
+        if ins.k & FLAGGED == 0 || operand(3) != 0 {
+            return;
+        }
+        let name = self.kernel.names.get(operand(4) as usize);
+        let name = name.map_or("a variable", |n| n.as_str());
+        let what = match from == lane {
+            true => format!("reads `{name}`, which it never wrote"),
+            false => format!("takes `{name}` from lane {from}, which never wrote it"),
+        };
+        self.told(c, FindingKind::Uninitialised, pc, lane, AccessKind::Read, &what);
+    }
+
     fn shuffle(&mut self, c: &mut Context<'_>, together: u32) {
         let mut values = [0; LANES];
         let mut labels = [0; LANES];
@@ -150,13 +166,20 @@ impl Machine<'_> {
         for lane in lanes(together) {
             let (ins, pc) = (self.waits_at(c, lane), c.warp.pc[lane]);
             let operand = |i: usize| c.warp.registers[usize::from(ins.b) + i][lane] as u32;
-            let source = source(ins.x, lane as u32, operand(1), operand(2).clamp(1, 32)) as usize;
+            let width = operand(2);
+            if !(width.is_power_of_two() && width <= 32) && ins.k & LEAF == 0 {
+                let what =
+                    format!("gives a width of {width}, which is no power of two from 1 to 32");
+                self.told(c, FindingKind::InactiveLane, pc, lane, AccessKind::Read, &what);
+            }
+            let source = source(ins.x, lane as u32, operand(1), width.clamp(1, 32)) as usize;
             let takes_part = together >> source & 1 != 0;
             if !takes_part {
                 let what = format!("reads from lane {source}, which takes no part");
                 self.told(c, FindingKind::InactiveLane, pc, lane, AccessKind::Read, &what);
             }
             let from = if takes_part { source } else { lane };
+            self.check_source(c, (lane, pc), from);
             c.warp.registers[usize::from(ins.d)][lane] = values[from];
             if let Some(recorder) = self.recorder.as_mut() {
                 let place = Place::Register { block: c.info.id, thread: c.warp.rank(from) };
@@ -170,6 +193,10 @@ impl Machine<'_> {
 
 /// A shuffle of a struct's further leaf.
 pub(crate) const LEAF: u32 = 1;
+
+/// A shuffle of a variable that may not have been written: behind its three operands follow whether
+/// it was, and the index of its name. Lanes that nobody reads from need not have written it.
+pub(crate) const FLAGGED: u32 = 2;
 
 /// The lane that a shuffle reads; its own where the other lies outside.
 fn source(mode: u8, lane: u32, argument: u32, width: u32) -> u32 {

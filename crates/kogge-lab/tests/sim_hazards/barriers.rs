@@ -129,3 +129,59 @@ fn lanes_meet_by_the_same_mask_and_once() {
     let case = Case::new(source, "k", 1, 32).value("x", vec![1i32; 32]).options(|o| o.trace = true);
     assert!(!case.run().is_clean());
 }
+
+/// The broadcast of the programming guide, and of every atomic that one lane does for its warp.
+#[test]
+fn a_shuffle_reads_what_the_lane_that_it_names_has_written() {
+    let run = |take: &str| {
+        let source = format!(
+            "namespace cg = cooperative_groups;
+            __global__ void k(int *x) {{
+                auto tile = cg::tiled_partition<32>(cg::this_thread_block());
+                int t = threadIdx.x; int v; if (t == 3) v = 7; // written
+                {take} // taken
+                x[t] = v;
+            }}"
+        );
+        Case::new(&source, "k", 1, 32).value("x", vec![0i32; 32]).run()
+    };
+    for take in [
+        "v = __shfl_sync(~0u, v, 3);",
+        "v = tile.shfl(v, 3);",
+        "if (t < 16) v = __shfl_sync(~0u, v, 3); else v = __shfl_sync(~0u, t * 2, 3);",
+    ] {
+        let report = run(take);
+        assert!(report.is_clean(), "{take} {:?}", report.findings);
+        assert_eq!(ints(&report.arrays["x"]), [7; 32], "{take}");
+    }
+    let report = run("v = __shfl_sync(~0u, v, 2);");
+    assert_eq!(kinds(&report), [F::Uninitialised]);
+    let f = &report.findings[0];
+    assert!(f.message.contains("takes `v` from lane 2, which never wrote it"), "{}", f.message);
+    assert_eq!((f.line, f.count), (5, 32));
+    let report = run("v = __shfl_up_sync(~0u, v, 1) + __shfl_sync(~0u, v, 3);");
+    // Lane 0 takes its own, lane 4 that of lane 3.
+    assert_eq!((kinds(&report), report.findings[0].count), (vec![F::Uninitialised], 31));
+    assert!(report.findings[0].message.contains("reads `v`, which it"), "{report:?}");
+    // A tile of the guide's: what its own lane never wrote it has not taken from another.
+    let report = run("if (t < 4) v = __shfl_down_sync(0xf, v, t < 3 ? 3 - t : 0);");
+    assert!(report.findings.iter().all(|f| f.message.contains("reads `v`")), "{report:?}");
+}
+
+#[test]
+fn the_width_of_a_shuffle_is_a_power_of_two() {
+    let run = |width: &str| {
+        let source = format!(
+            "__global__ void k(int *x, int n) {{ x[threadIdx.x] = __shfl_up_sync(~0u, (int)threadIdx.x, 1, {width}); }}"
+        );
+        Case::new(&source, "k", 1, 32).value("x", vec![0i32; 32]).value("n", 3).run()
+    };
+    for width in ["1", "2", "32", "n + 1"] {
+        assert!(run(width).is_clean(), "{width}");
+    }
+    for width in ["n", "12", "0", "33", "64", "-1"] {
+        let report = run(width);
+        assert_eq!(kinds(&report), [F::InactiveLane], "{width}");
+        assert!(report.findings[0].message.contains("no power of two"), "{width}");
+    }
+}
