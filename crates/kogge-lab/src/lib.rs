@@ -54,9 +54,10 @@
 //! the reader needs no fence of its own unless
 //! [`Options::acquire_needs_fence`] is set, and a fence before a block barrier
 //! counts for a flag that another thread of the block raises behind it.
-//! Accesses that are both volatile or atomic never race with each other, but for
-//! atomics of one block's scope (`atomicAdd_block`) with those of another block;
-//! whether they may come in either order is for [`explore`] to show. Memory
+//! Atomic accesses never race with each other or with volatile ones, but for atomics
+//! of one block's scope (`atomicAdd_block`) with those of another block; volatile ones
+//! of an array don't where the kernel waits for its values in a loop, so that they are
+//! flags; whether such may come in either order is for [`explore`] to show. Memory
 //! itself is sequentially consistent: a missing fence is found as a race, not
 //! as a stale value.
 //!

@@ -16,6 +16,8 @@ mod race;
 mod session;
 mod stats;
 mod tell;
+mod volatile;
+mod waiting;
 mod warp;
 
 pub(crate) use session::{Session, number_bytes};

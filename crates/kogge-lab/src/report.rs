@@ -13,9 +13,9 @@ use crate::value::Values;
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum FindingKind {
-    /// Two accesses to one location, one of them a write, not both atomic or
-    /// volatile, and not ordered by a barrier, a fence with a flag, or the end
-    /// of a kernel.
+    /// Two accesses to one location, one of them a write, not both atomic, and
+    /// not ordered by a barrier, a fence with a flag, or the end of a kernel.
+    /// Two volatile ones are none in an array whose values a loop waits for.
     Race,
     /// An access outside the array that its pointer was derived from.
     OutOfBounds,

@@ -6,9 +6,10 @@ use super::clock::Epoch;
 use super::exec::{Context, Machine};
 use super::findings::{Told, verb, who};
 use super::ins::{AtomicOp, Ins, atomic, decode, flag};
-use super::memory;
-use super::race::{Conflict, Strong};
+use super::memory::{self, Region};
+use super::race::{Conflict, Found, Strong, Volatile};
 use super::stats::{bank_conflicts, sectors};
+use super::volatile::Race;
 use super::warp::{lanes, me};
 use crate::report::{AccessKind, FindingKind, Location, Space};
 use crate::trace::Place;
@@ -16,10 +17,10 @@ use crate::value::ScalarType;
 
 /// A checked address: the memory, the object in it, and the byte.
 #[derive(Clone, Copy)]
-struct Target {
-    space: Space,
+pub(super) struct Target {
+    pub space: Space,
     /// Index of the array, or of the shared or local object.
-    object: usize,
+    pub object: usize,
     /// Byte within the region, and within the object.
     offset: u32,
     within: u32,
@@ -27,10 +28,10 @@ struct Target {
 
 /// What an access is, apart from where.
 #[derive(Clone, Copy)]
-struct What {
+pub(super) struct What {
     ty: ScalarType,
     kind: AccessKind,
-    pc: u32,
+    pub pc: u32,
     /// What the address must be a multiple of: for the first part of a vector, the vector's size.
     align: i64,
 }
@@ -159,6 +160,19 @@ impl Machine<'_> {
 
     #[cold]
     fn race(&mut self, c: &Context<'_>, lane: usize, what: What, t: Target, conflict: Conflict) {
+        let Race { at: (pos, other), array, told } = self.race_of(c, lane, what, t, conflict);
+        self.findings.add(FindingKind::Race, pos, other, &array, || told);
+    }
+
+    /// A race as it is told.
+    pub(super) fn race_of(
+        &self,
+        c: &Context<'_>,
+        lane: usize,
+        what: What,
+        t: Target,
+        conflict: Conflict,
+    ) -> Race {
         let (name, element) = self.object_name(t.space, t.object);
         let index = i64::from(t.within / element.max(1));
         let padded = c.info.padded.max(1);
@@ -180,7 +194,7 @@ impl Machine<'_> {
         let second = self.side(c.info, c.warp.rank(lane), what.pc, what.kind);
         let (pos, other) = (self.place(what.pc), self.place(conflict.other.pc));
         let (spot, other_spot) = (self.spot(what.pc), self.spot(conflict.other.pc));
-        self.findings.add(FindingKind::Race, pos, other, &name, || Told {
+        let told = Told {
             message: format!(
                 "{} {} {name}[{index}] ({spot}) while {} {} it ({other_spot}), and nothing orders the two",
                 who(second.block, second.thread),
@@ -188,13 +202,10 @@ impl Machine<'_> {
                 who(first.block, first.thread),
                 verb(other_kind)
             ),
-            location: Some(Location {
-                array: name.clone(),
-                index,
-                space: t.space,
-            }),
+            location: Some(Location { array: name.clone(), index, space: t.space }),
             accesses: vec![first, second],
-        });
+        };
+        Race { at: (pos, other), array: name, told }
     }
 
     /// Tells the race detector about an access.
@@ -219,17 +230,21 @@ impl Machine<'_> {
         };
         let at = (t.offset, what.ty.size() as u32);
         let before = shadow.extra;
+        let plain = |race| Found { race, volatile: None };
         let found = match (strong, what.kind) {
             (Some(mode), _) => shadow.strong(at, now, &me, time, mode),
-            (None, AccessKind::Write) => shadow.write(at, now, &me, time),
-            (None, _) => shadow.read(at, now, &me, time),
+            (None, AccessKind::Write) => plain(shadow.write(at, now, &me, time)),
+            (None, _) => plain(shadow.read(at, now, &me, time)),
         };
         let after = shadow.extra;
         if after != before {
             self.notes_grow(before, after);
         }
-        if let Some(conflict) = found {
+        if let Some(conflict) = found.race {
             self.race(c, lane, what, t, conflict);
+        }
+        if strong.is_some_and(|mode| mode.volatile != Volatile::No) {
+            self.volatile_access(c, (lane, what), t, found.volatile);
         }
     }
 
@@ -259,6 +274,7 @@ impl Machine<'_> {
             writes: false,
             needs_fence: self.options.acquire_needs_fence,
             block: false,
+            volatile: Volatile::Reads,
         });
         let addresses = self.addresses(c, ins);
         self.count(c, &addresses, mask, bytes);
@@ -272,11 +288,7 @@ impl Machine<'_> {
             if volatile {
                 c.warp.polled[lane] = (address, pc);
             }
-            let region = match t.space {
-                Space::Global => &self.memory[t.object],
-                Space::Shared => &*c.shared,
-                Space::Local => &c.warp.local,
-            };
+            let region = self.region(c, t.space, t.object);
             let written = region.is_written(t.offset as usize, what.ty.size());
             let value = region.load(t.offset as usize, what.ty);
             c.warp.registers[usize::from(ins.d)][lane] = value;
@@ -294,20 +306,27 @@ impl Machine<'_> {
     pub(super) fn store(&mut self, c: &mut Context<'_>, ins: Ins, pc: u32, mask: u32) {
         let bytes = u64::from(ins.d >> flag::SIZE_SHIFT);
         let what = What::new(decode(ins.x), AccessKind::Write, pc, bytes);
-        let mode = (ins.d & flag::VOLATILE != 0).then_some(Strong {
-            reads: false,
-            writes: true,
-            needs_fence: false,
-            block: false,
-        });
+        let volatile = ins.d & flag::VOLATILE != 0;
         let addresses = self.addresses(c, ins);
         self.count(c, &addresses, mask, bytes);
         for lane in self.lane_order(mask) {
             let Some(t) = self.target(c, addresses[lane], lane, what) else {
                 continue;
             };
-            self.watch(c, lane, what, t, mode);
             let value = c.warp.registers[usize::from(ins.b)][lane];
+            let mode = volatile.then(|| {
+                let there = self.region(c, t.space, t.object);
+                let repeats = there.is_written(t.offset as usize, what.ty.size())
+                    && there.load(t.offset as usize, what.ty) == value;
+                Strong {
+                    reads: false,
+                    writes: true,
+                    needs_fence: false,
+                    block: false,
+                    volatile: if repeats { Volatile::Repeats } else { Volatile::Writes },
+                }
+            });
+            self.watch(c, lane, what, t, mode);
             let region = match t.space {
                 Space::Global => &mut self.memory[t.object],
                 Space::Shared => &mut *c.shared,
@@ -337,6 +356,7 @@ impl Machine<'_> {
             writes: op != AtomicOp::Load,
             needs_fence: self.options.acquire_needs_fence,
             block: ins.k & atomic::BLOCK != 0,
+            volatile: Volatile::No,
         };
         let addresses = self.addresses(c, Ins { k: 0, ..ins });
         self.count(c, &addresses, mask, what.ty.size() as u64);
@@ -374,6 +394,14 @@ impl Machine<'_> {
             }
         }
         *polls += u32::from(!changed_any);
+    }
+
+    fn region<'r>(&'r self, c: &'r Context<'_>, space: Space, object: usize) -> &'r Region {
+        match space {
+            Space::Global => &self.memory[object],
+            Space::Shared => c.shared,
+            Space::Local => &c.warp.local,
+        }
     }
 
     fn addresses(&self, c: &Context<'_>, ins: Ins) -> [u64; 32] {

@@ -11,6 +11,7 @@ use super::findings::Findings;
 use super::ins::{Compiled, Ins, Object, Op, decode};
 use super::memory::Region;
 use super::provenance::Recorder;
+use super::volatile::Unordered;
 use super::warp::{BlockInfo, Warp, lanes, me};
 use crate::options::{Options, Order};
 use crate::report::{AccessKind, Counts, FindingKind};
@@ -61,6 +62,8 @@ pub(super) struct Machine<'a> {
     /// Whether they are more.
     pub crowded: bool,
     pub launch: u32,
+    /// Volatile accesses that nothing orders.
+    pub volatile: Unordered,
 }
 
 /// How long and with which lanes a warp runs.

@@ -37,13 +37,25 @@ impl Findings {
         array: &str,
         told: impl FnOnce() -> Told,
     ) {
+        self.add_many(kind, (pos, other), array, 1, told);
+    }
+
+    /// The same, so many times.
+    pub(super) fn add_many(
+        &mut self,
+        kind: FindingKind,
+        (pos, other): (Pos, Pos),
+        array: &str,
+        count: u64,
+        told: impl FnOnce() -> Told,
+    ) {
         let key = (kind, pos, other, array.to_owned());
         if let Some(&i) = self.index.get(&key) {
-            self.list[i].count += 1;
+            self.list[i].count += count;
             return;
         }
         if self.list.len() >= self.most {
-            self.left_out += 1;
+            self.left_out += count;
             return;
         }
         let told = told();
@@ -56,7 +68,7 @@ impl Findings {
             launch: self.launch,
             accesses: told.accesses,
             location: told.location,
-            count: 1,
+            count,
             schedule: self.schedule,
         });
     }

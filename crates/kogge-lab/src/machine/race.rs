@@ -4,7 +4,8 @@
 //! different warps if there are any: a later write by one of them still meets
 //! the other. Reads by further blocks go to a side table, as do accesses to
 //! flags (volatile and atomic ones), which race with plain accesses only and
-//! carry what fences release.
+//! carry what fences release. Volatile ones that nothing orders are told too:
+//! whether they race, the use of the array decides (`volatile.rs`).
 
 use std::rc::Rc;
 
@@ -27,6 +28,9 @@ pub(super) struct Side {
     readers: Vec<Epoch>,
     strong_write: Epoch,
     strong_read: Epoch,
+    /// The last volatile accesses, a write if it changed something.
+    volatile_write: Epoch,
+    volatile_read: Epoch,
     /// The same for atomics of one block's scope, which other blocks' race with.
     block_write: Epoch,
     block_read: Epoch,
@@ -219,8 +223,9 @@ impl Shadow {
         me: &Me,
         time: &mut Time,
         mode: Strong,
-    ) -> Option<Conflict> {
+    ) -> Found {
         let mut found = None;
+        let mut volatile = None;
         for i in self.range(at.0, at.1) {
             if i >= self.cells.len() {
                 break;
@@ -240,6 +245,7 @@ impl Shadow {
             let side = self.side(i);
             let before = side.bytes.0 + side.bytes.1;
             found = found.or(side.out_of_scope(me, time, mode));
+            volatile = volatile.or(side.volatile(now, me, time, mode));
             if mode.reads {
                 if !mode.block {
                     time.acquire(&side.release, mode.needs_fence);
@@ -258,8 +264,16 @@ impl Shadow {
                 self.extra = (self.extra + after).saturating_sub(before);
             }
         }
-        found
+        Found { race: found, volatile }
     }
+}
+
+/// What a strong access conflicts with.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Found {
+    pub race: Option<Conflict>,
+    /// A volatile access like this one, of another thread, and nothing orders the two.
+    pub volatile: Option<Conflict>,
 }
 
 /// What a strong access does.
@@ -270,6 +284,17 @@ pub(super) struct Strong {
     pub needs_fence: bool,
     /// Whether its scope is the block alone.
     pub block: bool,
+    pub volatile: Volatile,
+}
+
+/// Whether a strong access is no atomic one, and does what.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Volatile {
+    No,
+    Reads,
+    Writes,
+    /// It writes what is there already, which no other thread can tell.
+    Repeats,
 }
 
 impl Side {
@@ -278,6 +303,27 @@ impl Side {
         self.strong_write = Epoch::default();
         self.block_read = Epoch::default();
         self.block_write = Epoch::default();
+        self.volatile_write = Epoch::default();
+        self.volatile_read = Epoch::default();
+    }
+
+    /// Notes a volatile access; gives one of another thread that nothing orders with it.
+    fn volatile(&mut self, now: Epoch, me: &Me, time: &Time, mode: Strong) -> Option<Conflict> {
+        let unordered = |e: Epoch| e.clock != 0 && !time.ordered(me, e);
+        let Self { volatile_write: write, volatile_read: read, .. } = self;
+        match mode.volatile {
+            Volatile::No | Volatile::Repeats => None,
+            Volatile::Reads => {
+                *read = now;
+                unordered(*write).then(|| conflict(*write, true, false)).flatten()
+            }
+            Volatile::Writes => {
+                let written = unordered(*write).then(|| conflict(*write, true, false)).flatten();
+                *write = now;
+                written
+                    .or_else(|| unordered(*read).then(|| conflict(*read, false, false)).flatten())
+            }
+        }
     }
 
     /// A strong access of another block that this one races with, since the scope of one of the two

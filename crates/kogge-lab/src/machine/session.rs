@@ -6,6 +6,7 @@ use super::grid::{End, Grid};
 use super::ins::{Compiled, Global, Object};
 use super::memory::{self, Region};
 use super::provenance::Recorder;
+use super::volatile::Unordered;
 use super::warp::BlockInfo;
 use crate::lang::Pos;
 use crate::options::{Options, Order};
@@ -287,6 +288,7 @@ impl<'a> Session<'a> {
             room: self.room - resident,
             crowded: false,
             launch: index,
+            volatile: Unordered::new(kernel),
         };
         let mut grid = Grid {
             machine: &mut machine,
@@ -302,6 +304,7 @@ impl<'a> Session<'a> {
         };
         let end = grid.run();
         self.clock = grid.finish();
+        machine.tell_volatile();
         self.fuel = machine.fuel;
         let (counts, crowded) = (machine.counts, machine.crowded);
         let activity = std::mem::take(&mut machine.activity);

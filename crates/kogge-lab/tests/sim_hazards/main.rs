@@ -10,3 +10,4 @@ mod fences;
 mod launches;
 mod progress;
 mod races;
+mod volatiles;
