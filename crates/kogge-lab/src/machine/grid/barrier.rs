@@ -114,7 +114,7 @@ impl Grid<'_, '_> {
             let second = m.side(&info, other, other_pc, AccessKind::Wait);
             let message = format!(
                 "the barrier of line {} is not reached by all threads of block {}: {missing} of {} had \
-                 left the kernel, {} among them (line {})",
+                 left the kernel, {} among them (line {}); before sm_70 it may wait for them",
                 waiting.line,
                 info.id,
                 info.threads,
