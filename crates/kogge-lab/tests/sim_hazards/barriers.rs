@@ -37,7 +37,11 @@ fn divergent_barriers() {
     let f = report.of_kind(F::DivergentBarrier).next().unwrap();
     assert_eq!(f.line, line_of(source, "// barrier"));
     assert_eq!(f.accesses[1].line, line_of(source, "// early"));
-    assert!(f.message.contains("24 of 64 had left") && f.message.contains("sm_70"), "{}", f.message);
+    assert!(
+        f.message.contains("24 of 64 had left") && f.message.contains("sm_70"),
+        "{}",
+        f.message
+    );
 }
 
 #[test]
