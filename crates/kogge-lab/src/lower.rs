@@ -12,7 +12,7 @@ use std::sync::Arc;
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{File, Function, Path, Stmt};
 use crate::lang::{Pos, parse_body};
-use crate::machine::ins::{Global, Ins, Object, Site, Special};
+use crate::machine::ins::{Dynamic, Global, Ins, Object, Site, Special};
 use crate::value::ScalarType;
 
 mod argument;
@@ -124,7 +124,7 @@ struct Lower<'a> {
     shared_bytes: u32,
     /// Shared objects by declaration, name and type.
     shared_names: HashMap<(Pos, Arc<str>, String), usize>,
-    dynamic: Vec<usize>,
+    dynamic: Vec<Dynamic>,
     names: Vec<String>,
     globals: &'a [Global],
     depth: u32,

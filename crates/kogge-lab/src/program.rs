@@ -1,12 +1,13 @@
 //! A parsed source: its kernels, their parameters, its device variables.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{File, Storage};
 use crate::lang::{parse_file, parse_kernel_name, preprocess};
 use crate::lower::{globals, lower_kernel, parameters};
-use crate::machine::ins::{Compiled, Global};
+use crate::machine::ins::{Compiled, Dynamic, Global};
 use crate::value::ScalarType;
 
 /// A parsed CUDA C source.
@@ -111,8 +112,32 @@ impl Program {
     /// The first thing that a kernel needs and the language lacks.
     pub fn check(&self) -> Result<(), Diagnostic> {
         let plain = self.kernels.iter().filter(|k| k.template.is_empty());
-        for kernel in plain {
-            self.compile(&kernel.name, "combine")?;
+        let compiled: Result<Vec<_>, _> =
+            plain.map(|kernel| self.compile(&kernel.name, "combine")).collect();
+        self.check_dynamic(compiled?.iter())
+    }
+
+    /// Refuses `extern __shared__` arrays of one name and different types: that is one variable.
+    pub(crate) fn check_dynamic<'a>(
+        &self,
+        kernels: impl Iterator<Item = &'a Compiled>,
+    ) -> Result<(), Diagnostic> {
+        let mut known: HashMap<&str, &Dynamic> = HashMap::new();
+        for kernel in kernels {
+            for dynamic in &kernel.dynamic {
+                let name = kernel.shared[dynamic.object].name.as_str();
+                let first = *known.entry(name).or_insert(dynamic);
+                if first.ty == dynamic.ty {
+                    continue;
+                }
+                let (here, there, line) = (&dynamic.ty, &first.ty, first.pos.line);
+                let error = format!(
+                    "the dynamic shared array `{name}` is one of `{here}` here and one of `{there}` \
+                     in line {line}, and the two are one variable"
+                );
+                let help = "name them apart; a template casts one of `unsigned char` to `T *`";
+                return Err(dynamic.pos.error(error).with_help(help).in_source(&self.name));
+            }
         }
         Ok(())
     }

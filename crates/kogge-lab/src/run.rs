@@ -179,13 +179,16 @@ fn compile_all(
     options: &Options,
 ) -> Result<HashMap<String, Compiled>, Diagnostic> {
     let mut kernels = HashMap::new();
+    let mut order = Vec::new();
     for step in &script.steps {
         let Step::Launch(launch) = step else { continue };
         let name = kernel_name(program, launch)?;
         if !kernels.contains_key(name) {
             kernels.insert(name.to_owned(), program.compile(name, &options.operator)?);
+            order.push(name);
         }
     }
+    program.check_dynamic(order.iter().map(|&name| &kernels[name]))?;
     Ok(kernels)
 }
 

@@ -538,3 +538,32 @@ fn a_cast_to_a_reference_takes_the_bytes() {
     ";
     assert_eq!(evaluate(prelude, body, 9), [1, 1, 24, 2, 4, 1, 7, 10, 7]);
 }
+
+/// A template's `extern __shared__ T s[]` works for one type, and fails for a second.
+#[test]
+fn dynamic_shared_arrays_of_one_name_are_one_variable() {
+    let source = "template <class T> __global__ void k(T *x) {
+            extern __shared__ T s[]; s[threadIdx.x] = x[0]; x[0] = s[threadIdx.x];
+        }
+        __global__ void other(int *y) { extern __shared__ int s[]; s[0] = 1; y[0] = s[0]; }";
+    let check = |second: &str| {
+        let dynamic = |l: &mut kogge_lab::Launch| l.shared_bytes = 16;
+        let mut case =
+            Case::new(source, "k<float>", 1, 1).value("x", vec![0f32; 4]).launch(dynamic);
+        case.script = case.script.launch(kogge_lab::Launch::new(second, 1, 1));
+        let case = case.launch(dynamic);
+        let case = if second == "other" { case.value("y", vec![0i32; 4]) } else { case };
+        kogge_lab::run(&case.program(), &case.script, &case.options).map(|report| report.is_clean())
+    };
+    assert!(check("k<float>").unwrap());
+    let error = check("other").unwrap_err();
+    assert_eq!(error.line, 4);
+    assert!(
+        error.message.contains("`s` is one of `int` here and one of `float` in line 2"),
+        "{error}"
+    );
+    let both = source.replace("template <class T>", "typedef float T;");
+    let program = Program::parse(&both, "k.cu", &[]).unwrap();
+    assert!(program.check().unwrap_err().message.contains("are one variable"));
+    assert!(Program::parse(&both.replace("float", "int"), "k.cu", &[]).unwrap().check().is_ok());
+}

@@ -7,7 +7,7 @@ use super::value::{Base, Place, PlaceKind, Val};
 use super::{Lower, Result};
 use crate::lang::ast::{Storage, Variable};
 use crate::machine::address;
-use crate::machine::ins::Object;
+use crate::machine::ins::{Dynamic, Object};
 
 impl Lower<'_> {
     /// A new variable: registers, or local memory.
@@ -135,7 +135,8 @@ impl Lower<'_> {
             element: self.element_size(ty),
         });
         if dynamic {
-            self.dynamic.push(index);
+            let of = if let Ty::Array(element, _) = ty { element } else { ty };
+            self.dynamic.push(Dynamic { object: index, ty: self.describe(of), pos: v.pos });
         } else {
             self.shared_bytes = (offset + size) as u32;
         }

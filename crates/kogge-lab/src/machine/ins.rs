@@ -311,6 +311,14 @@ pub(crate) struct Site {
     pub caller: Option<NonZeroU32>,
 }
 
+/// An `extern __shared__` object: its index, and what it was declared as.
+#[derive(Clone, Debug)]
+pub(crate) struct Dynamic {
+    pub object: usize,
+    pub ty: String,
+    pub pos: Pos,
+}
+
 /// A kernel ready to run.
 #[derive(Clone, Debug)]
 pub(crate) struct Compiled {
@@ -326,7 +334,7 @@ pub(crate) struct Compiled {
     pub shared: Vec<Object>,
     pub shared_bytes: u32,
     /// The `extern __shared__` objects among `shared`.
-    pub dynamic: Vec<usize>,
+    pub dynamic: Vec<Dynamic>,
     /// Names of variables for [`Op::Check`].
     pub names: Vec<String>,
     pub launch_bound: Option<u64>,

@@ -377,9 +377,10 @@ impl<'a> Session<'a> {
 /// static ones.
 fn shared_objects(kernel: &Compiled, dynamic_bytes: u32) -> Vec<Object> {
     let mut objects = kernel.shared.clone();
-    for &i in &kernel.dynamic {
-        objects[i].offset = kernel.shared_bytes.next_multiple_of(16);
-        objects[i].size = dynamic_bytes;
+    for dynamic in &kernel.dynamic {
+        let object = &mut objects[dynamic.object];
+        object.offset = kernel.shared_bytes.next_multiple_of(16);
+        object.size = dynamic_bytes;
     }
     objects
 }
