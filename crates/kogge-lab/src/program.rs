@@ -47,6 +47,8 @@ pub struct Parameter {
     /// The number's or the elements' type, where that is a scalar and does not
     /// depend on a template argument.
     pub scalar: Option<ScalarType>,
+    /// Whether a launch may leave it out.
+    pub default: bool,
 }
 
 /// A device variable (`__device__`, `__constant__`, `__managed__`) at file scope.
@@ -61,6 +63,26 @@ pub struct Variable {
     pub len: u64,
     /// Line of its name.
     pub line: u32,
+}
+
+impl Kernel {
+    /// Whether a launch may give so many arguments.
+    pub(crate) fn takes(&self, arguments: usize) -> bool {
+        (self.required()..=self.parameters.len()).contains(&arguments)
+    }
+
+    /// How many arguments it takes, in words.
+    pub(crate) fn argument_counts(&self) -> String {
+        match (self.required(), self.parameters.len()) {
+            (least, most) if least < most => format!("{least} to {most} arguments"),
+            (_, 1) => "1 argument".to_owned(),
+            (_, most) => format!("{most} arguments"),
+        }
+    }
+
+    fn required(&self) -> usize {
+        self.parameters.iter().filter(|parameter| !parameter.default).count()
+    }
 }
 
 impl Program {

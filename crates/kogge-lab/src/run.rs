@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use crate::diagnostic::Diagnostic;
 use crate::machine::address::pack;
 use crate::machine::alu::{canonical, of_f32, of_f64};
-use crate::machine::ins::{Compiled, Param, ParamType};
+use crate::machine::ins::{Compiled, DefaultArgument, Param, ParamType};
 use crate::machine::{Session, number_bytes};
 use crate::options::{Options, Schedule};
 use crate::program::Program;
@@ -345,24 +345,14 @@ impl Host<'_> {
         registers: &mut Vec<(u16, u64)>,
     ) -> Result<(), Diagnostic> {
         let own = launch.args.iter().rev().find(|(name, _)| *name == p.name);
-        if let Some((_, arg)) = own {
+        if let Some((_, arg)) = own.filter(|(_, arg)| *arg != Arg::Default) {
             let value = self.argument(p, arg)?;
             registers.push((p.register, value));
             return Ok(());
         }
         let value = self.script.values.iter().rev().find(|(name, _)| *name == p.name);
-        let value = match value {
-            // A functor without members, say.
-            None if matches!(&p.ty, ParamType::Struct(leaves) if leaves.is_empty()) => {
-                return Ok(());
-            }
-            None => {
-                return Err(Diagnostic::general(format!(
-                    "parameter `{}` of kernel `{}` has no value",
-                    p.name, kernel.name
-                )));
-            }
-            Some((_, value)) => value,
+        let Some((_, value)) = value.filter(|_| own.is_none()) else {
+            return without_value(kernel, p, registers);
         };
         match (value, &p.ty) {
             (Value::Number(n), ParamType::Scalar(ty)) => {
@@ -423,6 +413,30 @@ impl Host<'_> {
             }
         }
         out
+    }
+}
+
+/// The registers of a parameter that the host gives no value.
+fn without_value(
+    kernel: &Compiled,
+    p: &Param,
+    registers: &mut Vec<(u16, u64)>,
+) -> Result<(), Diagnostic> {
+    let error = |what| {
+        let message = format!("parameter `{}` of kernel `{}` has {what}", p.name, kernel.name);
+        Err(Diagnostic::general(message))
+    };
+    match (&p.ty, p.default) {
+        // A functor without members, say.
+        (ParamType::Struct(leaves), _) if leaves.is_empty() => Ok(()),
+        (_, DefaultArgument::Constant(bits)) => {
+            registers.push((p.register, bits));
+            Ok(())
+        }
+        (_, DefaultArgument::Computed) => {
+            error("a default argument that is no constant: give it a value")
+        }
+        (_, DefaultArgument::None) => error("no value"),
     }
 }
 

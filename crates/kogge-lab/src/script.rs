@@ -74,6 +74,8 @@ pub enum Arg {
     },
     /// A null pointer.
     Null,
+    /// The parameter's default argument, whatever the script has of its name.
+    Default,
 }
 
 impl Launch {

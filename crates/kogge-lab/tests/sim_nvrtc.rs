@@ -352,3 +352,21 @@ fn casts_do_what_their_word_says() {
         (structs, "volatile int *v = out; int *p = static_cast<int *>(v);", Err("takes no `const`")),
     ]);
 }
+
+#[test]
+fn default_arguments_of_kernels_are_those_of_cuda() {
+    verdicts(&[
+        (
+            "__device__ int v; constexpr int N = 4; __device__ constexpr int f(int n) { return n + 1; }
+             __global__ void d(int *y, int *sums = nullptr, const float *p = 0, int n = f(N), float x = 1, int m = v);
+             __global__ void e(int *y, int *sums = nullptr, const float *p = 0, int n = f(N), float x = 1, int m = v) {}
+             template <typename T> __global__ void t(T *y, T x = T(1), int n = sizeof(T)) {}",
+            "",
+            Ok(()),
+        ),
+        ("__global__ void d(int *y, int *sums = 1) {}", "", Err("convert")),
+        ("__global__ void d(int *y, int *sums = 0.0) {}", "", Err("convert")),
+        ("__global__ void d(int *y = 0, int n) {}", "", Err("must have one as well")),
+        ("__global__ void d(int n, int m = n) {}", "", Err("`n` is not known")),
+    ]);
+}

@@ -208,24 +208,27 @@ impl Launch {
         let kernel = kernel.ok_or_else(|| {
             Diagnostic::general(format!("the host launches `{}`, which is no kernel", self.kernel))
         })?;
-        if kernel.parameters.len() != self.arguments.len() {
-            let counts = (kernel.parameters.len(), self.arguments.len());
+        let given = self.arguments.len();
+        if !kernel.takes(given) {
             return Err(Diagnostic::general(format!(
-                "`{}` takes {} arguments, the host gives {}",
-                self.kernel, counts.0, counts.1
+                "`{}` takes {}, the host gives {given}",
+                self.kernel,
+                kernel.argument_counts()
             )));
         }
         let mut launch = GpuLaunch::new(&self.kernel, self.grid, self.block);
         launch.shared_bytes = self.shared;
         launch.cooperative = self.cooperative;
-        for (parameter, argument) in kernel.parameters.iter().zip(&self.arguments) {
-            let value = match argument {
-                Argument::Array(name) => match values.iter().rev().find(|(known, _)| known == name)
-                {
-                    Some((_, Value::Number(number))) => Arg::Number(*number),
-                    _ => Arg::Array { name: name.clone(), offset: 0 },
-                },
-                Argument::Number(number) => Arg::Number(Number::Int(*number)),
+        for (i, parameter) in kernel.parameters.iter().enumerate() {
+            let value = match self.arguments.get(i) {
+                None => Arg::Default,
+                Some(Argument::Array(name)) => {
+                    match values.iter().rev().find(|(known, _)| known == name) {
+                        Some((_, Value::Number(number))) => Arg::Number(*number),
+                        _ => Arg::Array { name: name.clone(), offset: 0 },
+                    }
+                }
+                Some(Argument::Number(number)) => Arg::Number(Number::Int(*number)),
             };
             launch = launch.arg(&parameter.name, value);
         }

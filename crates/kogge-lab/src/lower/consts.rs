@@ -61,6 +61,14 @@ impl Lower<'_> {
         }
     }
 
+    /// The value of an expression as a type, if it is constant.
+    pub(super) fn constant_as(&mut self, e: &Expr, ty: &Ty) -> Result<Option<u64>> {
+        let mark = self.mark();
+        let value = self.rvalue(e).and_then(|value| self.implicit(value, ty));
+        self.rewind(&mark);
+        Ok(value?.constant)
+    }
+
     /// Refuses what asserts something false. What the language can't evaluate asserts nothing.
     pub(super) fn static_assert(&mut self, assert: &StaticAssert) -> Result<()> {
         let depth = self.depth;

@@ -10,7 +10,7 @@ use super::value::{Place, PlaceKind};
 use super::{Frame, Lower, Result, names};
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{ExprKind, File, Function, Init, Path, Storage, TypeExpr};
-use crate::machine::ins::{Compiled, Global, Ins, Op, Param, ParamType};
+use crate::machine::ins::{Compiled, DefaultArgument, Global, Ins, Op, Param, ParamType};
 use crate::value::ScalarType;
 
 /// Compiles the kernel of a name. Device variables have been laid out by
@@ -81,6 +81,7 @@ pub(crate) fn parameters(file: &File, f: &Function) -> Vec<crate::program::Param
             type_name: describe_type(&p.ty),
             pointer,
             scalar,
+            default: p.default.is_some(),
         });
     }
     out
@@ -174,12 +175,13 @@ impl Lower<'_> {
         let body = self.body(f)?;
         let used = names::scan_names(&body);
         self.scopes.push(scope);
+        let defaults = self.default_arguments(f)?;
         if !matches!(f.result, TypeExpr::Void) {
             return Err(f.pos.error("a kernel returns nothing: its result must be `void`"));
         }
         let mut params = Vec::new();
         let mut in_memory = Vec::new();
-        for (i, p) in f.parameters.iter().enumerate() {
+        for (i, (p, default)) in f.parameters.iter().zip(defaults).enumerate() {
             self.pos = p.pos;
             let (ty, Qualifiers { volatile, .. }) = self.resolve(&p.ty)?;
             if let TypeExpr::Reference(_) = p.ty {
@@ -190,6 +192,7 @@ impl Lower<'_> {
                 name: parameter_name(p.name.as_ref(), i),
                 register,
                 ty: self.param_type(&ty)?,
+                default,
             });
             let place = Place {
                 ty: ty.clone(),
@@ -226,6 +229,28 @@ impl Lower<'_> {
         self.pos = f.pos;
         self.emit(Ins::new(Op::Exit))?;
         Ok(self.finish(f, params, launch_bound))
+    }
+
+    /// What the parameters are without arguments; their names are those that the kernel sees, and
+    /// none of them may be another parameter.
+    fn default_arguments(&mut self, f: &Function) -> Result<Vec<DefaultArgument>> {
+        let mut out = Vec::new();
+        for p in &f.parameters {
+            self.pos = p.pos;
+            let Some(default) = &p.default else {
+                if out.iter().any(|earlier| *earlier != DefaultArgument::None) {
+                    return Err(p.pos.error(
+                        "a parameter behind one with a default argument must have one as well",
+                    ));
+                }
+                out.push(DefaultArgument::None);
+                continue;
+            };
+            let (ty, _) = self.resolve(&p.ty)?;
+            let value = self.constant_as(default, &ty)?;
+            out.push(value.map_or(DefaultArgument::Computed, DefaultArgument::Constant));
+        }
+        Ok(out)
     }
 
     fn param_type(&self, ty: &Ty) -> Result<ParamType> {

@@ -278,6 +278,17 @@ pub(crate) struct Param {
     pub name: String,
     pub register: u16,
     pub ty: ParamType,
+    pub default: DefaultArgument,
+}
+
+/// What a parameter is where the launch gives it no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DefaultArgument {
+    None,
+    /// A number or address as its register holds it.
+    Constant(u64),
+    /// Known only when the host runs.
+    Computed,
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -1,0 +1,91 @@
+//! Launches as hosts write them: by position in a host program, by name in a script.
+
+mod support;
+
+use kogge_lab::catalogue::HostProgram;
+use kogge_lab::value::parse;
+use kogge_lab::{Arg, Diagnostic, Options, Program, Report, Value, Values, run};
+use support::{Case, ints};
+
+/// Values as `--arg` writes them, `name=value`.
+fn values(texts: &[&str]) -> Vec<(String, Value)> {
+    let value = |text: &&str| {
+        let (name, value) = text.split_once('=').unwrap_or_else(|| panic!("{text}"));
+        let value = parse(value, &mut |_, _| Err(Diagnostic::general("no file")));
+        (name.to_owned(), value.unwrap_or_else(|e| panic!("{text}: {e}")))
+    };
+    texts.iter().map(value).collect()
+}
+
+/// Runs a source as the text of a host says.
+fn host(source: &str, text: &str, arguments: &[&str]) -> Result<Report, Diagnostic> {
+    let program = Program::parse(source, "k.cu", &[])?;
+    let host = HostProgram::parse(text, 1).unwrap_or_else(|e| panic!("{text}: {e}"));
+    let script = host.script(source, &program, values(arguments), &[])?;
+    run(&program, &script, &Options::default())
+}
+
+/// The first elements of `y` after the text of a host.
+fn y_after(source: &str, text: &str, arguments: &[&str], n: usize) -> Vec<i32> {
+    let report = host(source, text, arguments).unwrap_or_else(|e| panic!("{text}: {e}"));
+    assert!(report.is_clean(), "{text}: {:#?}", report.findings);
+    ints(&report.arrays["y"])[..n].to_vec()
+}
+
+/// Why a host's text is refused.
+fn refusal(source: &str, text: &str, arguments: &[&str]) -> String {
+    match host(source, text, arguments) {
+        Err(error) => error.to_string(),
+        Ok(report) => panic!("{text}: {:?}", report.arrays),
+    }
+}
+
+const DEFAULTS: &str = "
+    #define TWO 2
+    __global__ void k(int *y, int *sums = nullptr, int n = 3 * TWO, float f = 1.5, const int *p = 0) {
+        y[0] = sums == nullptr; y[1] = n; y[2] = (int)(2 * f); y[3] = p == nullptr;
+    }";
+
+#[test]
+fn default_arguments_count_for_hosts() {
+    let after = |text, arguments: &[&str]| y_after(DEFAULTS, text, arguments, 4);
+    assert_eq!(after("k<<<1, 1>>>(y);", &["y=int[4]"]), [1, 6, 3, 1]);
+    assert_eq!(after("k<<<1, 1>>>(y, y, 7);", &["y=int[4]"]), [0, 7, 3, 1]);
+    // An array of the parameter's name is no argument of a host that does not give it.
+    let both = "k<<<1, 1>>>(sums); k<<<1, 1>>>(y);";
+    assert_eq!(after(both, &["y=int[4]", "sums=int[4]"]), [1, 6, 3, 1]);
+    let refused = |text| refusal(DEFAULTS, text, &["y=int[4]"]);
+    let few = refused("k<<<1, 1>>>();");
+    assert!(few.contains("`k` takes 1 to 5 arguments, the host gives 0"), "{few}");
+    let many = refused("k<<<1, 1>>>(y, y, 1, 1, y, 1);");
+    assert!(many.contains("`k` takes 1 to 5 arguments, the host gives 6"), "{many}");
+}
+
+#[test]
+fn default_arguments_count_for_scripts() {
+    let case = || Case::new(DEFAULTS, "k", 1, 1).value("y", vec![0i32; 4]);
+    assert_eq!(ints(&case().clean("y")), [1, 6, 3, 1]);
+    assert_eq!(ints(&case().value("n", 8).clean("y")), [1, 8, 3, 1]);
+    let own = case().value("n", 8).launch(|l| l.args.push(("n".into(), Arg::Default)));
+    assert_eq!(ints(&own.clean("y")), [1, 6, 3, 1]);
+    let error = |case: Case| {
+        run(&case.program(), &case.script, &case.options).map(drop).unwrap_err().to_string()
+    };
+    let none = error(Case::new(DEFAULTS, "k", 1, 1));
+    assert!(none.contains("parameter `y` of kernel `k` has no value"), "{none}");
+    let none = error(case().launch(|l| l.args.push(("y".into(), Arg::Default))));
+    assert!(none.contains("parameter `y` of kernel `k` has no value"), "{none}");
+    let computed = "__device__ int v = 3; __global__ void k(int *y, int n = v) { y[0] = n; }";
+    let computed = error(Case::new(computed, "k", 1, 1).value("y", vec![0i32; 4]));
+    assert!(computed.contains("no constant: give it a value"), "{computed}");
+}
+
+#[test]
+fn default_arguments_may_depend_on_the_template() {
+    let source =
+        "template <typename T, int N> __global__ void k(T *y, T first = N, int size = sizeof(T)) {
+            y[0] = first; y[1] = size;
+        }";
+    let case = Case::new(source, "k<double, 5>", 1, 1).value("y", vec![0f64; 2]);
+    assert_eq!(case.clean("y"), Values::F64(vec![5.0, 8.0]));
+}
