@@ -359,7 +359,7 @@ impl Host<'_> {
                 check_number(&p.name, *n, *ty)?;
                 registers.push((p.register, bits(*n, *ty)));
             }
-            (Value::Number(n), ParamType::Pointer(..)) if n.to_bits() == 0 => {
+            (Value::Number(n), ParamType::Pointer(..)) if is_null(*n) => {
                 registers.push((p.register, 0));
             }
             (Value::Array(_), ParamType::Pointer(..)) => {
@@ -389,6 +389,7 @@ impl Host<'_> {
                 Ok(bits(*n, *ty))
             }
             (Arg::Null, ParamType::Pointer(..)) => Ok(0),
+            (Arg::Number(n), ParamType::Pointer(..)) if is_null(*n) => Ok(0),
             (Arg::Array { name, offset }, ParamType::Pointer(element, _)) => {
                 let index = self.array(name)?;
                 let (ty, _) = self.session.type_of(index);
@@ -448,6 +449,11 @@ fn wrong_kind(name: &str, ty: &ParamType) -> Diagnostic {
         ParamType::Struct(leaves) => format!("an array of its {} members", leaves.len()),
     };
     Diagnostic::general(format!("parameter `{name}` takes {wanted}"))
+}
+
+/// Whether a number is also a null pointer: 0 is, 0.0 and `false` are not.
+fn is_null(n: Number) -> bool {
+    matches!(n, Number::Int(0) | Number::UInt(0))
 }
 
 /// A number for an integer must be one, and have as many bits, signed or not.

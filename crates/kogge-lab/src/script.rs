@@ -63,7 +63,7 @@ pub struct Launch {
 /// An argument of one launch.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Arg {
-    /// A number, converted to the parameter's type.
+    /// A number, converted to the parameter's type; 0 is also a null pointer.
     Number(Number),
     /// A pointer into an array of the script.
     Array {

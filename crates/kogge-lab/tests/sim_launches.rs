@@ -89,3 +89,29 @@ fn default_arguments_may_depend_on_the_template() {
     let case = Case::new(source, "k<double, 5>", 1, 1).value("y", vec![0f64; 2]);
     assert_eq!(case.clean("y"), Values::F64(vec![5.0, 8.0]));
 }
+
+#[test]
+fn pointers_may_be_null() {
+    let source = "__global__ void k(int *y, int *sums, const float *p, int n) {
+            y[0] = sums == nullptr; y[1] = p == nullptr; y[2] = n;
+        }";
+    for text in [
+        "k<<<1, 1>>>(y, 0, 0, 0);",
+        "k<<<1, 1>>>(y, nullptr, NULL, 0);",
+        "k<<<1, 1>>>(y, s, none, s);",
+        "f(y, p, n) { k<<<1, 1>>>(y, p, p, n); } f(y, nullptr, 0);",
+    ] {
+        let given = ["y=int[3]", "s=0", "none=nullptr"];
+        assert_eq!(y_after(source, text, &given, 3), [1, 1, 0], "{text}");
+    }
+    let given = "k<<<1, 1>>>(y, y, NULL, 3);";
+    assert_eq!(y_after(source, given, &["y=int[3]"], 3), [0, 1, 3]);
+    let refused = |text: &str| refusal(source, text, &["y=int[3]", "real=0.5", "no=0.0"]);
+    let number = "parameter `n` takes a number (int)";
+    assert!(refused("k<<<1, 1>>>(y, y, NULL, nullptr);").contains(number));
+    assert!(refused("f(y, n) { k<<<1, 1>>>(y, y, n, n); } f(y, NULL);").contains(number));
+    for p in ["1", "real", "no", "N"] {
+        let text = format!("k<<<1, 1>>>(y, y, {p}, 3);");
+        assert!(refused(&text).contains("parameter `p` takes an array of float"), "{text}");
+    }
+}

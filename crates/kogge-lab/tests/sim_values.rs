@@ -24,6 +24,7 @@ fn values_are_read() {
     assert_eq!(number("-1.5"), Number::Double(-1.5));
     assert_eq!(number("1.5f"), Number::Double(1.5));
     assert_eq!(number("true"), Number::Bool(true));
+    assert_eq!((number("nullptr"), number(" NULL")), (Number::Int(0), Number::Int(0)));
 
     let array = |text: &str| match read(text) {
         Ok(Value::Array(a)) => a,
@@ -59,6 +60,7 @@ fn wrong_values_are_refused() {
         "int:1.5",
         "unsigned:-1",
         "int:1,,2",
+        "int:nullptr",
         "int:@missing.npy",
         "int:@y.npy",
         "int",

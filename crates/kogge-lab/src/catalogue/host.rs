@@ -9,6 +9,7 @@
 //!     T totals[G];                        an array of elements, not initialised
 //!     unsigned ready[G] = 0;              an array of zeros
 //!     scan<<<G, BLOCK, 4 * n>>>(x, y, totals, ready, n);   grid, block, bytes of shared memory
+//!     scan<<<G, BLOCK>>>(x, nullptr);     a null pointer; NULL and 0 are as well
 //!     cooperative scan<<<G, BLOCK>>>(x);  a launch that needs all its blocks resident
 //!     scan<T, 256><<<G, 256>>>(x);        a kernel that is a template
 //!     if (G > 1) { … }
@@ -19,7 +20,7 @@
 //!
 //! Names that the program does not define are the integer `#define`s of the source.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::expression::{Cursor, Expression, Names, NotationError, Token, comparison, tokens};
 
@@ -128,6 +129,8 @@ pub enum Argument {
     Array(String),
     /// A number.
     Number(i64),
+    /// `nullptr` or `NULL`.
+    Null,
 }
 
 impl Program {
@@ -308,6 +311,14 @@ fn arguments(cursor: &mut Cursor) -> Result<Vec<Expression>, NotationError> {
 struct Scope {
     numbers: HashMap<String, i64>,
     arrays: HashMap<String, String>,
+    /// Parameters that are null pointers.
+    nulls: HashSet<String>,
+}
+
+impl Scope {
+    fn is_null(&self, name: &str) -> bool {
+        matches!(name, "nullptr" | "NULL") || self.nulls.contains(name)
+    }
 }
 
 /// A host program at work.
@@ -429,6 +440,7 @@ impl Host<'_> {
                 Expression::Name(name) if scope.arrays.contains_key(name) => {
                     Ok(Argument::Array(scope.arrays[name].clone()))
                 }
+                Expression::Name(name) if scope.is_null(name) => Ok(Argument::Null),
                 number => Ok(Argument::Number(self.number(number, scope, line)?)),
             })
             .collect()
@@ -459,6 +471,7 @@ impl Host<'_> {
             match argument {
                 Argument::Array(array) => drop(scope.arrays.insert(parameter, array)),
                 Argument::Number(number) => drop(scope.numbers.insert(parameter, number)),
+                Argument::Null => drop(scope.nulls.insert(parameter)),
             }
         }
         self.run(&procedure.body, &mut scope)

@@ -228,6 +228,7 @@ impl Launch {
                         _ => Arg::Array { name: name.clone(), offset: 0 },
                     }
                 }
+                Some(Argument::Null) => Arg::Null,
                 Some(Argument::Number(number)) => Arg::Number(Number::Int(*number)),
             };
             launch = launch.arg(&parameter.name, value);

@@ -5,7 +5,8 @@ use super::{ArrayInit, Diagnostic, Number, ScalarType, Value, Values};
 /// Most elements of an array that a text of a few characters asks for.
 const MAX_LEN: usize = 1 << 28;
 
-/// Reads a value: a number (`42`, `-1.5`, `0x10`, `true`), or an array:
+/// Reads a value: a number (`42`, `-1.5`, `0x10`, `true`), a null pointer (`nullptr`, `NULL`, 0),
+/// or an array:
 /// `TYPE[N]` (zeros), `TYPE:iota(N)`, `TYPE:ones(N)`, `TYPE:random(N,SEED)`,
 /// `TYPE:uninit(N)`, `TYPE:1,2,3`, `TYPE:@FILE`.
 ///
@@ -31,6 +32,9 @@ pub fn parse(
     load: &mut dyn FnMut(&str, ScalarType) -> Result<Values, Diagnostic>,
 ) -> Result<Value, Diagnostic> {
     let text = text.trim();
+    if matches!(text, "nullptr" | "NULL") {
+        return Ok(Value::Number(Number::Int(0)));
+    }
     if let Some(n) = number(text) {
         return Ok(Value::Number(n));
     }
