@@ -5,6 +5,7 @@ use crate::diagnostic::Diagnostic;
 use crate::random::Random;
 
 mod parse;
+mod spelling;
 
 pub use parse::parse;
 
@@ -29,11 +30,11 @@ macro_rules! scalar_types {
             }
 
             /// The type of this name: C's (`float`, `unsigned long long`, with
-            /// single spaces), `<stdint.h>`'s, or Rust's.
+            /// single spaces, its words in any order), `<stdint.h>`'s, or Rust's.
             pub fn from_name(name: &str) -> Option<Self> {
                 match name {
                     $($c $(| $alias)* => Some(Self::$variant),)*
-                    _ => None,
+                    _ => spelling::of_words(name),
                 }
             }
         }
@@ -72,14 +73,14 @@ macro_rules! scalar_types {
 
 scalar_types! {
     Bool, bool, 1, "bool", [];
-    I8, i8, 1, "char", ["signed char", "int8_t", "i8"];
+    I8, i8, 1, "char", ["int8_t", "i8"];
     U8, u8, 1, "unsigned char", ["uint8_t", "u8", "uchar"];
     I16, i16, 2, "short", ["int16_t", "i16"];
     U16, u16, 2, "unsigned short", ["uint16_t", "u16", "ushort"];
     I32, i32, 4, "int", ["int32_t", "i32"];
-    U32, u32, 4, "unsigned int", ["unsigned", "uint", "uint32_t", "u32"];
-    I64, i64, 8, "long long", ["long", "int64_t", "i64"];
-    U64, u64, 8, "unsigned long long", ["unsigned long", "ulong", "uint64_t", "size_t", "u64"];
+    U32, u32, 4, "unsigned int", ["uint", "uint32_t", "u32"];
+    I64, i64, 8, "long long", ["int64_t", "i64"];
+    U64, u64, 8, "unsigned long long", ["ulong", "uint64_t", "size_t", "u64"];
     F32, f32, 4, "float", ["f32"];
     F64, f64, 8, "double", ["f64"];
 }

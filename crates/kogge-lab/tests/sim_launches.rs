@@ -115,3 +115,16 @@ fn pointers_may_be_null() {
         assert!(refused(&text).contains("parameter `p` takes an array of float"), "{text}");
     }
 }
+
+#[test]
+fn a_kernel_of_vectors_takes_their_components() {
+    let source = "__global__ void k(uint4 *v, int *y) {
+            y[threadIdx.x] = v[threadIdx.x].w; v[threadIdx.x].x = threadIdx.x;
+        }";
+    for v in ["v=uint4:iota(3)", "v=uint:iota(12)"] {
+        let report = host(source, "k<<<1, 3>>>(v, y);", &[v, "y=int[3]"]).unwrap();
+        assert_eq!(ints(&report.arrays["y"]), [3, 7, 11], "{v}");
+        let after = Values::U32(vec![0, 1, 2, 3, 1, 5, 6, 7, 2, 9, 10, 11]);
+        assert_eq!((report.is_clean(), &report.arrays["v"]), (true, &after), "{v}");
+    }
+}

@@ -48,6 +48,59 @@ fn values_are_read() {
 }
 
 #[test]
+fn types_are_spelt_in_any_order() {
+    for (names, ty) in [
+        (
+            "unsigned long long|unsigned long long int|long unsigned int long|int long unsigned",
+            S::U64,
+        ),
+        ("long long|long|long int|signed long|int long signed long", S::I64),
+        ("short|short int|int short|signed short int|int16_t", S::I16),
+        ("unsigned short|short unsigned|int unsigned short|ushort", S::U16),
+        ("int|signed|signed int|int signed|int32_t", S::I32),
+        ("unsigned|unsigned int|int unsigned|uint|u32", S::U32),
+        ("char|signed char|char signed|i8", S::I8),
+        ("unsigned char|char unsigned|uint8_t", S::U8),
+        ("double", S::F64),
+        ("float", S::F32),
+        ("bool", S::Bool),
+    ] {
+        for name in names.split('|') {
+            assert_eq!(S::from_name(name), Some(ty), "{name}");
+            let spaced = name.replace(' ', "  ");
+            let array = Value::Array(ArrayInit::Zeros(ty, 3));
+            assert_eq!(read(&format!("{spaced} [3]")).unwrap(), array, "{name}");
+        }
+    }
+    let wrong = "signed unsigned|long short|long long long|int int|long char|unsigned double|long double|\
+                 unsigned float|short double|bool int|unsigned uint|";
+    for name in wrong.split('|') {
+        assert_eq!(S::from_name(name), None, "{name}");
+    }
+    let many = "signed unsigned long ".repeat(300);
+    assert_eq!(S::from_name(&format!("{many}int")), None);
+}
+
+#[test]
+fn vectors_are_given_by_their_components() {
+    let array = |text: &str| match read(text) {
+        Ok(Value::Array(a)) => a,
+        other => panic!("{text}: {other:?}"),
+    };
+    assert_eq!(array("uint4[8]"), array("uint[32]"));
+    assert_eq!(array("float3:uninit(5)"), ArrayInit::Uninitialised(S::F32, 15));
+    assert_eq!(array("ulonglong2:iota(2)"), ArrayInit::Iota(S::U64, 4));
+    assert_eq!(array("char1[2]"), ArrayInit::Zeros(S::I8, 2));
+    assert_eq!(array("int2:1,2,3,4").values(), Values::I32(vec![1, 2, 3, 4]));
+    assert_eq!(array("int2:@x.npy").values(), Values::I32(vec![7, 8]));
+    let error = read("int2:1,2,3").unwrap_err().to_string();
+    assert!(error.contains("3 numbers make no whole number of int2"), "{error}");
+    for text in ["uint5[8]", "unsigned4[8]", "bool2[1]", "4[2]", "int4:@x.npy", "int4[67108865]"] {
+        assert!(read(text).is_err(), "{text}");
+    }
+}
+
+#[test]
 fn wrong_values_are_refused() {
     for text in [
         "",

@@ -1,5 +1,6 @@
 //! The command line's way of writing values.
 
+use super::spelling::vector;
 use super::{ArrayInit, Diagnostic, Number, ScalarType, Value, Values};
 
 /// Most elements of an array that a text of a few characters asks for.
@@ -8,7 +9,8 @@ const MAX_LEN: usize = 1 << 28;
 /// Reads a value: a number (`42`, `-1.5`, `0x10`, `true`), a null pointer (`nullptr`, `NULL`, 0),
 /// or an array:
 /// `TYPE[N]` (zeros), `TYPE:iota(N)`, `TYPE:ones(N)`, `TYPE:random(N,SEED)`,
-/// `TYPE:uninit(N)`, `TYPE:1,2,3`, `TYPE:@FILE`.
+/// `TYPE:uninit(N)`, `TYPE:1,2,3`, `TYPE:@FILE`. An array of vectors is one of
+/// their components: `uint4[8]` is `uint[32]`.
 ///
 /// `load` reads a file's elements as the type given; it is never called for
 /// another form.
@@ -39,30 +41,68 @@ pub fn parse(
         return Ok(Value::Number(n));
     }
     if let Some((ty, rest)) = text.split_once(':') {
-        let ty = scalar_type(ty)?;
-        return contents(ty, rest.trim(), load).map(Value::Array);
+        return contents(&element(ty)?, rest.trim(), load).map(Value::Array);
     }
     if let Some((ty, len)) = text.strip_suffix(']').and_then(|t| t.split_once('[')) {
-        let ty = scalar_type(ty)?;
-        return Ok(Value::Array(ArrayInit::Zeros(ty, length(len)?)));
+        let element = element(ty)?;
+        return Ok(Value::Array(ArrayInit::Zeros(element.ty, element.length(len)?)));
     }
     Err(Diagnostic::general(format!("`{text}` is no value")).with_help(
         "write a number, TYPE[N], TYPE:iota(N), TYPE:ones(N), TYPE:random(N,SEED), TYPE:@FILE or TYPE:1,2,3",
     ))
 }
 
-fn scalar_type(name: &str) -> Result<ScalarType, Diagnostic> {
+/// What an array has so many of.
+struct Element {
+    ty: ScalarType,
+    /// Components of a vector, 1 of any other type.
+    components: usize,
+    name: String,
+}
+
+fn element(name: &str) -> Result<Element, Diagnostic> {
     let words: Vec<&str> = name.split_whitespace().collect();
-    ScalarType::from_name(&words.join(" "))
-        .ok_or_else(|| Diagnostic::general(format!("`{}` is no type", name.trim())))
+    let name = words.join(" ");
+    let found = ScalarType::from_name(&name).map(|ty| (ty, 1)).or_else(|| vector(&name));
+    let Some((ty, components)) = found else {
+        return Err(Diagnostic::general(format!("`{name}` is no type")).with_help(
+            "name a type of numbers, such as unsigned int, or a vector, such as uint4",
+        ));
+    };
+    Ok(Element { ty, components, name })
+}
+
+impl Element {
+    /// How many numbers there are in as many elements as the text says.
+    fn length(&self, text: &str) -> Result<usize, Diagnostic> {
+        let text = text.trim();
+        let Ok(elements) = text.parse::<usize>() else {
+            return Err(Diagnostic::general(format!("`{text}` is no number of elements")));
+        };
+        let numbers = elements.checked_mul(self.components).filter(|&n| n <= MAX_LEN);
+        numbers.ok_or_else(|| {
+            Diagnostic::general(format!("{elements} elements have more than 2^28 numbers"))
+        })
+    }
+
+    /// Refuses a last vector that is not complete.
+    fn whole(&self, values: Values) -> Result<ArrayInit, Diagnostic> {
+        if values.len().is_multiple_of(self.components) {
+            return Ok(ArrayInit::Data(values));
+        }
+        let (name, given, components) = (&self.name, values.len(), self.components);
+        Err(Diagnostic::general(format!("{given} numbers make no whole number of {name}"))
+            .with_help(format!("give a multiple of {components}")))
+    }
 }
 
 fn contents(
-    ty: ScalarType,
+    element: &Element,
     text: &str,
     load: &mut dyn FnMut(&str, ScalarType) -> Result<Values, Diagnostic>,
 ) -> Result<ArrayInit, Diagnostic> {
     if let Some(file) = text.strip_prefix('@') {
+        let ty = element.ty;
         let values = load(file, ty)?;
         if values.ty() != ty {
             return Err(Diagnostic::general(format!(
@@ -71,16 +111,18 @@ fn contents(
                 ty.c_name()
             )));
         }
-        return Ok(ArrayInit::Data(values));
+        return element.whole(values);
     }
     if let Some((name, arguments)) = text.strip_suffix(')').and_then(|t| t.split_once('(')) {
-        return generated(ty, name.trim(), arguments);
+        return generated(element, name.trim(), arguments);
     }
-    list(ty, text)
+    element.whole(list(element.ty, text)?)
 }
 
-fn generated(ty: ScalarType, name: &str, arguments: &str) -> Result<ArrayInit, Diagnostic> {
+fn generated(element: &Element, name: &str, arguments: &str) -> Result<ArrayInit, Diagnostic> {
     let arguments: Vec<&str> = arguments.split(',').map(str::trim).collect();
+    let ty = element.ty;
+    let length = |n: &str| element.length(n);
     let init = match (name, &arguments[..]) {
         ("iota", [n]) => ArrayInit::Iota(ty, length(n)?),
         ("ones", [n]) => ArrayInit::Ones(ty, length(n)?),
@@ -100,18 +142,9 @@ fn generated(ty: ScalarType, name: &str, arguments: &str) -> Result<ArrayInit, D
     Ok(init)
 }
 
-fn length(text: &str) -> Result<usize, Diagnostic> {
-    let text = text.trim();
-    match text.parse::<usize>() {
-        Ok(n) if n <= MAX_LEN => Ok(n),
-        Ok(n) => Err(Diagnostic::general(format!("{n} elements are more than 2^28"))),
-        Err(_) => Err(Diagnostic::general(format!("`{text}` is no number of elements"))),
-    }
-}
-
-fn list(ty: ScalarType, text: &str) -> Result<ArrayInit, Diagnostic> {
+fn list(ty: ScalarType, text: &str) -> Result<Values, Diagnostic> {
     if text.is_empty() {
-        return Ok(ArrayInit::Data(Values::from_numbers(ty, 0, |_| Number::Int(0))));
+        return Ok(Values::from_numbers(ty, 0, |_| Number::Int(0)));
     }
     let mut numbers = Vec::new();
     for word in text.split(',') {
@@ -123,7 +156,7 @@ fn list(ty: ScalarType, text: &str) -> Result<ArrayInit, Diagnostic> {
         }
         numbers.push(n);
     }
-    Ok(ArrayInit::Data(Values::from_numbers(ty, numbers.len(), |i| numbers[i])))
+    Ok(Values::from_numbers(ty, numbers.len(), |i| numbers[i]))
 }
 
 fn number(text: &str) -> Option<Number> {
