@@ -14,7 +14,7 @@ pub fn run_text(source: &str) {
     for (i, kernel) in program.kernels().iter().take(4).enumerate() {
         let template: Vec<&str> = kernel.template.iter().map(|_| "32").collect();
         let name = if template.is_empty() {
-            kernel.name.clone()
+            kernel.full_name.clone()
         } else {
             format!("{}<{}>", kernel.name, template.join(","))
         };

@@ -46,7 +46,7 @@ mod ty;
 mod value;
 mod vector;
 
-pub(crate) use kernel::{globals, lower_kernel, parameters};
+pub(crate) use kernel::{full_name, globals, lower_kernel, parameters};
 use names::{Names, scan_names};
 
 use scope::{Scope, Symbol};

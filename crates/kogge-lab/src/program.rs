@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{File, Storage};
 use crate::lang::{parse_file, parse_kernel_name, preprocess};
-use crate::lower::{globals, lower_kernel, parameters};
+use crate::lower::{full_name, globals, lower_kernel, parameters};
 use crate::machine::ins::{Compiled, Dynamic, Global};
 use crate::value::ScalarType;
 
@@ -26,6 +26,9 @@ pub struct Program {
 pub struct Kernel {
     /// Its name.
     pub name: String,
+    /// What a launch calls it: its name, and behind that the types of its parameters if others
+    /// have the name as well (`add(int *, int)`).
+    pub full_name: String,
     /// Its template parameters, by name; empty if it is no template.
     pub template: Vec<String>,
     /// Its parameters, in order.
@@ -75,8 +78,7 @@ impl Kernel {
     pub(crate) fn argument_counts(&self) -> String {
         match (self.required(), self.parameters.len()) {
             (least, most) if least < most => format!("{least} to {most} arguments"),
-            (_, 1) => "1 argument".to_owned(),
-            (_, most) => format!("{most} arguments"),
+            (_, most) => arguments(most),
         }
     }
 
@@ -108,12 +110,17 @@ impl Program {
         let preprocessed = preprocess(source, defines).map_err(in_source)?;
         let mut file = parse_file(preprocessed.tokens).map_err(in_source)?;
         file.unread = preprocessed.unread;
+        let mut namesakes: HashMap<&str, u32> = HashMap::new();
+        for f in file.functions.iter().filter(|f| f.kernel) {
+            *namesakes.entry(&f.name).or_default() += 1;
+        }
         let kernels: Vec<Kernel> = file
             .functions
             .iter()
             .filter(|f| f.kernel)
             .map(|f| Kernel {
                 name: f.name.to_string(),
+                full_name: full_name(f, namesakes[&*f.name] > 1),
                 template: f.template.iter().map(|p| p.name.to_string()).collect(),
                 parameters: parameters(&file, f),
                 line: f.pos.line,
@@ -135,7 +142,7 @@ impl Program {
     pub fn check(&self) -> Result<(), Diagnostic> {
         let plain = self.kernels.iter().filter(|k| k.template.is_empty());
         let compiled: Result<Vec<_>, _> =
-            plain.map(|kernel| self.compile(&kernel.name, "combine")).collect();
+            plain.map(|kernel| self.compile(&kernel.full_name, "combine")).collect();
         self.check_dynamic(compiled?.iter())
     }
 
@@ -195,6 +202,11 @@ impl Program {
     pub(crate) fn globals(&self) -> &[Global] {
         &self.globals
     }
+}
+
+/// So many arguments, in words.
+pub(crate) fn arguments(count: usize) -> String {
+    format!("{count} argument{}", if count == 1 { "" } else { "s" })
 }
 
 fn variables(file: &File, globals: &[Global]) -> Vec<Variable> {

@@ -148,7 +148,7 @@ fn difference(program: &Program, a: &Report, b: &Report) -> Option<Finding> {
     })?;
     let show = |v: &Values| v.get(index).map_or_else(String::new, |n| n.to_string());
     let kernel = a.launches.first().map(|l| l.kernel.as_str()).unwrap_or_default();
-    let line = program.kernels().iter().find(|k| k.name == kernel).map_or(0, |k| k.line);
+    let line = program.kernels().iter().find(|k| k.full_name == kernel).map_or(0, |k| k.line);
     Some(Finding {
         kind: FindingKind::ScheduleDependent,
         line,
@@ -195,9 +195,9 @@ fn compile_all(
 fn kernel_name<'a>(program: &'a Program, launch: &'a Launch) -> Result<&'a str, Diagnostic> {
     match (&launch.kernel, program.kernels()) {
         (Some(name), _) => Ok(name),
-        (None, [one]) => Ok(&one.name),
+        (None, [one]) => Ok(&one.full_name),
         (None, several) => {
-            let names: Vec<&str> = several.iter().map(|k| k.name.as_str()).collect();
+            let names: Vec<&str> = several.iter().map(|k| k.full_name.as_str()).collect();
             Err(Diagnostic::general("the source has several kernels")
                 .with_help(format!("name one of {}", names.join(", "))))
         }

@@ -41,8 +41,9 @@ pub enum Step {
 /// A kernel launch: `kernel<<<grid, block, shared_bytes>>>(args…)`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Launch {
-    /// The kernel, with its template arguments if it has any (`scan<float, 256>`);
-    /// none: the only kernel of the source.
+    /// The kernel, with its template arguments if it has any (`scan<float, 256>`), and the types of
+    /// its parameters if several have the name (`add(int *, int)`); none: the only kernel of the
+    /// source.
     pub kernel: Option<String>,
     /// Blocks in x, y, z.
     pub grid: [u32; 3],

@@ -128,3 +128,63 @@ fn a_kernel_of_vectors_takes_their_components() {
         assert_eq!((report.is_clean(), &report.arrays["v"]), (true, &after), "{v}");
     }
 }
+
+const OVERLOADS: &str = "
+    __global__ void add(int *y, const int *x) { y[0] = x[0]; }
+    __global__ void add(int *y, const int *x, int *z) { y[0] = 10 + (z != nullptr); }
+    __global__ void add(int *y, const int *x, float *z) { y[0] = 20; }
+    __global__ void add(int *y, const int *x, int n) { y[0] = 30 + n; }
+    template <typename T> __global__ void add(T *y, T a, T b, T c) { y[0] = 40 + a; }
+    __global__ void add(int *y, long a, int b, int c, int d) { y[0] = a; }
+    __global__ void add(int *y, int a, int b, int c, int d) { y[0] = a; }";
+
+#[test]
+fn hosts_pick_the_kernel_that_takes_their_arguments() {
+    for (text, given, expected) in [
+        ("add<<<1, 1>>>(y, x);", "x=int:5", 5),
+        ("add<<<1, 1>>>(y, x, y);", "x=int:5", 11),
+        ("add<<<1, 1>>>(y, x, z);", "x=int:5 z=float[1]", 20),
+        ("add<<<1, 1>>>(y, x, 3);", "x=int:5", 33),
+        ("add<<<1, 1>>>(y, x, n);", "x=int:5 n=4", 34),
+        ("add<int><<<1, 1>>>(y, 2, 0, 0);", "", 42),
+        ("int t[1]; add<<<1, 1>>>(y, x, t);", "x=int:5", 11),
+    ] {
+        let given: Vec<&str> = given.split_whitespace().chain(["y=int[1]"]).collect();
+        assert_eq!(y_after(OVERLOADS, text, &given, 1), [expected], "{text}");
+    }
+    for (text, what) in [
+        (
+            "add<<<1, 1>>>(y);",
+            "no kernel `add` takes 1 argument (help: the source has add(int *, const int *), add(int *",
+        ),
+        ("add<<<1, 1>>>(y, x, u);", "no kernel `add` takes arguments of these types (help: "),
+        ("add<<<1, 1>>>(y, x, nullptr);", "may mean the kernel of line 3 or that of line 4"),
+        ("add<<<1, 1>>>(y, 1, 2, 3, 4);", "may mean the kernel of line 7 or that of line 8"),
+        ("add<int><<<1, 1>>>(y, x);", "no kernel `add<int>` takes 2 arguments"),
+    ] {
+        let error = refusal(OVERLOADS, text, &["y=int[1]", "x=int:5", "u=unsigned[1]"]);
+        assert!(error.contains(what), "{text}: {error}");
+    }
+}
+
+#[test]
+fn scripts_name_one_of_several_kernels_by_its_types() {
+    let case = |name| {
+        let case = Case::new(OVERLOADS, name, 1, 1).value("y", vec![0i32]);
+        case.value("x", vec![5i32])
+    };
+    let report = case("add(int*, int const*)").run_or_error();
+    assert!(report.unwrap_err().contains("name one of add(int *, const int *), add(int *"));
+    let report = case("add( int*,const int * )").run();
+    assert_eq!(
+        (ints(&report.arrays["y"]), report.launches[0].kernel.as_str()),
+        (vec![5], "add(int *, const int *)")
+    );
+    assert_eq!(ints(&case("add(int *, const int *, int)").value("n", 2).run().arrays["y"]), [32]);
+    let error = case("add").run_or_error().unwrap_err();
+    assert!(error.contains("may mean the kernel of line 2 or that of line 3"), "{error}");
+    // One kernel may be named with its types as well.
+    let one = "template <int N> __global__ void k(int *y, int) { y[0] = N; }";
+    let case = Case::new(one, "k<3>(int *, int)", 1, 1).value("y", vec![0i32]).value("arg1", 1);
+    assert_eq!((ints(&case.clean("y")), case.run().launches[0].kernel.as_str()), (vec![3], "k"));
+}

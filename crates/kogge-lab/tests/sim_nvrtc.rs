@@ -370,3 +370,13 @@ fn default_arguments_of_kernels_are_those_of_cuda() {
         ("__global__ void d(int n, int m = n) {}", "", Err("`n` is not known")),
     ]);
 }
+
+#[test]
+fn kernels_may_share_a_name() {
+    let two = "__global__ void d(int *y) {} __global__ void d(int *y, int *x) { int n = ";
+    verdicts(&[
+        (&format!("{two}1; }}"), "", Ok(())),
+        (&format!("{two}x; }}"), "", Err("convert")),
+        ("__global__ void d(int *y) {} __global__ void d(int *x) {}", "", Err("may mean")),
+    ]);
+}

@@ -17,6 +17,7 @@ mod check;
 mod expression;
 mod header;
 mod host;
+mod launch;
 mod mutant;
 mod operator;
 mod script;

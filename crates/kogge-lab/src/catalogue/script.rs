@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use crate::{
-    Arg, ArrayInit, Diagnostic, Launch as GpuLaunch, Number, Options, Program, ScalarType, Script,
-    Step, Value, Values,
+    ArrayInit, Diagnostic, Number, Options, Program, ScalarType, Script, Step, Value, Values,
 };
 
 use super::expression::Names;
 use super::header::integer_macros;
-use super::host::{Argument, Launch, Plan, Scratch};
+use super::host::{Launch, Plan, Scratch};
+use super::launch::Given;
 use super::{Formula, HostProgram, Lesson, NotationError, Operator};
 
 /// A lesson made ready: the program, the script and the options that suit it.
@@ -76,9 +76,10 @@ impl Lesson {
         for scratch in plan.scratch.iter().filter(|scratch| plan.uses(&scratch.name)) {
             script = script.value(&scratch.name, scratch.init(element)?);
         }
-        for launch in &plan.launches {
-            script.steps.push(Step::Launch(launch.on(&program, &[])?));
-        }
+        let given = Given::of(&script.values);
+        let on = |launch: &Launch| launch.on(&program, &given).map(Step::Launch);
+        let steps = plan.launches.iter().map(on).collect::<Result<_, _>>()?;
+        script.steps = steps;
         let together = plan
             .launches
             .iter()
@@ -179,13 +180,14 @@ impl HostProgram {
         let plan = self
             .plan_on(names, &numbers, n as u64, element.size() as u64, &constants)
             .map_err(refused)?;
-        let steps =
-            plan.launches.iter().map(|launch| launch.on(program, &values).map(Step::Launch));
-        let steps = steps.collect::<Result<_, _>>()?;
-        let mut script = Script { values: Vec::new(), steps };
+        let mut script = Script::new();
         for scratch in plan.scratch.iter().filter(|scratch| plan.uses(&scratch.name)) {
             script = script.value(&scratch.name, scratch.init(element)?);
         }
+        let given = Given::of(script.values.iter().chain(&values));
+        let on = |launch: &Launch| launch.on(program, &given).map(Step::Launch);
+        let steps = plan.launches.iter().map(on).collect::<Result<_, _>>()?;
+        script.steps = steps;
         // A number that only the host's arithmetic uses is no value of the device.
         let known = |(name, value): &(String, Value)| {
             array(value).is_some() || program.variables().iter().any(|v| v.name == *name)
@@ -197,42 +199,4 @@ impl HostProgram {
 
 fn macros(defines: &[(String, String)]) -> impl Iterator<Item = (String, i64)> {
     defines.iter().filter_map(|(name, value)| Some((name.clone(), value.parse().ok()?)))
-}
-
-impl Launch {
-    /// The launch with its arguments under the names of the kernel's parameters; `values` are the
-    /// numbers among the named ones.
-    fn on(&self, program: &Program, values: &[(String, Value)]) -> Result<GpuLaunch, Diagnostic> {
-        let bare = self.kernel.split('<').next().unwrap_or_default();
-        let kernel = program.kernels().iter().find(|kernel| kernel.name == bare);
-        let kernel = kernel.ok_or_else(|| {
-            Diagnostic::general(format!("the host launches `{}`, which is no kernel", self.kernel))
-        })?;
-        let given = self.arguments.len();
-        if !kernel.takes(given) {
-            return Err(Diagnostic::general(format!(
-                "`{}` takes {}, the host gives {given}",
-                self.kernel,
-                kernel.argument_counts()
-            )));
-        }
-        let mut launch = GpuLaunch::new(&self.kernel, self.grid, self.block);
-        launch.shared_bytes = self.shared;
-        launch.cooperative = self.cooperative;
-        for (i, parameter) in kernel.parameters.iter().enumerate() {
-            let value = match self.arguments.get(i) {
-                None => Arg::Default,
-                Some(Argument::Array(name)) => {
-                    match values.iter().rev().find(|(known, _)| known == name) {
-                        Some((_, Value::Number(number))) => Arg::Number(*number),
-                        _ => Arg::Array { name: name.clone(), offset: 0 },
-                    }
-                }
-                Some(Argument::Null) => Arg::Null,
-                Some(Argument::Number(number)) => Arg::Number(Number::Int(*number)),
-            };
-            launch = launch.arg(&parameter.name, value);
-        }
-        Ok(launch)
-    }
 }

@@ -66,17 +66,18 @@ pub(crate) fn parse_body(function: &Function, file: &File) -> Result<Vec<Stmt>, 
     parser.statements()
 }
 
-/// Reads a kernel's name with its template arguments, as a launch gives it.
-pub(crate) fn parse_kernel_name(text: &str, file: &File) -> Result<Path, Diagnostic> {
+/// Reads a kernel's name with its template arguments, as a launch gives it, and what stands behind:
+/// nothing, or the types of its parameters in parentheses, without spaces.
+pub(crate) fn parse_kernel_name(text: &str, file: &File) -> Result<(Path, String), Diagnostic> {
     let wrong = |_| Diagnostic::general(format!("`{text}` is no kernel's name"));
     let mut tokens = super::token::tokenize(text).map_err(wrong)?;
     tokens.push(Token::end(Pos::default()));
     let mut parser = Parser::new(tokens, file.types.clone(), file.templates.clone());
     let path = parser.path().map_err(wrong)?;
-    match parser.peek().kind {
-        Kind::End => Ok(path),
-        _ => Err(wrong(Diagnostic::general(""))),
+    if parser.peek().kind != Kind::End && !parser.is("(") {
+        return Err(wrong(Diagnostic::general("")));
     }
+    Ok((path, parser.tokens[parser.at..].iter().map(|t| &*t.text).collect()))
 }
 
 impl Parser {

@@ -13,19 +13,16 @@ use crate::lang::ast::{ExprKind, File, Function, Init, Path, Storage, TypeExpr};
 use crate::machine::ins::{Compiled, DefaultArgument, Global, Ins, Op, Param, ParamType};
 use crate::value::ScalarType;
 
-/// Compiles the kernel of a name. Device variables have been laid out by
-/// [`globals`].
+/// Compiles the kernel of a name, with the types of its parameters where
+/// several have it. Device variables have been laid out by [`globals`].
 pub(crate) fn lower_kernel(
     file: &File,
-    path: &Path,
+    (path, types): &(Path, String),
     operator: &str,
     globals: &[Global],
 ) -> Result<Compiled> {
     let mut lower = Lower::new(file, operator, globals);
-    let found = file.functions.iter().find(|f| f.kernel && *f.name == *path.last());
-    let Some(function) = found.cloned() else {
-        return Err(no_kernel(&lower, file, path));
-    };
+    let function = lower.named_kernel(path, types)?;
     let arguments = path.parts.last().and_then(|p| p.arguments.as_deref());
     file.asserts.iter().try_for_each(|a| lower.static_assert(a))?;
     lower.pos = function.pos;
@@ -87,11 +84,53 @@ pub(crate) fn parameters(file: &File, f: &Function) -> Vec<crate::program::Param
     out
 }
 
+/// What a launch calls a kernel: its name, with the types of its parameters if
+/// others have the name as well.
+pub(crate) fn full_name(f: &Function, overloaded: bool) -> String {
+    if !overloaded {
+        return f.name.to_string();
+    }
+    let types: Vec<String> = f.parameters.iter().map(|p| describe_type(&p.ty)).collect();
+    format!("{}({})", f.name, types.join(", "))
+}
+
 fn parameter_name(name: Option<&Arc<str>>, index: usize) -> String {
     name.map_or_else(|| format!("arg{index}"), |n| n.to_string())
 }
 
 impl Lower<'_> {
+    /// The kernels of a name.
+    fn kernels_named(&self, name: &str) -> Vec<Arc<Function>> {
+        self.named.get(name).into_iter().flatten().filter(|f| f.kernel).cloned().collect()
+    }
+
+    /// The one kernel that a launch names.
+    fn named_kernel(&self, path: &Path, types: &str) -> Result<Arc<Function>> {
+        let all = self.kernels_named(path.last());
+        let names: Vec<String> = all.iter().map(|f| full_name(f, all.len() > 1)).collect();
+        let template = path.parts.last().is_some_and(|p| p.arguments.is_some());
+        let meant = |f: &&Arc<Function>| {
+            let same = types.is_empty() || {
+                let full: String = full_name(f, true).split_whitespace().collect();
+                full[f.name.len()..] == *types
+            };
+            same && (!template || all.len() == 1 || !f.template.is_empty())
+        };
+        let found: Vec<&Arc<Function>> = all.iter().filter(meant).collect();
+        let message = match &found[..] {
+            [one] => return Ok((*one).clone()),
+            [] if all.is_empty() => return Err(no_kernel(self, self.file, path)),
+            [] => format!("no kernel `{}` has parameters of types `{types}`", path.last()),
+            [first, second, ..] => format!(
+                "the launch of `{}` may mean the kernel of line {} or that of line {}",
+                path.last(),
+                first.pos.line,
+                second.pos.line
+            ),
+        };
+        Err(Diagnostic::general(message).with_help(format!("name one of {}", names.join(", "))))
+    }
+
     fn global(&mut self, v: &crate::lang::ast::Variable) -> Result<Global> {
         self.pos = v.pos;
         let (mut ty, _) = self.resolve(&v.ty)?;
@@ -283,10 +322,11 @@ impl Lower<'_> {
                 ins.k = ins.k & !0xffff | u32::from(place(ins.k as u16));
             }
         }
+        let name = full_name(f, self.kernels_named(&f.name).len() > 1);
         let constants = self.constants.iter().map(|(&v, &r)| (place(r), v)).collect();
         let specials = self.specials.iter().map(|(&s, &r)| (place(r), s)).collect();
         Compiled {
-            name: f.name.to_string(),
+            name,
             code: self.code,
             places: self.places,
             registers: usize::from(own) + usize::from(u16::MAX - self.fixed) + 1,

@@ -47,6 +47,10 @@ impl Case {
         run(&self.program(), &self.script, &self.options).unwrap_or_else(|e| panic!("{e}"))
     }
 
+    pub fn run_or_error(&self) -> Result<Report, String> {
+        run(&self.program(), &self.script, &self.options).map_err(|e| e.to_string())
+    }
+
     /// Runs under forward, reverse and a few random schedules; all must be
     /// clean and give the same array.
     pub fn clean(&self, array: &str) -> Values {
