@@ -25,6 +25,7 @@ mod conditional;
 mod construct;
 mod consts;
 mod declare;
+mod deduce;
 mod emit;
 mod expr;
 mod file_scope;
@@ -46,6 +47,7 @@ mod ty;
 mod value;
 mod vector;
 
+pub(crate) use deduce::complete_name;
 pub(crate) use kernel::{full_name, globals, lower_kernel, parameters};
 use names::{Names, scan_names};
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{File, Storage};
 use crate::lang::{parse_file, parse_kernel_name, preprocess};
-use crate::lower::{full_name, globals, lower_kernel, parameters};
+use crate::lower::{complete_name, full_name, globals, lower_kernel, parameters};
 use crate::machine::ins::{Compiled, Dynamic, Global};
 use crate::value::ScalarType;
 
@@ -197,6 +197,16 @@ impl Program {
         let path = parse_kernel_name(name, &self.file)?;
         lower_kernel(&self.file, &path, operator, &self.globals)
             .map_err(|e| e.in_source(&self.name))
+    }
+
+    /// A kernel's name with the template arguments that the arrays of a launch tell.
+    pub(crate) fn complete_name(
+        &self,
+        name: &str,
+        arrays: &[Option<ScalarType>],
+    ) -> Result<String, Diagnostic> {
+        let path = parse_kernel_name(name, &self.file)?;
+        complete_name(&self.file, &path, arrays).map_err(|e| e.in_source(&self.name))
     }
 
     pub(crate) fn globals(&self) -> &[Global] {

@@ -188,3 +188,57 @@ fn scripts_name_one_of_several_kernels_by_its_types() {
     let case = Case::new(one, "k<3>(int *, int)", 1, 1).value("y", vec![0i32]).value("arg1", 1);
     assert_eq!((ints(&case.clean("y")), case.run().launches[0].kernel.as_str()), (vec![3], "k"));
 }
+
+#[test]
+fn arrays_tell_template_arguments() {
+    let source = "
+        template <typename T> struct Plus { __device__ T operator()(T a, T b) const { return a + b; } };
+        template <typename T, int N = 4> __global__ void k(T *y) { y[0] = 10 * sizeof(T) + N; }
+        template <int N, typename T = char> __global__ void l(int *y, const T *x, T more) {
+            y[0] = 100 * sizeof(T) + 10 * (T(1.5) > T(1)) + N + more;
+        }
+        template <typename P, class Op = Plus<int>, unsigned M = 1u << 31> __global__ void p(P y) {
+            y[0] = Op()(sizeof(P), 1) + (M >> 30);
+        }
+        template <typename T> __global__ void o(T *y, T n) { y[0] = n; }
+        template <typename T> __global__ void o(T *y, T *x, T n) { y[0] = -n; }";
+    for (text, x, expected) in [
+        ("k<<<1, 1>>>(y);", "", 44),
+        ("k<int><<<1, 1>>>(y);", "", 44),
+        ("k<int, 5><<<1, 1>>>(y);", "", 45),
+        ("short t[1] = 0; k<<<1, 1>>>(t); l<3><<<1, 1>>>(y, t, 2);", "", 205),
+        ("l<3><<<1, 1>>>(y, x, 2);", "x=double[1]", 815),
+        ("l<3><<<1, 1>>>(y, nullptr, 2);", "", 105),
+        ("l<3, float><<<1, 1>>>(y, x, 2);", "x=float[1]", 415),
+        ("p<<<1, 1>>>(y);", "", 11),
+        ("o<<<1, 1>>>(y, 3);", "", 3),
+        ("o<<<1, 1>>>(y, y, 3);", "", -3),
+    ] {
+        let given: Vec<&str> = x.split_whitespace().chain(["y=int[1]"]).collect();
+        assert_eq!(y_after(source, text, &given, 1), [expected], "{text}");
+    }
+}
+
+#[test]
+fn template_arguments_that_nothing_tells_are_named() {
+    let source = "template <typename T, int N> __global__ void k(T *y, T *x) {}
+        template <typename T = int> __global__ void l(T *y, T n) {}
+        template <typename T> __global__ void m(int *y, T n) {}";
+    for (text, what) in [
+        (
+            "k<<<1, 1>>>(y, y);",
+            "the launch of `k` gives no array that tells its template argument `N` (help: name T, N in the launch: k<T, N><<<)",
+        ),
+        ("k<<<1, 1>>>(nullptr, 0);", "no array that tells its template argument `T`"),
+        (
+            "k<<<1, 1>>>(y, x);",
+            "the launch of `k` gives arrays of different types for its template argument `T`",
+        ),
+        ("m<<<1, 1>>>(y, 3);", "no array that tells its template argument `T`"),
+        ("l<int, 3><<<1, 1>>>(y, 3);", "too many template arguments"),
+        ("l<3><<<1, 1>>>(y, 3);", "`T` must be a type"),
+    ] {
+        let error = refusal(source, text, &["y=int[1]", "x=float[1]"]);
+        assert!(error.contains(what), "{text}: {error}");
+    }
+}

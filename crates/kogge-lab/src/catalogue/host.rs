@@ -11,7 +11,8 @@
 //!     scan<<<G, BLOCK, 4 * n>>>(x, y, totals, ready, n);   grid, block, bytes of shared memory
 //!     scan<<<G, BLOCK>>>(x, nullptr);     a null pointer; NULL and 0 are as well
 //!     cooperative scan<<<G, BLOCK>>>(x);  a launch that needs all its blocks resident
-//!     scan<T, 256><<<G, 256>>>(x);        a kernel that is a template
+//!     scan<T, 256><<<G, 256>>>(x);        a kernel that is a template; what arrays tell of its
+//!                                         arguments, or their defaults, may be left out
 //!     if (G > 1) { … }
 //!     for (s = 1; s < n; s = 2 s) { … }
 //! }

@@ -41,13 +41,20 @@ impl<'a> Given<'a> {
         }
     }
 
+    /// The type of an array's elements.
+    fn element(&self, argument: &Argument) -> Option<ScalarType> {
+        let Argument::Array(name) = argument else { return None };
+        match self.0.get(name.as_str()) {
+            Some(Named::Array(ty)) => Some(*ty),
+            _ => None,
+        }
+    }
+
     /// Whether a parameter may take an argument, as far as is known without the kernel's template
     /// arguments.
     fn fits(&self, parameter: &Parameter, argument: &Argument) -> bool {
         match (self.argument(argument), parameter.pointer, parameter.scalar) {
-            (Arg::Array { name, .. }, true, Some(element)) => {
-                matches!(self.0.get(name.as_str()), Some(Named::Array(ty)) if *ty == element)
-            }
+            (Arg::Array { .. }, true, Some(element)) => self.element(argument) == Some(element),
             (Arg::Array { .. } | Arg::Null, pointer, scalar) => pointer || scalar.is_none(),
             (Arg::Number(number), true, _) => matches!(number, Number::Int(0) | Number::UInt(0)),
             _ => true,
@@ -60,7 +67,12 @@ impl Launch {
     pub(super) fn on(&self, program: &Program, given: &Given) -> Result<GpuLaunch, Diagnostic> {
         let kernel = self.kernel_of(program, given)?;
         let types = &kernel.full_name[kernel.name.len()..];
-        let mut launch = GpuLaunch::new(format!("{}{types}", self.kernel), self.grid, self.block);
+        let mut name = format!("{}{types}", self.kernel);
+        if !kernel.template.is_empty() {
+            let arrays: Vec<_> = self.arguments.iter().map(|a| given.element(a)).collect();
+            name = program.complete_name(&name, &arrays)?;
+        }
+        let mut launch = GpuLaunch::new(name, self.grid, self.block);
         launch.shared_bytes = self.shared;
         launch.cooperative = self.cooperative;
         for (i, parameter) in kernel.parameters.iter().enumerate() {

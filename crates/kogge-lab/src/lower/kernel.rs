@@ -105,7 +105,7 @@ impl Lower<'_> {
     }
 
     /// The one kernel that a launch names.
-    fn named_kernel(&self, path: &Path, types: &str) -> Result<Arc<Function>> {
+    pub(super) fn named_kernel(&self, path: &Path, types: &str) -> Result<Arc<Function>> {
         let all = self.kernels_named(path.last());
         let names: Vec<String> = all.iter().map(|f| full_name(f, all.len() > 1)).collect();
         let template = path.parts.last().is_some_and(|p| p.arguments.is_some());

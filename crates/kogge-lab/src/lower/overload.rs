@@ -17,22 +17,22 @@ pub(super) struct Chosen {
 }
 
 /// Template parameters as they become known.
-struct Bound {
-    symbols: Vec<Option<Symbol>>,
+pub(super) struct Bound {
+    pub symbols: Vec<Option<Symbol>>,
     /// How many the call names: from those, nothing is deduced.
     explicit: usize,
-    /// Whether two arguments say different things of one parameter.
-    conflict: bool,
+    /// A parameter of which two arguments say different things.
+    pub conflict: Option<usize>,
 }
 
 impl Bound {
     fn bind(&mut self, i: usize, symbol: Symbol) {
         match (&self.symbols[i], &symbol) {
             (Some(Symbol::Type(a, _)), Symbol::Type(b, _)) if i >= self.explicit => {
-                self.conflict |= a != b;
+                self.conflict = self.conflict.or((a != b).then_some(i));
             }
             (Some(Symbol::Constant(a, _)), Symbol::Constant(b, _)) if i >= self.explicit => {
-                self.conflict |= a != b;
+                self.conflict = self.conflict.or((a != b).then_some(i));
             }
             (Some(_), _) => {}
             (None, _) => self.symbols[i] = Some(symbol),
@@ -219,29 +219,45 @@ impl Lower<'_> {
         f: &Arc<Function>,
         explicit: Option<&[TemplateArgument]>,
         arguments: &[Val],
-        mut scope: Scope,
+        scope: Scope,
     ) -> Result<Option<Scope>> {
         if f.template.is_empty() {
             return Ok(explicit.is_none().then_some(scope));
         }
-        let explicit = explicit.unwrap_or(&[]);
-        if explicit.len() > f.template.len() {
-            return Ok(None);
-        }
-        let mut bound = Bound {
-            symbols: vec![None; f.template.len()],
-            explicit: explicit.len(),
-            conflict: false,
-        };
-        for (i, argument) in explicit.iter().enumerate() {
-            bound.symbols[i] = Some(self.template_symbol(&f.template[i], argument)?);
-        }
+        let Some(mut bound) = self.explicit(f, explicit.unwrap_or(&[]))? else { return Ok(None) };
         for (parameter, argument) in f.parameters.iter().zip(arguments) {
             self.deduce(f, &parameter.ty, &argument.ty, &mut bound);
         }
-        if bound.conflict {
+        if bound.conflict.is_some() {
             return Ok(None);
         }
+        self.with_defaults(f, bound, scope)
+    }
+
+    /// Template parameters as far as a call names their arguments; none if it names too many.
+    pub(super) fn explicit(
+        &mut self,
+        f: &Function,
+        arguments: &[TemplateArgument],
+    ) -> Result<Option<Bound>> {
+        if arguments.len() > f.template.len() {
+            return Ok(None);
+        }
+        let symbols = vec![None; f.template.len()];
+        let mut bound = Bound { symbols, explicit: arguments.len(), conflict: None };
+        for (i, argument) in arguments.iter().enumerate() {
+            bound.symbols[i] = Some(self.template_symbol(&f.template[i], argument)?);
+        }
+        Ok(Some(bound))
+    }
+
+    /// All template parameters, those that nothing tells from their defaults; none if one has none.
+    pub(super) fn with_defaults(
+        &mut self,
+        f: &Function,
+        mut bound: Bound,
+        mut scope: Scope,
+    ) -> Result<Option<Scope>> {
         for (i, parameter) in f.template.iter().enumerate() {
             let symbol = match (bound.symbols[i].take(), &parameter.default) {
                 (Some(symbol), _) => symbol,
@@ -259,7 +275,7 @@ impl Lower<'_> {
     }
 
     /// Matches a parameter's type with an argument's.
-    fn deduce(&self, f: &Function, ty: &TypeExpr, from: &Ty, bound: &mut Bound) {
+    pub(super) fn deduce(&self, f: &Function, ty: &TypeExpr, from: &Ty, bound: &mut Bound) {
         match (ty, from) {
             (TypeExpr::Reference(inner), from) => match (&**inner, from) {
                 (TypeExpr::Array(element, size), Ty::Array(from, n)) => {
