@@ -47,8 +47,8 @@ pub struct SubjectArgs {
     /// Define a macro before the first line
     #[arg(short = 'D', long, value_name = "K=V", help_heading = "Launch")]
     define: Vec<String>,
-    /// Set a kernel argument or a device variable: a number, TYPE[N], TYPE:iota(N), TYPE:ones(N),
-    /// TYPE:random(N,SEED), TYPE:1,2,3 or TYPE:@FILE.npy
+    /// Set a kernel argument or a device variable: a number, nullptr, TYPE[N], TYPE:iota(N),
+    /// TYPE:ones(N), TYPE:random(N,SEED), TYPE:1,2,3 or TYPE:@FILE.npy
     #[arg(short, long, value_name = "NAME=VALUE", help_heading = "Launch")]
     arg: Vec<String>,
     /// Blocks that are resident at once

@@ -48,7 +48,7 @@ pub fn parse(
         return Ok(Value::Array(ArrayInit::Zeros(element.ty, element.length(len)?)));
     }
     Err(Diagnostic::general(format!("`{text}` is no value")).with_help(
-        "write a number, TYPE[N], TYPE:iota(N), TYPE:ones(N), TYPE:random(N,SEED), TYPE:@FILE or TYPE:1,2,3",
+        "write a number, nullptr, TYPE[N], TYPE:iota(N), TYPE:ones(N), TYPE:random(N,SEED), TYPE:@FILE or TYPE:1,2,3",
     ))
 }
 
