@@ -402,7 +402,8 @@ impl SubjectArgs {
         if self.kernel.is_some() || program.kernels().len() == 1 {
             return Ok(self.kernel.clone());
         }
-        let names: Vec<_> = program.kernels().iter().map(|kernel| kernel.full_name.as_str()).collect();
+        let names: Vec<_> =
+            program.kernels().iter().map(|kernel| kernel.full_name.as_str()).collect();
         let message = format!("{} has {} kernels", self.subject, names.len());
         Err(Diagnostic::general(message).with_help(format!(
             "name one with --kernel, or launch several with --host: {}",
