@@ -276,6 +276,7 @@ impl<'a> Job<'a> {
             match argument {
                 Argument::Array(name) => builder.arg(&self.arrays[name.as_str()].0),
                 Argument::Number(_) => builder.arg(number),
+                Argument::Null => builder.arg(&NULL),
             };
         }
         // SAFETY: the arguments are those that the lesson's own host program gives its kernel,
@@ -292,9 +293,12 @@ impl<'a> Job<'a> {
     }
 }
 
+/// A pointer to nothing.
+const NULL: u64 = 0;
+
 fn number(argument: &Argument) -> u32 {
     match argument {
         Argument::Number(number) => *number as u32,
-        Argument::Array(_) => 0,
+        Argument::Array(_) | Argument::Null => 0,
     }
 }
