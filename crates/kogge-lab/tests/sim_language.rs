@@ -3,15 +3,7 @@
 mod support;
 
 use kogge_lab::{Number, Program, ScalarType, Values};
-use support::{Case, input, ints};
-
-/// Runs a body that writes `out[0..]` in one thread; returns `n` results.
-fn evaluate(prelude: &str, body: &str, n: usize) -> Vec<i32> {
-    let source = format!("{prelude}\n__global__ void k(int *out) {{\n{body}\n}}\n");
-    let report = Case::new(&source, "k", 1, 1).value("out", vec![0i32; n]).run();
-    assert!(report.is_clean(), "{:#?}", report.findings);
-    ints(&report.arrays["out"])
-}
+use support::{Case, evaluate, input, ints};
 
 #[test]
 fn integers_follow_c() {

@@ -352,3 +352,23 @@ fn casts_do_what_their_word_says() {
         (structs, "volatile int *v = out; int *p = static_cast<int *>(v);", Err("takes no `const`")),
     ]);
 }
+
+#[test]
+fn structs_within_structs_have_the_layout_of_cuda() {
+    let prelude = "union D { unsigned long long raw; struct { int value; char status; }; };
+        struct S { struct { char a; short b; } pair; int c; struct P { char a; S *s; }; P p; };
+        struct T { char c; union { char d[5]; short e; }; union { char f; }; }; union E { char c[3]; short s; };
+        struct N { N *next; int v; };";
+    let body = "static_assert(sizeof(D) == 8 && sizeof(S) == 24 && sizeof(S::P) == 16 && sizeof(T) == 10 && sizeof(E) == 4, \"\");
+        D x; x.value = n; x.status = 1; ul[0] = x.raw; S s; s.pair.b = 2; s.p.s = &s; T t; t.e = 3; t.f = 4;
+        N last = {nullptr, 3}, first = {&last, 4}; out[0] = first.next->v;
+        union { float f; int i; } w; w.f = f[0]; out[1] = w.i; __shared__ struct S::P p; p.a = 1;";
+    verdicts(&[
+        (prelude, body, Ok(())),
+        (prelude, "static_assert(sizeof(T) == 9, \"padding\");", Err("padding")),
+        (prelude, "P p;", Err("`P` is not known")),
+        (prelude, "D x = {1, 2};", Err("more values")),
+        (prelude, "D x; x.missing = 1;", Err("no member `missing`")),
+        ("struct S { struct T { S s; } t; };", "S s;", Err("contains itself")),
+    ]);
+}

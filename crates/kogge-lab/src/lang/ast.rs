@@ -61,6 +61,11 @@ impl Path {
         self.parts.last().map_or("", |p| &p.name)
     }
 
+    /// The path of a plain name.
+    pub(crate) fn of(name: Arc<str>, pos: Pos) -> Self {
+        Self { parts: vec![Part { name, arguments: None }], pos }
+    }
+
     /// The name, if it is neither qualified nor a template's.
     pub(crate) fn simple(&self) -> Option<&Arc<str>> {
         match &self.parts[..] {
@@ -163,7 +168,8 @@ pub(crate) enum StmtKind {
     Expr(Expr),
     Declare(Vec<Variable>),
     Alias(Arc<str>, TypeExpr),
-    Struct(Arc<Struct>),
+    /// A struct, and variables declared together with it.
+    Struct(Arc<Struct>, Vec<Variable>),
     /// The name, if there is one, with the type that holds the members.
     Enum(Option<(Arc<str>, TypeExpr)>, Vec<(Arc<str>, Option<Expr>)>),
     StaticAssert(StaticAssert),
@@ -280,14 +286,33 @@ pub(crate) struct Struct {
     pub template: Vec<TemplateParameter>,
     pub fields: Vec<Variable>,
     pub methods: Vec<Arc<Function>>,
-    pub aliases: Vec<(Arc<str>, TypeExpr)>,
-    /// `enum` members and `static constexpr` values.
-    pub constants: Vec<(Arc<str>, Option<Expr>)>,
+    /// Types and constants, in source order.
+    pub inner: Vec<Inner>,
     pub bases: Vec<TypeExpr>,
     pub asserts: Vec<StaticAssert>,
     pub union: bool,
     pub align: Option<Expr>,
     pub pos: Pos,
+}
+
+/// What a struct declares that is no part of its values.
+#[derive(Clone, Debug)]
+pub(crate) enum Inner {
+    Alias(Arc<str>, TypeExpr),
+    /// Members of an `enum`, or a `static constexpr` value.
+    Constants(Vec<(Arc<str>, Option<Expr>)>),
+    Struct(Arc<Struct>),
+}
+
+impl Inner {
+    /// The type that it declares.
+    pub(crate) fn type_name(&self) -> Option<&Arc<str>> {
+        match self {
+            Self::Alias(name, _) => Some(name),
+            Self::Constants(_) => None,
+            Self::Struct(record) => Some(&record.name),
+        }
+    }
 }
 
 /// A source file.

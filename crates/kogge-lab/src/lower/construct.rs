@@ -175,13 +175,27 @@ impl Lower<'_> {
         result
     }
 
+    /// An object that is given no value: its constructor's, or those of its members.
+    pub(super) fn construct_by_default(&mut self, place: &Place, id: usize) -> Result<()> {
+        if self.run_constructor(place, id, Vec::new())? {
+            return Ok(());
+        }
+        self.default_members(place, id)
+    }
+
     fn store_defaults(&mut self, place: &Place, id: usize) -> Result<()> {
         let decl = self.structs[id].decl.clone();
         for field in &decl.fields {
-            let (Some(init), Some(f)) = (&field.init, self.field(id, &field.name).cloned()) else {
+            let Some(f) = self.field(id, &field.name).cloned() else {
                 continue;
             };
             let part = Self::part(place, f.ty, f.leaf, f.offset, f.volatile);
+            let Some(init) = &field.init else {
+                if let (Ty::Struct(inner), false) = (&part.ty, decl.union) {
+                    self.construct_by_default(&part, *inner)?;
+                }
+                continue;
+            };
             let value = match init {
                 Init::Value(e) if !matches!(e.kind, ExprKind::List(_)) => {
                     let value = self.rvalue(e)?;
@@ -220,7 +234,10 @@ impl Lower<'_> {
                         return Ok(());
                     }
                 }
-                let fields = self.structs[id].fields.clone();
+                let mut fields = self.structs[id].fields.clone();
+                if decl.union {
+                    fields.truncate(1);
+                }
                 if members.len() > fields.len() {
                     return Err(self.pos.error("more values than the struct has members"));
                 }

@@ -149,10 +149,7 @@ impl Lower<'_> {
     /// A variable without an initialiser: a flag tells whether it was written.
     fn leave_unwritten(&mut self, v: &Variable, ty: &Ty, place: &mut Place) -> Result<()> {
         if let Ty::Struct(id) = *ty {
-            if self.run_constructor(place, id, Vec::new())? {
-                return Ok(());
-            }
-            return self.default_members(place, id);
+            return self.construct_by_default(place, id);
         }
         let PlaceKind::Register { base, .. } = place.kind else {
             return Ok(());

@@ -225,10 +225,12 @@ impl Lower<'_> {
         let Some(field) = self.field(id, &part.name).cloned() else {
             return Err(self.no_member(id, &part.name));
         };
-        let register = self.register(&v)? + field.leaf as u16;
-        if self.lives_in_memory(&field.ty) {
-            return self.refuse("an array within a value");
+        if self.lives_in_memory(&v.ty) {
+            let place = self.materialise(v)?;
+            let part = Self::part(&place, field.ty, field.leaf, field.offset, field.volatile);
+            return self.read(&part);
         }
+        let register = self.register(&v)? + field.leaf as u16;
         Ok(Val::register(field.ty, register, v.taint))
     }
 

@@ -24,7 +24,7 @@ impl Names {
         match &s.kind {
             StmtKind::Block(body) => body.iter().for_each(|s| self.statement(s)),
             StmtKind::Expr(e) => self.expression(e),
-            StmtKind::Declare(variables) => {
+            StmtKind::Declare(variables) | StmtKind::Struct(_, variables) => {
                 for v in variables {
                     match &v.init {
                         Some(Init::Value(e)) => {
@@ -62,7 +62,6 @@ impl Names {
             StmtKind::Return(Some(e)) => self.expression(e),
             StmtKind::Empty
             | StmtKind::Alias(..)
-            | StmtKind::Struct(_)
             | StmtKind::Enum(..)
             | StmtKind::StaticAssert(_)
             | StmtKind::Case(_)

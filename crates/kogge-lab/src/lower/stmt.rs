@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::scope::{Scope, Symbol};
-use super::ty::Ty;
+use super::ty::{Qualifiers, Ty};
 use super::value::Val;
 use super::{Loop, Lower, Result};
 use crate::lang::ast::{Expr, ExprKind, Stmt, StmtKind};
@@ -50,10 +50,10 @@ impl Lower<'_> {
                 self.define(name.clone(), Symbol::Type(ty, qualifiers));
                 Ok(())
             }
-            StmtKind::Struct(decl) => {
-                let scope = Scope::default();
-                self.define(decl.name.clone(), Symbol::Struct(decl.clone(), scope));
-                Ok(())
+            StmtKind::Struct(decl, variables) => {
+                let ty = self.local_struct(decl)?;
+                self.define(decl.name.clone(), Symbol::Type(ty, Qualifiers::default()));
+                variables.iter().try_for_each(|v| self.declare(v))
             }
             StmtKind::Enum(alias, members) => {
                 if let Some((name, ty)) = alias {

@@ -7,7 +7,7 @@ use super::declarator::with_const;
 use super::record::Enumeration;
 use super::specifiers::Specifiers;
 use crate::diagnostic::Diagnostic;
-use crate::lang::ast::{File, Function, Parameter, TemplateParameter, TypeExpr};
+use crate::lang::ast::{File, Function, Parameter, Path, TemplateParameter, TypeExpr};
 use crate::lang::token::{Kind, Pos, Token};
 
 impl Parser {
@@ -124,10 +124,7 @@ impl Parser {
         let defines = self.defines_record();
         if matches!(&*keyword, "struct" | "class" | "union") && defines {
             let record = self.record(template)?;
-            let named = TypeExpr::Named(crate::lang::ast::Path {
-                parts: vec![crate::lang::ast::Part { name: record.name.clone(), arguments: None }],
-                pos: record.pos,
-            });
+            let named = TypeExpr::Named(Path::of(record.name.clone(), record.pos));
             file.structs.push(record);
             return self.behind_record(file, typedef, named);
         }

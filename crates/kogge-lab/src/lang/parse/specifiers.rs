@@ -65,6 +65,24 @@ pub(super) struct Specifiers {
     pub launch_bound: Option<Expr>,
 }
 
+impl Specifiers {
+    /// A type, and nothing else said.
+    pub(super) const fn of(ty: TypeExpr) -> Self {
+        Self {
+            ty,
+            storage: Storage::Auto,
+            constant: false,
+            qualified: false,
+            kernel: false,
+            device: false,
+            is_static: false,
+            is_extern: false,
+            align: None,
+            launch_bound: None,
+        }
+    }
+}
+
 /// The arithmetic words seen so far.
 #[derive(Default)]
 struct Words {
@@ -238,18 +256,7 @@ impl Parser {
 impl Reading {
     fn new() -> Self {
         Self {
-            said: Specifiers {
-                ty: TypeExpr::Void,
-                storage: Storage::Auto,
-                constant: false,
-                qualified: false,
-                kernel: false,
-                device: false,
-                is_static: false,
-                is_extern: false,
-                align: None,
-                launch_bound: None,
-            },
+            said: Specifiers::of(TypeExpr::Void),
             shared: false,
             in_memory: false,
             volatile: false,

@@ -2,8 +2,11 @@
 
 use super::Parser;
 use super::record::Enumeration;
+use super::specifiers::Specifiers;
 use crate::diagnostic::Diagnostic;
-use crate::lang::ast::{ExprKind, Init, StaticAssert, Stmt, StmtKind, Storage, Variable};
+use crate::lang::ast::{
+    ExprKind, Init, Path, StaticAssert, Stmt, StmtKind, Storage, TypeExpr, Variable,
+};
 use crate::lang::token::{Kind, Pos};
 
 impl Parser {
@@ -74,10 +77,8 @@ impl Parser {
                     return Ok(assert.map_or(StmtKind::Empty, StmtKind::StaticAssert));
                 }
                 "using" | "typedef" => return self.alias_statement(),
-                "struct" | "class" | "union" if self.defines_record() => {
-                    let record = self.record(Vec::new())?;
-                    self.expect(";")?;
-                    return Ok(StmtKind::Struct(record));
+                _ if self.at_record() => {
+                    return self.record_statement();
                 }
                 "enum" if self.defines_record() => {
                     let Enumeration { alias, members } = self.enumeration()?;
@@ -200,6 +201,22 @@ impl Parser {
         Ok(StmtKind::Alias(name, ty))
     }
 
+    /// A struct, with the variables that are declared together with it.
+    fn record_statement(&mut self) -> Result<StmtKind, Diagnostic> {
+        let record = self.record(Vec::new())?;
+        let named = TypeExpr::Named(Path::of(record.name.clone(), record.pos));
+        let specifiers = Specifiers::of(named);
+        let mut variables = Vec::new();
+        while !self.is(";") {
+            variables.push(self.variable(&specifiers)?);
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.expect(";")?;
+        Ok(StmtKind::Struct(record, variables))
+    }
+
     /// A declaration, or none (and nothing read) if this is an expression
     /// that starts with a type, like `T(x).f();`.
     fn try_declaration(&mut self, pos: Pos) -> Result<Option<Vec<Variable>>, Diagnostic> {
@@ -232,10 +249,7 @@ impl Parser {
     }
 
     /// One declarator with its initialiser.
-    pub(super) fn variable(
-        &mut self,
-        specifiers: &super::specifiers::Specifiers,
-    ) -> Result<Variable, Diagnostic> {
+    pub(super) fn variable(&mut self, specifiers: &Specifiers) -> Result<Variable, Diagnostic> {
         let (ty, name, pos) = self.declarator(&specifiers.ty, specifiers.qualified)?;
         let init = if self.eat("=") {
             Some(Init::Value(self.initialiser()?))

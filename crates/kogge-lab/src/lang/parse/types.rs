@@ -81,6 +81,9 @@ impl Parser {
                 self.expect(")")?;
                 return Ok(TypeExpr::Decltype(Box::new(e)));
             }
+            "struct" | "class" | "union" if self.defines_record() => {
+                return self.refuse("a struct that is defined behind other words of a declaration");
+            }
             "struct" | "class" | "union" | "enum" => {
                 self.at += 1;
                 return Ok(TypeExpr::Named(self.path()?));
