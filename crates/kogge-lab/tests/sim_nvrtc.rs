@@ -372,3 +372,11 @@ fn structs_within_structs_have_the_layout_of_cuda() {
         ("struct S { struct T { S s; } t; };", "S s;", Err("contains itself")),
     ]);
 }
+
+#[test]
+fn members_of_a_namespace_may_be_defined_outside_of_it() {
+    let prelude = "namespace A { __device__ int inc(int); template <class T> __device__ T same(T x); struct P { int a; }; }
+        __device__ int A::inc(int x) { P p{x}; return p.a + 1; }
+        template <class T> __device__ T A::same(T x) { return x; }";
+    verdicts(&[(prelude, "out[0] = A::inc(3) + A::same(4);", Ok(()))]);
+}

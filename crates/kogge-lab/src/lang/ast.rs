@@ -286,6 +286,8 @@ pub(crate) struct Struct {
     pub template: Vec<TemplateParameter>,
     pub fields: Vec<Variable>,
     pub methods: Vec<Arc<Function>>,
+    /// Methods without a body here.
+    pub declared: Vec<Arc<str>>,
     /// Types and constants, in source order.
     pub inner: Vec<Inner>,
     pub bases: Vec<TypeExpr>,
@@ -327,6 +329,9 @@ pub(crate) struct File {
     /// Templates that have specialisations, which are outside the language: to use the template
     /// itself in their place would be wrong.
     pub specialised: Vec<(Arc<str>, crate::Diagnostic)>,
+    /// Methods that are defined outside their struct, which are outside the language: struct and
+    /// method.
+    pub outside: Vec<([Arc<str>; 2], crate::Diagnostic)>,
     /// Declarations that were read past, with what they mention first.
     pub skipped: Vec<(Vec<Arc<str>>, crate::Diagnostic)>,
     /// Headers that the file includes and whose text is missing.

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::ast::{File, Function, Path, Stmt};
+use super::ast::{File, Function, Path, Stmt, Variable};
 use super::token::{Kind, Pos, Token};
 use crate::diagnostic::Diagnostic;
 
@@ -40,6 +40,8 @@ pub(crate) struct Parser {
     /// Whether the declaration is behind `template <>`, and what was found to be specialised.
     specialises: bool,
     specialised: Vec<(Arc<str>, Diagnostic)>,
+    /// Variables that are only declared so far.
+    declared: Vec<Variable>,
     /// Whether `>` closes template arguments.
     in_arguments: bool,
 }
@@ -92,6 +94,7 @@ impl Parser {
             fresh: Vec::new(),
             specialises: false,
             specialised: Vec::new(),
+            declared: Vec::new(),
             in_arguments: false,
         }
     }

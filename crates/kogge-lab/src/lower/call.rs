@@ -163,6 +163,19 @@ impl Lower<'_> {
         self.method_call(place, id, "operator()", None, values)
     }
 
+    /// Refuses a method that is defined outside its struct, or an overload of one.
+    fn check_outside(&self, id: usize, name: &str) -> Result<()> {
+        let info = &self.structs[id];
+        let owners = std::iter::once(id).chain(info.bases.iter().map(|base| base.id));
+        let owners: Vec<&str> = owners.map(|id| &*self.structs[id].decl.name).collect();
+        let meant =
+            |[owner, method]: &[Arc<str>; 2]| **method == *name && owners.contains(&&**owner);
+        match self.file.outside.iter().find(|(path, _)| meant(path)) {
+            Some((_, refusal)) => Err(refusal.clone()),
+            None => Ok(()),
+        }
+    }
+
     pub(super) fn method(
         &mut self,
         object: Place,
@@ -183,6 +196,7 @@ impl Lower<'_> {
         template: Option<&[TemplateArgument]>,
         arguments: Vec<Argument>,
     ) -> Result<Val> {
+        self.check_outside(id, name)?;
         let methods = self.methods(id, name);
         let Some(&(owner, _)) = methods.first() else {
             return Err(self.no_member(id, name));
@@ -205,6 +219,7 @@ impl Lower<'_> {
         if let Some((first, rest)) = operands.split_first()
             && let Ty::Struct(id) = first.ty
         {
+            self.check_outside(id, name)?;
             let fits = |f: &Arc<Function>| f.parameters.len() == rest.len();
             if self.methods(id, name).iter().any(|(_, f)| fits(f)) {
                 let object = self.materialise(first.clone())?;

@@ -236,6 +236,9 @@ impl Lower<'_> {
 
     pub(super) fn no_member(&self, id: usize, name: &str) -> crate::Diagnostic {
         let owner = &self.structs[id].name;
+        if self.structs[id].decl.declared.iter().any(|declared| **declared == *name) {
+            return self.pos.error(format!("`{name}` of `{owner}` is declared, but not defined"));
+        }
         self.pos.error(format!("`{owner}` has no member `{name}`"))
     }
 

@@ -49,6 +49,7 @@ impl Lower<'_> {
                 template: Vec::new(),
                 fields: Vec::new(),
                 methods: Vec::new(),
+                declared: Vec::new(),
                 inner: Vec::new(),
                 bases: Vec::new(),
                 asserts: Vec::new(),

@@ -7,7 +7,7 @@ use super::declarator::with_const;
 use super::record::Enumeration;
 use super::specifiers::Specifiers;
 use crate::diagnostic::Diagnostic;
-use crate::lang::ast::{File, Function, Parameter, Path, TemplateParameter, TypeExpr};
+use crate::lang::ast::{File, Function, Parameter, Path, TemplateParameter, TypeExpr, Variable};
 use crate::lang::token::{Kind, Pos, Token};
 
 impl Parser {
@@ -36,6 +36,9 @@ impl Parser {
                 file.skipped.push((names, error));
             }
         }
+        let unknown = |v: &Variable| file.variables.iter().all(|known| known.name != v.name);
+        let undefined: Vec<_> = self.declared.drain(..).filter(unknown).collect();
+        file.variables.extend(undefined);
         match braces.last() {
             None => Ok(()),
             Some(pos) => Err(pos.error("this brace is not closed")),
@@ -197,9 +200,7 @@ impl Parser {
         }
         let start = self.at;
         let (ty, name, pos) = self.declarator(&specifiers.ty, specifiers.qualified)?;
-        if self.is("::") {
-            return self.refuse("methods defined outside their struct");
-        }
+        self.check_outside(file, &name, pos)?;
         if self.specialises || self.is("<") {
             return self.specialisation(&name);
         }
@@ -218,12 +219,45 @@ impl Parser {
         }
         self.at = start;
         loop {
-            file.variables.push(self.variable(&specifiers)?);
+            let variable = self.variable(&specifiers)?;
+            if specifiers.is_extern && device && variable.init.is_none() {
+                self.declared.push(variable);
+            } else {
+                file.variables.push(variable);
+            }
             if !self.eat(",") {
                 break;
             }
         }
         self.expect(";")
+    }
+
+    /// Refuses `Struct::method` behind the name of the struct, and with it the method's use.
+    fn check_outside(
+        &mut self,
+        file: &mut File,
+        name: &Arc<str>,
+        pos: Pos,
+    ) -> Result<(), Diagnostic> {
+        let start = self.at;
+        let arguments = self.is("<") && self.is_template(name);
+        if arguments {
+            self.at += 1;
+            self.template_arguments()?;
+        }
+        let mut path = vec![name.clone()];
+        while self.eat("::") {
+            let part = self.part()?;
+            path.push(part.name);
+        }
+        let [.., owner, method] = &path[..] else {
+            self.at = start;
+            return Ok(());
+        };
+        let what = "methods defined outside their struct: outside the language of the laboratory";
+        let error = pos.error(what).with_help("define it within the struct");
+        file.outside.push(([owner.clone(), method.clone()], error.clone()));
+        Err(error)
     }
 
     /// Refuses a specialisation, and with it the use of its template.

@@ -155,6 +155,7 @@ impl Parser {
             template,
             fields: Vec::new(),
             methods: Vec::new(),
+            declared: Vec::new(),
             inner: Vec::new(),
             bases: Vec::new(),
             asserts: Vec::new(),
@@ -236,7 +237,9 @@ impl Parser {
                 if !template.is_empty() {
                     self.templates.insert(name.clone());
                 }
-                if let Some(mut f) = self.function(&specifiers, ty, name, pos, template)? {
+                let declared = name.clone();
+                let f = self.function(&specifiers, ty, name, pos, template)?;
+                if let Some(mut f) = f {
                     f.types.push(record.name.clone());
                     f.types.extend(record.inner.iter().filter_map(Inner::type_name).cloned());
                     f.types.extend(
@@ -247,6 +250,8 @@ impl Parser {
                             .map(|p| p.name.clone()),
                     );
                     record.methods.push(Arc::new(f));
+                } else {
+                    record.declared.push(declared);
                 }
                 return Ok(());
             }
