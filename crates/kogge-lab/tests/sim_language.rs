@@ -530,3 +530,13 @@ fn a_cast_to_a_reference_takes_the_bytes() {
     ";
     assert_eq!(evaluate(prelude, body, 9), [1, 1, 24, 2, 4, 1, 7, 10, 7]);
 }
+
+#[test]
+fn one_value_may_stand_in_braces_or_parentheses() {
+    let body = r#"
+        auto a{3}; const auto b(2.5f); auto &r{out[1]}; int &s(out[2]); int &t{out[3]};
+        out[0] = a; r = b * 2; s = 4; t = sizeof(b); auto *p{out}; p[4] = 6;
+        _Pragma("unroll") for (int i = 0; i < 3; i++) out[5] += i;
+    "#;
+    assert_eq!(evaluate("", body, 6), [3, 5, 4, 4, 6, 3]);
+}

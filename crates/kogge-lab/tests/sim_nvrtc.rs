@@ -380,3 +380,35 @@ fn members_of_a_namespace_may_be_defined_outside_of_it() {
         template <class T> __device__ T A::same(T x) { return x; }";
     verdicts(&[(prelude, "out[0] = A::inc(3) + A::same(4);", Ok(()))]);
 }
+
+#[test]
+fn auto_takes_one_value_in_braces() {
+    let prelude = "struct P { int a; };";
+    let body = "auto a{3}; const auto b(2.5f); auto *p{out}; auto &r{out[1]}; auto q{P{4}}; int &s(out[2]); int &t{out[3]};
+        static_assert(sizeof(b) == 4, \"\"); r = a; s = q.a; t = 5; p[4] = b; const P &w{};";
+    verdicts(&[(prelude, body, Ok(()))]);
+    refused(&[
+        ("auto a{3, 4};", "`a` takes one value"),
+        ("auto a{};", "`a` takes one value"),
+        ("auto a(3, 4);", "`a` takes one value"),
+        ("int &r(out[0], out[1]);", "`r` takes one value"),
+    ]);
+    // NVRTC takes it, as a list that is of little use.
+    let list = source("", "auto a = {3};");
+    let error = Program::parse(&list, "k.cu", &[]).unwrap().check().unwrap_err();
+    assert!(error.message.contains("`auto` of a braced list"), "{error}");
+}
+
+#[test]
+fn pragmas_are_read_past() {
+    let prelude = "#define UNROLL(n) _Pragma(#n)\n_Pragma(\"nv_diag_suppress 177\")";
+    verdicts(&[
+        (
+            prelude,
+            "_Pragma(\"unroll\") for (int i = 0; i < 3; i++) out[i] = i;
+             if (n) UNROLL(unroll 4) for (int i = 0; i < 3; i++) out[i] += i; else out[0] = 5;",
+            Ok(()),
+        ),
+        ("", "__pragma(\"unroll\") for (int i = 0; i < 3; i++) out[i] = i;", Err("expected `;`")),
+    ]);
+}

@@ -25,6 +25,20 @@ pub(crate) enum TypeExpr {
     Group(GroupExpr),
 }
 
+impl TypeExpr {
+    /// Whether the initialiser tells the type.
+    pub(crate) fn contains_auto(&self) -> bool {
+        match self {
+            Self::Auto => true,
+            Self::Pointer(inner)
+            | Self::Reference(inner)
+            | Self::Volatile(inner)
+            | Self::Const(inner) => inner.contains_auto(),
+            _ => false,
+        }
+    }
+}
+
 /// What a cast is written with, and so what it may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CastKind {

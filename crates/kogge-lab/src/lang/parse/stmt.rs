@@ -5,7 +5,7 @@ use super::record::Enumeration;
 use super::specifiers::Specifiers;
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{
-    ExprKind, Init, Path, StaticAssert, Stmt, StmtKind, Storage, TypeExpr, Variable,
+    Expr, ExprKind, Init, Path, StaticAssert, Stmt, StmtKind, Storage, TypeExpr, Variable,
 };
 use crate::lang::token::{Kind, Pos};
 
@@ -248,11 +248,26 @@ impl Parser {
         Ok(Some(variables))
     }
 
+    /// `{value}` or `(value)`; of a reference to a struct also a list of its members.
+    fn one_value(&mut self, name: &str, is_auto: bool) -> Result<Expr, Diagnostic> {
+        let pos = self.pos();
+        let is_list = self.is("{");
+        let mut values = if is_list { self.braced()? } else { self.arguments()? };
+        match values.len() {
+            1 => Ok(values.remove(0)),
+            _ if is_list && !is_auto => Ok(super::expr::at(pos, ExprKind::List(values))),
+            _ => Err(pos.error(format!("`{name}` takes one value"))),
+        }
+    }
+
     /// One declarator with its initialiser.
     pub(super) fn variable(&mut self, specifiers: &Specifiers) -> Result<Variable, Diagnostic> {
         let (ty, name, pos) = self.declarator(&specifiers.ty, specifiers.qualified)?;
+        let one_value = ty.contains_auto() || matches!(ty, TypeExpr::Reference(_));
         let init = if self.eat("=") {
             Some(Init::Value(self.initialiser()?))
+        } else if one_value && (self.is("{") || self.is("(")) {
+            Some(Init::Value(self.one_value(&name, ty.contains_auto())?))
         } else if self.is("{") {
             let pos = self.pos();
             let members = self.braced()?;
