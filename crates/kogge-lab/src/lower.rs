@@ -28,6 +28,7 @@ mod declare;
 mod emit;
 mod expr;
 mod file_scope;
+mod flow;
 mod group;
 mod inline;
 mod kernel;
@@ -73,6 +74,8 @@ struct Frame {
     result: Option<(u16, Ty)>,
     /// The result's type where it is still to be found (`auto`).
     deduce: bool,
+    /// Register that tells whether it returned a value, where it may end without one.
+    returned: Option<u16>,
     /// Jumps to its end.
     returns: Vec<usize>,
     /// The object of a method.
@@ -246,6 +249,7 @@ impl Frame {
             function: None,
             result: None,
             deduce: false,
+            returned: None,
             returns: Vec::new(),
             this: None,
             result_taint: taint::Taint::default(),

@@ -412,3 +412,15 @@ fn pragmas_are_read_past() {
         ("", "__pragma(\"unroll\") for (int i = 0; i < 3; i++) out[i] = i;", Err("expected `;`")),
     ]);
 }
+
+#[test]
+fn a_function_may_end_without_the_value_that_it_owes() {
+    let missing = "__device__ int g(int x) { if (x) return 1; }";
+    let bare = "__device__ int g(int x) { if (x) return; return 3; }";
+    let value = "__device__ auto g(int x) { if (x) return; return 3; }";
+    verdicts(&[
+        (missing, "out[0] = g(n);", Ok(())),
+        (bare, "out[0] = g(n);", Ok(())),
+        (value, "g(n);", Err("`void` returns a value")),
+    ]);
+}

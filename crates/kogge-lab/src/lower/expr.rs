@@ -46,7 +46,7 @@ impl Lower<'_> {
             ExprKind::Assign(op, target, value) => self.assign(*op, target, value),
             ExprKind::Conditional(c, yes, no) => self.conditional(c, yes, no),
             ExprKind::Comma(a, b) => {
-                self.rvalue(a)?;
+                self.discard(a)?;
                 self.rvalue(b)
             }
             ExprKind::Call(callee, arguments) => self.call(callee, arguments),
@@ -56,7 +56,7 @@ impl Lower<'_> {
                 }
                 let (to, _) = self.resolve(ty)?;
                 if to == Ty::Void {
-                    self.rvalue(operand)?;
+                    self.discard(operand)?;
                     return Ok(Val::nothing(Ty::Void));
                 }
                 let v = self.rvalue(operand)?;

@@ -9,6 +9,8 @@ use crate::lang::ast::{Expr, ExprKind, Init, Stmt, StmtKind, Unary};
 pub(super) struct Names {
     pub assigned: HashSet<Arc<str>>,
     pub addressed: HashSet<Arc<str>>,
+    /// Whether there is a `return` without a value.
+    pub bare_return: bool,
 }
 
 pub(super) fn scan_names(body: &[Stmt]) -> Names {
@@ -60,14 +62,14 @@ impl Names {
                 body.iter().for_each(|s| self.statement(s));
             }
             StmtKind::Return(Some(e)) => self.expression(e),
+            StmtKind::Return(None) => self.bare_return = true,
             StmtKind::Empty
             | StmtKind::Alias(..)
             | StmtKind::Enum(..)
             | StmtKind::StaticAssert(_)
             | StmtKind::Case(_)
             | StmtKind::Break
-            | StmtKind::Continue
-            | StmtKind::Return(None) => {}
+            | StmtKind::Continue => {}
         }
     }
 
