@@ -223,19 +223,7 @@ impl<'a> Lower<'a> {
     /// The refusal of a declaration that was read past, if it is of this name.
     fn unknown(&self, what: &str, path: &Path) -> Diagnostic {
         let name = path.last();
-        let skipped =
-            self.file.skipped.iter().find(|(names, _)| names.iter().any(|n| &**n == name));
-        if let Some((_, reason)) = skipped {
-            return reason.clone();
-        }
-        let error = path.pos.error(format!("{what} `{name}` is not known"));
-        match &self.file.unread[..] {
-            [] => error,
-            unread => error.with_help(format!(
-                "{} is not read: put its text in place of the #include",
-                unread.join(", ")
-            )),
-        }
+        self.file.explained(path.pos.error(format!("{what} `{name}` is not known")), name)
     }
 
     fn refuse<T>(&self, what: impl std::fmt::Display) -> Result<T> {

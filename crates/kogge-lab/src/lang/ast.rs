@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::token::{Pos, Token};
+use crate::diagnostic::Diagnostic;
 use crate::value::ScalarType;
 
 #[derive(Clone, Debug)]
@@ -342,16 +343,31 @@ pub(crate) struct File {
     pub asserts: Vec<StaticAssert>,
     /// Templates that have specialisations, which are outside the language: to use the template
     /// itself in their place would be wrong.
-    pub specialised: Vec<(Arc<str>, crate::Diagnostic)>,
+    pub specialised: Vec<(Arc<str>, Diagnostic)>,
     /// Methods that are defined outside their struct, which are outside the language: struct and
     /// method.
-    pub outside: Vec<([Arc<str>; 2], crate::Diagnostic)>,
+    pub outside: Vec<([Arc<str>; 2], Diagnostic)>,
     /// Declarations that were read past, with what they mention first.
-    pub skipped: Vec<(Vec<Arc<str>>, crate::Diagnostic)>,
+    pub skipped: Vec<(Vec<Arc<str>>, Diagnostic)>,
     /// Headers that the file includes and whose text is missing.
     pub unread: Vec<String>,
     /// Names that are types, for the bodies.
     pub types: Arc<std::collections::HashSet<Arc<str>>>,
     /// Names that are templates, for the bodies.
     pub templates: Arc<std::collections::HashSet<Arc<str>>>,
+}
+
+impl File {
+    /// Why a name is not known: its declaration was read past, or it may be a header's.
+    pub(crate) fn explained(&self, error: Diagnostic, name: &str) -> Diagnostic {
+        let skipped = self.skipped.iter().find(|(names, _)| names.iter().any(|n| **n == *name));
+        match (skipped, &self.unread[..]) {
+            (Some((_, reason)), _) => reason.clone(),
+            (None, []) => error,
+            (None, unread) => error.with_help(format!(
+                "{} is not read: put its text in place of the #include",
+                unread.join(", ")
+            )),
+        }
+    }
 }

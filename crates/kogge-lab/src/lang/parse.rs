@@ -14,6 +14,7 @@ mod declarator;
 mod expr;
 mod file;
 mod hex_float;
+mod library;
 mod number;
 mod path;
 mod record;
@@ -40,6 +41,8 @@ pub(crate) struct Parser {
     /// Whether the declaration is behind `template <>`, and what was found to be specialised.
     specialises: bool,
     specialised: Vec<(Arc<str>, Diagnostic)>,
+    /// The last type that was found to be unknown, and where.
+    unknown: Option<(Pos, Arc<str>)>,
     /// Variables that are only declared so far.
     declared: Vec<Variable>,
     /// Whether `>` closes template arguments.
@@ -47,12 +50,12 @@ pub(crate) struct Parser {
 }
 
 /// Reads the outline of a file.
-pub(crate) fn parse_file(tokens: Vec<Token>) -> Result<File, Diagnostic> {
+pub(crate) fn parse_file(tokens: Vec<Token>, unread: Vec<String>) -> Result<File, Diagnostic> {
     let mut parser = Parser::new(tokens, Arc::default(), Arc::default());
     parser.types = types::builtin_types();
     parser.templates.insert(Arc::from("numeric_limits"));
     parser.templates.insert(Arc::from("tiled_partition"));
-    let mut file = File::default();
+    let mut file = File { unread, ..File::default() };
     parser.file(&mut file)?;
     file.types = Arc::new(parser.types);
     file.templates = Arc::new(parser.templates);
@@ -65,7 +68,8 @@ pub(crate) fn parse_body(function: &Function, file: &File) -> Result<Vec<Stmt>, 
     tokens.push(Token::end(function.body.last().map_or(function.pos, |t| t.pos)));
     let mut parser = Parser::new(tokens, file.types.clone(), file.templates.clone());
     parser.types.extend(function.types.iter().cloned());
-    parser.statements()
+    let body = parser.statements();
+    body.map_err(|error| parser.explained(error, file))
 }
 
 /// Reads a kernel's name with its template arguments, as a launch gives it.
@@ -95,6 +99,7 @@ impl Parser {
             specialises: false,
             specialised: Vec::new(),
             declared: Vec::new(),
+            unknown: None,
             in_arguments: false,
         }
     }
@@ -169,6 +174,22 @@ impl Parser {
             return Err(token.pos.error(format!("expected {what}, found {}", token.describe())));
         }
         Ok(self.next().text)
+    }
+
+    /// The error of a type that is not known.
+    fn unknown_type(&mut self, pos: Pos, name: &Arc<str>) -> Diagnostic {
+        self.unknown = Some((pos, name.clone()));
+        pos.error(format!("the type `{name}` is not known"))
+    }
+
+    /// An error, or what is behind it, if a type is not known.
+    fn explained(&self, error: Diagnostic, file: &File) -> Diagnostic {
+        match &self.unknown {
+            Some((pos, name)) if (pos.line, pos.column) == (error.line, error.column) => {
+                file.explained(error, name)
+            }
+            _ => error,
+        }
     }
 
     fn refuse<T>(&self, what: &str) -> Result<T, Diagnostic> {

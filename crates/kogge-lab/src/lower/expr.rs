@@ -142,6 +142,10 @@ impl Lower<'_> {
         if let Some(v) = self.file_constant(path)? {
             return Ok(v);
         }
+        if path.parts.len() == 1 && self.named.contains_key(path.last()) {
+            self.pos = path.pos;
+            return self.refuse(format!("the function `{}` as a value", path.last()));
+        }
         Err(self.unknown("the name", path))
     }
 

@@ -33,6 +33,7 @@ impl Parser {
                 if self.at == start {
                     return Err(error);
                 }
+                let error = self.explained(error, file);
                 file.skipped.push((names, error));
             }
         }
@@ -61,6 +62,7 @@ impl Parser {
         for n in 1..length {
             let name = self.ahead(n).text.clone();
             self.templates.insert(format!("namespace {name}").into());
+            self.templates.insert(format!("own {name}").into());
         }
         braces.push(self.pos());
         self.at += length + 1;
@@ -75,6 +77,9 @@ impl Parser {
             // An alias: `namespace cg = cooperative_groups;`
             let name = self.ahead(1).text.clone();
             self.templates.insert(format!("namespace {name}").into());
+            if self.ahead(3).is("cooperative_groups") {
+                self.templates.insert(format!("groups {name}").into());
+            }
             self.skip_declaration();
             return Ok(());
         }

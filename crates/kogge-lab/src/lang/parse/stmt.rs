@@ -1,5 +1,7 @@
 //! Statements.
 
+use std::sync::Arc;
+
 use super::Parser;
 use super::record::Enumeration;
 use super::specifiers::Specifiers;
@@ -98,7 +100,7 @@ impl Parser {
         }
         let value = self.expression()?;
         if let (ExprKind::Name(path), true) = (&value.kind, self.peek().is_name()) {
-            return Err(path.pos.error(format!("the type `{}` is not known", path.last())));
+            return Err(self.unknown_type(path.pos, &Arc::from(path.last())));
         }
         self.expect(";")?;
         Ok(StmtKind::Expr(value))

@@ -63,6 +63,7 @@ impl Parser {
 
     /// A type that is one word, a named type or a group.
     pub(super) fn type_name(&mut self) -> Result<TypeExpr, Diagnostic> {
+        self.check_library()?;
         self.skip_namespaces();
         let text = self.peek().text.clone();
         match &*text {
