@@ -134,3 +134,10 @@ fn a_type_may_be_of_a_header_that_is_not_read() {
     );
     assert!(skipped.message.starts_with("bit fields"), "{skipped}");
 }
+
+#[test]
+fn a_call_means_what_is_declared_above_it() {
+    let prelude = "__device__ int f(int x) { return x; } __device__ int g() { return f(1.5f) * 10 + max(1, 2); }
+        __device__ int f(float x) { return 5; } __device__ int max(int x, int y) { return 7; }";
+    assert_eq!(evaluate(prelude, "out[0] = g(); out[1] = f(1.5f) * 10 + max(1, 2);", 2), [12, 57]);
+}

@@ -424,3 +424,67 @@ fn a_function_may_end_without_the_value_that_it_owes() {
         (value, "g(n);", Err("`void` returns a value")),
     ]);
 }
+
+#[test]
+fn functions_are_declared_before_they_are_called() {
+    let inc = "__device__ int inc(int x) { return x + 1; }";
+    let with = |before: &str, after: &str| {
+        let caller = "__device__ int g(int x) { return inc(x); }";
+        format!("{before}\n{caller}\n{after}")
+    };
+    let below = "`inc` is declared below, at line 3: declare it above";
+    let call = "out[0] = g(n);";
+    verdicts(&[
+        (&with(inc, ""), call, Ok(())),
+        (&with("__device__ int inc(int);", inc), call, Ok(())),
+        (
+            &with("#define D __device__\nD __forceinline__ int inc(int x), other(int y);", inc),
+            call,
+            Ok(()),
+        ),
+        (
+            &with(
+                "struct P { int a; __device__ friend int inc(P p); };\n__device__ int inc(int);",
+                inc,
+            ),
+            call,
+            Ok(()),
+        ),
+        (
+            &with("extern \"C\" { __device__ int inc(int); }", &format!("extern \"C\" {inc}")),
+            call,
+            Ok(()),
+        ),
+        (
+            &with("namespace { __device__ int inc(int); }", &format!("namespace {{ {inc} }}")),
+            call,
+            Ok(()),
+        ),
+        (&with("", inc), call, Err(below)),
+        (&with("", "template <class T> __device__ T inc(T x) { return x; }"), call, Err(below)),
+        (&with("struct S { __device__ int inc(int); };", inc), call, Err(below)),
+    ]);
+    // In the same place, and of no matter where it can't be told.
+    let both = "#define BOTH(n, a, b) a b\n#define ONE __device__ int inc(int x) { return x; }\n#define TWO __device__ int g(int x) { return inc(x); }";
+    let point = "struct P { int a; };";
+    let plus = "__device__ P operator+(P x, P y) { return P{x.a + y.a}; }";
+    let sum = "__device__ int sum(P p) { return (p + p).a; }";
+    let adl = "template <class T> __device__ int g(T p) { return inc(p); } struct P { int a; }; __device__ int inc(P p) { return p.a; }";
+    verdicts(&[
+        (&format!("{both}\nBOTH(g, ONE, TWO)"), call, Ok(())),
+        (&format!("{both}\nBOTH(g, TWO, ONE)"), call, Err("`inc` is declared below, at line 4")),
+        (&format!("{point} {plus} {sum}"), "out[0] = sum(P{n});", Ok(())),
+        (
+            &format!("{point} {sum} {plus}"),
+            "out[0] = sum(P{n});",
+            Err("`operator+` is declared below"),
+        ),
+        (adl, "out[0] = g(P{n});", Ok(())),
+        (
+            "__device__ int g(int x) { return max(x, 1); } __device__ int max(int x, int y) { return 7; }",
+            call,
+            Ok(()),
+        ),
+        ("__device__ int g(int n) { return n ? g(n - 1) : 0; }", "out[0] = 1;", Ok(())),
+    ]);
+}

@@ -292,7 +292,17 @@ pub(crate) struct Function {
     pub constant: bool,
     /// Largest block of `__launch_bounds__`.
     pub launch_bound: Option<Expr>,
+    /// None for a method.
+    pub order: Option<Order>,
     pub pos: Pos,
+}
+
+/// Where a function at file scope stands, counted in tokens: macros may put several in a place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Order {
+    pub defined: usize,
+    /// Where it is declared first.
+    pub declared: usize,
 }
 
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 //! C++ cannot be parsed without knowing which names are types and templates;
 //! the parser of the file collects them, and bodies, parsed later, know all.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::ast::{File, Function, Path, Stmt, Variable};
@@ -43,6 +43,8 @@ pub(crate) struct Parser {
     specialised: Vec<(Arc<str>, Diagnostic)>,
     /// The last type that was found to be unknown, and where.
     unknown: Option<(Pos, Arc<str>)>,
+    /// Where functions are declared first: name, and number of parameters if that is known.
+    prototypes: HashMap<(Arc<str>, Option<usize>), usize>,
     /// Variables that are only declared so far.
     declared: Vec<Variable>,
     /// Whether `>` closes template arguments.
@@ -99,6 +101,7 @@ impl Parser {
             specialises: false,
             specialised: Vec::new(),
             declared: Vec::new(),
+            prototypes: HashMap::new(),
             unknown: None,
             in_arguments: false,
         }

@@ -7,7 +7,9 @@ use super::declarator::with_const;
 use super::record::Enumeration;
 use super::specifiers::Specifiers;
 use crate::diagnostic::Diagnostic;
-use crate::lang::ast::{File, Function, Parameter, Path, TemplateParameter, TypeExpr, Variable};
+use crate::lang::ast::{
+    File, Function, Order, Parameter, Path, TemplateParameter, TypeExpr, Variable,
+};
 use crate::lang::token::{Kind, Pos, Token};
 
 impl Parser {
@@ -33,6 +35,7 @@ impl Parser {
                 if self.at == start {
                     return Err(error);
                 }
+                self.may_declare(&names, start);
                 let error = self.explained(error, file);
                 file.skipped.push((names, error));
             }
@@ -217,8 +220,16 @@ impl Parser {
             if !template.is_empty() {
                 self.templates.insert(name.clone());
             }
-            if let Some(f) = self.function(&specifiers, ty, name, pos, template)? {
-                file.functions.push(Arc::new(f));
+            let parameters = self.count_parameters();
+            match self.function(&specifiers, ty, name.clone(), pos, template)? {
+                Some(mut f) => {
+                    f.order =
+                        Some(Order { defined: start, declared: self.declared_first(&f, start) });
+                    file.functions.push(Arc::new(f));
+                }
+                None => {
+                    self.prototypes.entry((name, parameters)).or_insert(start);
+                }
             }
             return Ok(());
         }
@@ -263,6 +274,29 @@ impl Parser {
         let error = pos.error(what).with_help("define it within the struct");
         file.outside.push(([owner.clone(), method.clone()], error.clone()));
         Err(error)
+    }
+
+    /// Any of these names, in a declaration that was read past, may be a function's.
+    pub(super) fn may_declare(&mut self, names: &[Arc<str>], at: usize) {
+        for name in names {
+            self.prototypes.entry((name.clone(), None)).or_insert(at);
+        }
+    }
+
+    /// Where a function that is defined here may have been declared first.
+    fn declared_first(&self, f: &Function, here: usize) -> usize {
+        let counts = [Some(f.parameters.len()), None];
+        let known = counts.map(|n| self.prototypes.get(&(f.name.clone(), n)).copied());
+        known.into_iter().flatten().min().unwrap_or(here)
+    }
+
+    /// The number of parameters in the parentheses that are next.
+    fn count_parameters(&mut self) -> Option<usize> {
+        let start = (self.at, self.depth);
+        let parameters = self.parameters();
+        (self.at, self.depth) = start;
+        self.in_arguments = false;
+        parameters.ok().map(|p| p.len())
     }
 
     /// Refuses a specialisation, and with it the use of its template.
@@ -330,6 +364,7 @@ impl Parser {
             device: specifiers.device,
             constant: specifiers.constant,
             launch_bound: specifiers.launch_bound.clone(),
+            order: None,
             pos,
         }))
     }

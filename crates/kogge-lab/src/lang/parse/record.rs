@@ -181,6 +181,12 @@ impl Parser {
         Ok(Arc::new(record))
     }
 
+    /// Whether `friend` is among the words before a member's parentheses.
+    fn at_friend(&self) -> bool {
+        let words = (0..16).map(|n| self.ahead(n)).take_while(|t| t.kind == Kind::Name);
+        words.into_iter().any(|t| t.is("friend"))
+    }
+
     /// A name for a struct without one: its place, which several of one macro may share.
     fn unnamed(&self, pos: Pos) -> Arc<str> {
         let mut name = format!("(unnamed at {}:{})", pos.line, pos.column);
@@ -214,8 +220,10 @@ impl Parser {
             record.asserts.extend(self.static_assert()?);
             return Ok(());
         }
-        if self.is("friend") {
-            self.skip_declaration();
+        if self.at_friend() {
+            let at = self.at;
+            let names = self.skip_declaration();
+            self.may_declare(&names, at);
             return Ok(());
         }
         if self.at_record() {
@@ -385,6 +393,7 @@ impl Parser {
             device: true,
             constant: false,
             launch_bound: None,
+            order: None,
             pos,
         }));
         Ok(true)
