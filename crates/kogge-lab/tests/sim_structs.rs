@@ -33,6 +33,7 @@ fn structs_lie_within_structs_with_and_without_a_name() {
             public: __device__ U(int x) : a(x) { d[0].c = x; d[1].c = x + 1; }
             __device__ int sum() const { return a + d[0].c + d[1].c; }
         };
+        struct A { enum class K { X, Y = 3 }; K k; struct In { static constexpr int n = 4; int v[n]; }; In in; using T = In; };
         struct N { static constexpr int n = 3; typedef int A[n]; A a; };
         #define TWO struct { int a; }; struct { int b; };
         struct M { TWO };";
@@ -40,8 +41,9 @@ fn structs_lie_within_structs_with_and_without_a_name() {
         S s = {{1, 2}, 3, {4}}; out[0] = s.pair.a * 1000 + s.pair.b * 100 + s.c * 10 + s.p.a;
         S::P q; q.a = 9; s.p = q; out[1] = s.p.a; out[2] = S::Z * 10 + S::Y; out[3] = sizeof(S); out[4] = sizeof(N);
         s.p.s = &s; s.p.q = &s.p; out[5] = s.p.s->c * 10 + s.p.q->a;
-        U u(4); out[6] = u.sum(); M m; m.a = 1; m.b = 2; out[7] = m.a * 10 + m.b;";
-    assert_eq!(evaluate(prelude, body, 8), [1234, 9, 5, 40, 12, 39, 13, 12]);
+        U u(4); out[6] = u.sum(); M m; m.a = 1; m.b = 2; out[7] = m.a * 10 + m.b;
+        A a; a.k = A::K::Y; A::T t = {{1, 2, 3, 5}}; a.in = t; out[8] = (int)a.k * 100 + a.in.v[3] * 10 + A::In::n;";
+    assert_eq!(evaluate(prelude, body, 9), [1234, 9, 5, 40, 12, 39, 13, 12, 354]);
 }
 
 #[test]

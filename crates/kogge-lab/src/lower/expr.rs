@@ -157,8 +157,14 @@ impl Lower<'_> {
         if owner.is_empty() {
             return Ok(None);
         }
-        let owner = Path { parts: owner.to_vec(), pos: path.pos };
-        let symbol = match self.resolve(&crate::lang::ast::TypeExpr::Named(owner))?.0 {
+        let mut owner = Path { parts: owner.to_vec(), pos: path.pos };
+        let mut ty = self.resolve(&TypeExpr::Named(owner.clone()))?.0;
+        if let (Ty::Scalar(_), 2..) = (&ty, owner.parts.len()) {
+            // An enumeration within a struct, whose members it has.
+            owner.parts.pop();
+            ty = self.resolve(&TypeExpr::Named(owner))?.0;
+        }
+        let symbol = match ty {
             Ty::Struct(id) => self.structs[id].scope.get(&last.name),
             // Of an enumeration within the function.
             _ => self.lookup(&last.name),
