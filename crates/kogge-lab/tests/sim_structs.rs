@@ -82,6 +82,18 @@ fn members_without_a_value_are_constructed() {
 }
 
 #[test]
+fn bases_are_constructed_before_what_is_derived_from_them() {
+    let prelude = r"
+        struct A { int a; __device__ A() : a(4) {} __device__ A(int x) : a(x) {} }; struct Z { int z = 3; };
+        struct B : A, Z { int b; __device__ B() : b(a + 1) {} }; struct C : A { int c; }; struct D : B { int d = 6; };
+        struct E : Z, A { int e; __device__ E(int x) : A(x + 1), e(x) {} };";
+    let body = r"
+        B b; out[0] = b.a * 100 + b.b * 10 + b.z; C c; out[1] = c.a; D d; out[2] = d.a * 1000 + d.b * 100 + d.z * 10 + d.d;
+        E e(7); out[3] = e.a * 100 + e.e * 10 + e.z; A *p = &e; out[4] = p->a; C f{}; out[5] = f.a * 10 + f.c;";
+    assert_eq!(evaluate(prelude, body, 6), [453, 4, 4536, 873, 8, 40]);
+}
+
+#[test]
 fn what_structs_cannot_have_is_refused() {
     let refused = |prelude: &str, body: &str, what: &str| {
         let source = format!("{prelude}\n__global__ void k(int *out) {{ {body} }}\n");
