@@ -94,6 +94,18 @@ fn bases_are_constructed_before_what_is_derived_from_them() {
 }
 
 #[test]
+fn a_struct_may_say_how_it_is_assigned() {
+    let prelude = r"
+        struct S { int a; __device__ S &operator=(const S &o) { a = o.a + 1; return *this; }
+            __device__ void operator=(int x) { a = 10 * x; } };
+        struct T { int a; __device__ void operator=(int x) { a = x + 2; } };";
+    let body = r"
+        S s{1}, t{5}; s = t; out[0] = s.a; s = 3; out[1] = s.a; S u = t; out[2] = u.a; (u = s).a += 100; out[3] = u.a;
+        T v{1}, w{7}; v = w; out[4] = v.a; v = 4; out[5] = v.a; __shared__ S m[2]; m[0] = t; out[6] = m[0].a;";
+    assert_eq!(evaluate(prelude, body, 7), [6, 30, 5, 131, 7, 6, 6]);
+}
+
+#[test]
 fn what_structs_cannot_have_is_refused() {
     let refused = |prelude: &str, body: &str, what: &str| {
         let source = format!("{prelude}\n__global__ void k(int *out) {{ {body} }}\n");

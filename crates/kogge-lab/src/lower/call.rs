@@ -189,7 +189,7 @@ impl Lower<'_> {
     }
 
     /// Refuses a method that is defined outside its struct, or an overload of one.
-    fn check_outside(&self, id: usize, name: &str) -> Result<()> {
+    pub(super) fn check_outside(&self, id: usize, name: &str) -> Result<()> {
         let info = &self.structs[id];
         let owners = std::iter::once(id).chain(info.bases.iter().map(|base| base.id));
         let owners: Vec<&str> = owners.map(|id| &*self.structs[id].decl.name).collect();
