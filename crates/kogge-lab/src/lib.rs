@@ -86,7 +86,7 @@
 //! exceptions, `new`, inline PTX, `static` variables and `__device__` ones
 //! within functions, bit fields, designated initialisers, braced lists as
 //! arguments, range-based `for`, parameter packs, template specialisations,
-//! structs within structs, methods defined outside their struct, members that
+//! templates of structs within structs, methods defined outside their struct, members that
 //! are references, conversion operators, `__half` and `__nv_bfloat16`, 128-bit
 //! integers, pointers to arrays, `cuda::atomic` and other library types (`cub`, `thrust`, `std`
 //! containers), textures and surfaces, `cp.async`, `mbarrier`, clusters, named

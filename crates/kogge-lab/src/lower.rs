@@ -29,6 +29,7 @@ mod deduce;
 mod emit;
 mod expr;
 mod file_scope;
+mod flow;
 mod group;
 mod inline;
 mod kernel;
@@ -75,6 +76,8 @@ struct Frame {
     result: Option<(u16, Ty)>,
     /// The result's type where it is still to be found (`auto`).
     deduce: bool,
+    /// Register that tells whether it returned a value, where it may end without one.
+    returned: Option<u16>,
     /// Jumps to its end.
     returns: Vec<usize>,
     /// The object of a method.
@@ -222,19 +225,7 @@ impl<'a> Lower<'a> {
     /// The refusal of a declaration that was read past, if it is of this name.
     fn unknown(&self, what: &str, path: &Path) -> Diagnostic {
         let name = path.last();
-        let skipped =
-            self.file.skipped.iter().find(|(names, _)| names.iter().any(|n| &**n == name));
-        if let Some((_, reason)) = skipped {
-            return reason.clone();
-        }
-        let error = path.pos.error(format!("{what} `{name}` is not known"));
-        match &self.file.unread[..] {
-            [] => error,
-            unread => error.with_help(format!(
-                "{} is not read: put its text in place of the #include",
-                unread.join(", ")
-            )),
-        }
+        self.file.explained(path.pos.error(format!("{what} `{name}` is not known")), name)
     }
 
     fn refuse<T>(&self, what: impl std::fmt::Display) -> Result<T> {
@@ -248,6 +239,7 @@ impl Frame {
             function: None,
             result: None,
             deduce: false,
+            returned: None,
             returns: Vec::new(),
             this: None,
             result_taint: taint::Taint::default(),

@@ -108,8 +108,7 @@ impl Program {
     ) -> Result<Self, Diagnostic> {
         let in_source = |e: Diagnostic| e.in_source(name);
         let preprocessed = preprocess(source, defines).map_err(in_source)?;
-        let mut file = parse_file(preprocessed.tokens).map_err(in_source)?;
-        file.unread = preprocessed.unread;
+        let file = parse_file(preprocessed.tokens, preprocessed.unread).map_err(in_source)?;
         let mut namesakes: HashMap<&str, u32> = HashMap::new();
         for f in file.functions.iter().filter(|f| f.kernel) {
             *namesakes.entry(&f.name).or_default() += 1;

@@ -3,15 +3,7 @@
 mod support;
 
 use kogge_lab::{Number, Program, ScalarType, Values};
-use support::{Case, input, ints};
-
-/// Runs a body that writes `out[0..]` in one thread; returns `n` results.
-fn evaluate(prelude: &str, body: &str, n: usize) -> Vec<i32> {
-    let source = format!("{prelude}\n__global__ void k(int *out) {{\n{body}\n}}\n");
-    let report = Case::new(&source, "k", 1, 1).value("out", vec![0i32; n]).run();
-    assert!(report.is_clean(), "{:#?}", report.findings);
-    ints(&report.arrays["out"])
-}
+use support::{Case, evaluate, input, ints};
 
 #[test]
 fn integers_follow_c() {
@@ -566,4 +558,14 @@ fn dynamic_shared_arrays_of_one_name_are_one_variable() {
     let program = Program::parse(&both, "k.cu", &[]).unwrap();
     assert!(program.check().unwrap_err().message.contains("are one variable"));
     assert!(Program::parse(&both.replace("float", "int"), "k.cu", &[]).unwrap().check().is_ok());
+}
+
+#[test]
+fn one_value_may_stand_in_braces_or_parentheses() {
+    let body = r#"
+        auto a{3}; const auto b(2.5f); auto &r{out[1]}; int &s(out[2]); int &t{out[3]};
+        out[0] = a; r = b * 2; s = 4; t = sizeof(b); auto *p{out}; p[4] = 6;
+        _Pragma("unroll") for (int i = 0; i < 3; i++) out[5] += i;
+    "#;
+    assert_eq!(evaluate("", body, 6), [3, 5, 4, 4, 6, 3]);
 }

@@ -372,11 +372,147 @@ fn default_arguments_of_kernels_are_those_of_cuda() {
 }
 
 #[test]
+fn structs_within_structs_have_the_layout_of_cuda() {
+    let prelude = "union D { unsigned long long raw; struct { int value; char status; }; };
+        struct S { struct { char a; short b; } pair; int c; struct P { char a; S *s; }; P p; };
+        struct T { char c; union { char d[5]; short e; }; union { char f; }; }; union E { char c[3]; short s; };
+        struct N { N *next; int v; };";
+    let body = "static_assert(sizeof(D) == 8 && sizeof(S) == 24 && sizeof(S::P) == 16 && sizeof(T) == 10 && sizeof(E) == 4, \"\");
+        D x; x.value = n; x.status = 1; ul[0] = x.raw; S s; s.pair.b = 2; s.p.s = &s; T t; t.e = 3; t.f = 4;
+        N last = {nullptr, 3}, first = {&last, 4}; out[0] = first.next->v;
+        union { float f; int i; } w; w.f = f[0]; out[1] = w.i; __shared__ struct S::P p; p.a = 1;";
+    verdicts(&[
+        (prelude, body, Ok(())),
+        (prelude, "static_assert(sizeof(T) == 9, \"padding\");", Err("padding")),
+        (prelude, "P p;", Err("`P` is not known")),
+        (prelude, "D x = {1, 2};", Err("more values")),
+        (prelude, "D x; x.missing = 1;", Err("no member `missing`")),
+        ("struct S { struct T { S s; } t; };", "S s;", Err("contains itself")),
+    ]);
+}
+
+#[test]
+fn members_of_a_namespace_may_be_defined_outside_of_it() {
+    let prelude = "namespace A { __device__ int inc(int); template <class T> __device__ T same(T x); struct P { int a; }; }
+        __device__ int A::inc(int x) { P p{x}; return p.a + 1; }
+        template <class T> __device__ T A::same(T x) { return x; }";
+    verdicts(&[(prelude, "out[0] = A::inc(3) + A::same(4);", Ok(()))]);
+}
+
+#[test]
+fn auto_takes_one_value_in_braces() {
+    let prelude = "struct P { int a; };";
+    let body = "auto a{3}; const auto b(2.5f); auto *p{out}; auto &r{out[1]}; auto q{P{4}}; int &s(out[2]); int &t{out[3]};
+        static_assert(sizeof(b) == 4, \"\"); r = a; s = q.a; t = 5; p[4] = b; const P &w{};";
+    verdicts(&[(prelude, body, Ok(()))]);
+    refused(&[
+        ("auto a{3, 4};", "`a` takes one value"),
+        ("auto a{};", "`a` takes one value"),
+        ("auto a(3, 4);", "`a` takes one value"),
+        ("int &r(out[0], out[1]);", "`r` takes one value"),
+    ]);
+    // NVRTC takes it, as a list that is of little use.
+    let list = source("", "auto a = {3};");
+    let error = Program::parse(&list, "k.cu", &[]).unwrap().check().unwrap_err();
+    assert!(error.message.contains("`auto` of a braced list"), "{error}");
+}
+
+#[test]
+fn pragmas_are_read_past() {
+    let prelude = "#define UNROLL(n) _Pragma(#n)\n_Pragma(\"nv_diag_suppress 177\")";
+    verdicts(&[
+        (
+            prelude,
+            "_Pragma(\"unroll\") for (int i = 0; i < 3; i++) out[i] = i;
+             if (n) UNROLL(unroll 4) for (int i = 0; i < 3; i++) out[i] += i; else out[0] = 5;",
+            Ok(()),
+        ),
+        ("", "__pragma(\"unroll\") for (int i = 0; i < 3; i++) out[i] = i;", Err("expected `;`")),
+    ]);
+}
+
+#[test]
 fn kernels_may_share_a_name() {
     let two = "__global__ void d(int *y) {} __global__ void d(int *y, int *x) { int n = ";
     verdicts(&[
         (&format!("{two}1; }}"), "", Ok(())),
         (&format!("{two}x; }}"), "", Err("convert")),
         ("__global__ void d(int *y) {} __global__ void d(int *x) {}", "", Err("may mean")),
+    ]);
+}
+
+#[test]
+fn a_function_may_end_without_the_value_that_it_owes() {
+    let missing = "__device__ int g(int x) { if (x) return 1; }";
+    let bare = "__device__ int g(int x) { if (x) return; return 3; }";
+    let value = "__device__ auto g(int x) { if (x) return; return 3; }";
+    verdicts(&[
+        (missing, "out[0] = g(n);", Ok(())),
+        (bare, "out[0] = g(n);", Ok(())),
+        (value, "g(n);", Err("`void` returns a value")),
+    ]);
+}
+
+#[test]
+fn functions_are_declared_before_they_are_called() {
+    let inc = "__device__ int inc(int x) { return x + 1; }";
+    let with = |before: &str, after: &str| {
+        let caller = "__device__ int g(int x) { return inc(x); }";
+        format!("{before}\n{caller}\n{after}")
+    };
+    let below = "`inc` is declared below, at line 3: declare it above";
+    let call = "out[0] = g(n);";
+    verdicts(&[
+        (&with(inc, ""), call, Ok(())),
+        (&with("__device__ int inc(int);", inc), call, Ok(())),
+        (
+            &with("#define D __device__\nD __forceinline__ int inc(int x), other(int y);", inc),
+            call,
+            Ok(()),
+        ),
+        (
+            &with(
+                "struct P { int a; __device__ friend int inc(P p); };\n__device__ int inc(int);",
+                inc,
+            ),
+            call,
+            Ok(()),
+        ),
+        (
+            &with("extern \"C\" { __device__ int inc(int); }", &format!("extern \"C\" {inc}")),
+            call,
+            Ok(()),
+        ),
+        (
+            &with("namespace { __device__ int inc(int); }", &format!("namespace {{ {inc} }}")),
+            call,
+            Ok(()),
+        ),
+        (&with("", inc), call, Err(below)),
+        (&with("", "template <class T> __device__ T inc(T x) { return x; }"), call, Err(below)),
+        (&with("struct S { __device__ int inc(int); };", inc), call, Err(below)),
+    ]);
+    // In the same place, and of no matter where it can't be told.
+    let both = "#define BOTH(n, a, b) a b\n#define ONE __device__ int inc(int x) { return x; }\n#define TWO __device__ int g(int x) { return inc(x); }";
+    let point = "struct P { int a; };";
+    let plus = "__device__ P operator+(P x, P y) { return P{x.a + y.a}; }";
+    let sum = "__device__ int sum(P p) { return (p + p).a; }";
+    let adl = "template <class T> __device__ int g(T p) { return inc(p); } struct P { int a; }; __device__ int inc(P p) { return p.a; }";
+    verdicts(&[
+        (&format!("{both}\nBOTH(g, ONE, TWO)"), call, Ok(())),
+        (&format!("{both}\nBOTH(g, TWO, ONE)"), call, Err("`inc` is declared below, at line 4")),
+        (&format!("{point} {plus} {sum}"), "out[0] = sum(P{n});", Ok(())),
+        (
+            &format!("{point} {sum} {plus}"),
+            "out[0] = sum(P{n});",
+            Err("`operator+` is declared below"),
+        ),
+        (adl, "out[0] = g(P{n});", Ok(())),
+        (
+            "__device__ int g(int x) { return max(x, 1); } __device__ int max(int x, int y) { return 7; }",
+            call,
+            Ok(()),
+        ),
+        ("__device__ int g(int n) { return n ? g(n - 1) : 0; }", "out[0] = 1;", Ok(())),
     ]);
 }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::token::{Pos, Token};
+use crate::diagnostic::Diagnostic;
 use crate::value::ScalarType;
 
 #[derive(Clone, Debug)]
@@ -23,6 +24,20 @@ pub(crate) enum TypeExpr {
     Decltype(Box<Expr>),
     /// A cooperative group.
     Group(GroupExpr),
+}
+
+impl TypeExpr {
+    /// Whether the initialiser tells the type.
+    pub(crate) fn contains_auto(&self) -> bool {
+        match self {
+            Self::Auto => true,
+            Self::Pointer(inner)
+            | Self::Reference(inner)
+            | Self::Volatile(inner)
+            | Self::Const(inner) => inner.contains_auto(),
+            _ => false,
+        }
+    }
 }
 
 /// What a cast is written with, and so what it may do.
@@ -59,6 +74,11 @@ pub(crate) struct Part {
 impl Path {
     pub(crate) fn last(&self) -> &str {
         self.parts.last().map_or("", |p| &p.name)
+    }
+
+    /// The path of a plain name.
+    pub(crate) fn of(name: Arc<str>, pos: Pos) -> Self {
+        Self { parts: vec![Part { name, arguments: None }], pos }
     }
 
     /// The name, if it is neither qualified nor a template's.
@@ -163,7 +183,8 @@ pub(crate) enum StmtKind {
     Expr(Expr),
     Declare(Vec<Variable>),
     Alias(Arc<str>, TypeExpr),
-    Struct(Arc<Struct>),
+    /// A struct, and variables declared together with it.
+    Struct(Arc<Struct>, Vec<Variable>),
     /// The name, if there is one, with the type that holds the members.
     Enum(Option<(Arc<str>, TypeExpr)>, Vec<(Arc<str>, Option<Expr>)>),
     StaticAssert(StaticAssert),
@@ -271,7 +292,17 @@ pub(crate) struct Function {
     pub constant: bool,
     /// Largest block of `__launch_bounds__`.
     pub launch_bound: Option<Expr>,
+    /// None for a method.
+    pub order: Option<Order>,
     pub pos: Pos,
+}
+
+/// Where a function at file scope stands, counted in tokens: macros may put several in a place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Order {
+    pub defined: usize,
+    /// Where it is declared first.
+    pub declared: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -280,14 +311,35 @@ pub(crate) struct Struct {
     pub template: Vec<TemplateParameter>,
     pub fields: Vec<Variable>,
     pub methods: Vec<Arc<Function>>,
-    pub aliases: Vec<(Arc<str>, TypeExpr)>,
-    /// `enum` members and `static constexpr` values.
-    pub constants: Vec<(Arc<str>, Option<Expr>)>,
+    /// Methods without a body here.
+    pub declared: Vec<Arc<str>>,
+    /// Types and constants, in source order.
+    pub inner: Vec<Inner>,
     pub bases: Vec<TypeExpr>,
     pub asserts: Vec<StaticAssert>,
     pub union: bool,
     pub align: Option<Expr>,
     pub pos: Pos,
+}
+
+/// What a struct declares that is no part of its values.
+#[derive(Clone, Debug)]
+pub(crate) enum Inner {
+    Alias(Arc<str>, TypeExpr),
+    /// Members of an `enum`, or a `static constexpr` value.
+    Constants(Vec<(Arc<str>, Option<Expr>)>),
+    Struct(Arc<Struct>),
+}
+
+impl Inner {
+    /// The type that it declares.
+    pub(crate) fn type_name(&self) -> Option<&Arc<str>> {
+        match self {
+            Self::Alias(name, _) => Some(name),
+            Self::Constants(_) => None,
+            Self::Struct(record) => Some(&record.name),
+        }
+    }
 }
 
 /// A source file.
@@ -301,13 +353,31 @@ pub(crate) struct File {
     pub asserts: Vec<StaticAssert>,
     /// Templates that have specialisations, which are outside the language: to use the template
     /// itself in their place would be wrong.
-    pub specialised: Vec<(Arc<str>, crate::Diagnostic)>,
+    pub specialised: Vec<(Arc<str>, Diagnostic)>,
+    /// Methods that are defined outside their struct, which are outside the language: struct and
+    /// method.
+    pub outside: Vec<([Arc<str>; 2], Diagnostic)>,
     /// Declarations that were read past, with what they mention first.
-    pub skipped: Vec<(Vec<Arc<str>>, crate::Diagnostic)>,
+    pub skipped: Vec<(Vec<Arc<str>>, Diagnostic)>,
     /// Headers that the file includes and whose text is missing.
     pub unread: Vec<String>,
     /// Names that are types, for the bodies.
     pub types: Arc<std::collections::HashSet<Arc<str>>>,
     /// Names that are templates, for the bodies.
     pub templates: Arc<std::collections::HashSet<Arc<str>>>,
+}
+
+impl File {
+    /// Why a name is not known: its declaration was read past, or it may be a header's.
+    pub(crate) fn explained(&self, error: Diagnostic, name: &str) -> Diagnostic {
+        let skipped = self.skipped.iter().find(|(names, _)| names.iter().any(|n| **n == *name));
+        match (skipped, &self.unread[..]) {
+            (Some((_, reason)), _) => reason.clone(),
+            (None, []) => error,
+            (None, unread) => error.with_help(format!(
+                "{} is not read: put its text in place of the #include",
+                unread.join(", ")
+            )),
+        }
+    }
 }

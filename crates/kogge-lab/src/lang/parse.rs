@@ -3,10 +3,10 @@
 //! C++ cannot be parsed without knowing which names are types and templates;
 //! the parser of the file collects them, and bodies, parsed later, know all.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::ast::{File, Function, Path, Stmt};
+use super::ast::{File, Function, Path, Stmt, Variable};
 use super::token::{Kind, Pos, Token};
 use crate::diagnostic::Diagnostic;
 
@@ -14,6 +14,7 @@ mod declarator;
 mod expr;
 mod file;
 mod hex_float;
+mod library;
 mod number;
 mod path;
 mod record;
@@ -40,17 +41,23 @@ pub(crate) struct Parser {
     /// Whether the declaration is behind `template <>`, and what was found to be specialised.
     specialises: bool,
     specialised: Vec<(Arc<str>, Diagnostic)>,
+    /// The last type that was found to be unknown, and where.
+    unknown: Option<(Pos, Arc<str>)>,
+    /// Where functions are declared first: name, and number of parameters if that is known.
+    prototypes: HashMap<(Arc<str>, Option<usize>), usize>,
+    /// Variables that are only declared so far.
+    declared: Vec<Variable>,
     /// Whether `>` closes template arguments.
     in_arguments: bool,
 }
 
 /// Reads the outline of a file.
-pub(crate) fn parse_file(tokens: Vec<Token>) -> Result<File, Diagnostic> {
+pub(crate) fn parse_file(tokens: Vec<Token>, unread: Vec<String>) -> Result<File, Diagnostic> {
     let mut parser = Parser::new(tokens, Arc::default(), Arc::default());
     parser.types = types::builtin_types();
     parser.templates.insert(Arc::from("numeric_limits"));
     parser.templates.insert(Arc::from("tiled_partition"));
-    let mut file = File::default();
+    let mut file = File { unread, ..File::default() };
     parser.file(&mut file)?;
     file.types = Arc::new(parser.types);
     file.templates = Arc::new(parser.templates);
@@ -63,7 +70,8 @@ pub(crate) fn parse_body(function: &Function, file: &File) -> Result<Vec<Stmt>, 
     tokens.push(Token::end(function.body.last().map_or(function.pos, |t| t.pos)));
     let mut parser = Parser::new(tokens, file.types.clone(), file.templates.clone());
     parser.types.extend(function.types.iter().cloned());
-    parser.statements()
+    let body = parser.statements();
+    body.map_err(|error| parser.explained(error, file))
 }
 
 /// Reads a kernel's name with its template arguments, as a launch gives it, and what stands behind:
@@ -93,6 +101,9 @@ impl Parser {
             fresh: Vec::new(),
             specialises: false,
             specialised: Vec::new(),
+            declared: Vec::new(),
+            prototypes: HashMap::new(),
+            unknown: None,
             in_arguments: false,
         }
     }
@@ -167,6 +178,22 @@ impl Parser {
             return Err(token.pos.error(format!("expected {what}, found {}", token.describe())));
         }
         Ok(self.next().text)
+    }
+
+    /// The error of a type that is not known.
+    fn unknown_type(&mut self, pos: Pos, name: &Arc<str>) -> Diagnostic {
+        self.unknown = Some((pos, name.clone()));
+        pos.error(format!("the type `{name}` is not known"))
+    }
+
+    /// An error, or what is behind it, if a type is not known.
+    fn explained(&self, error: Diagnostic, file: &File) -> Diagnostic {
+        match &self.unknown {
+            Some((pos, name)) if (pos.line, pos.column) == (error.line, error.column) => {
+                file.explained(error, name)
+            }
+            _ => error,
+        }
     }
 
     fn refuse<T>(&self, what: &str) -> Result<T, Diagnostic> {

@@ -124,7 +124,7 @@ impl Preprocessor {
                     end = line_end(&tokens, end);
                 }
                 let expanded = self.expand(tokens[at..end].to_vec())?;
-                self.out.extend(expanded);
+                self.out.extend(without_pragmas(expanded));
                 at = end;
             } else {
                 at = end;
@@ -371,6 +371,29 @@ impl Preprocessor {
         }
         Ok(out)
     }
+}
+
+/// Tokens without `_Pragma("…")`, which is read past as `#pragma` is.
+fn without_pragmas(tokens: Vec<Token>) -> Vec<Token> {
+    let mut out = Vec::with_capacity(tokens.len());
+    let mut rest = &tokens[..];
+    while let [token, behind @ ..] = rest {
+        rest = match behind {
+            [open, text, close, behind @ ..]
+                if token.is("_Pragma")
+                    && open.is("(")
+                    && text.kind == Kind::String
+                    && close.is(")") =>
+            {
+                behind
+            }
+            _ => {
+                out.push(token.clone());
+                behind
+            }
+        };
+    }
+    out
 }
 
 fn line_end(tokens: &[Token], at: usize) -> usize {

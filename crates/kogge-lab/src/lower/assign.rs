@@ -39,7 +39,10 @@ impl Lower<'_> {
         let place = self.place(target)?;
         self.pos = pos;
         let v = match op {
-            None => right,
+            None => match self.assign_struct(&place, &right)? {
+                Some(v) => return Ok((v, place)),
+                None => right,
+            },
             Some(op) => {
                 self.check_assignable(&place)?;
                 if let Ty::Struct(_) = place.ty {
@@ -58,6 +61,24 @@ impl Lower<'_> {
         self.store(&place, &v)?;
         let v = self.after_store(&place, v);
         Ok((v, place))
+    }
+
+    /// By an `operator=` of the struct; none if it has none for this value.
+    fn assign_struct(&mut self, place: &Place, value: &Val) -> Result<Option<Val>> {
+        let Ty::Struct(id) = place.ty else {
+            return Ok(None);
+        };
+        self.check_outside(id, "operator=")?;
+        let own = self.structs[id].decl.methods.clone();
+        let own = own.into_iter().filter(|m| &*m.name == "operator=").map(|m| (Some(id), m));
+        match self.choose(&own.collect::<Vec<_>>(), None, std::slice::from_ref(value))? {
+            Some(chosen) => {
+                self.check_assignable(place)?;
+                let value = Argument::operand(value.clone(), None);
+                self.inline(chosen, vec![value], Some(place.clone())).map(Some)
+            }
+            None => Ok(None),
+        }
     }
 
     pub(super) fn check_assignable(&self, place: &Place) -> Result<()> {

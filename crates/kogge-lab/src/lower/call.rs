@@ -61,12 +61,12 @@ impl Lower<'_> {
             let arguments = self.arguments(arguments)?;
             return self.method_call(this, id, &part.name, part.arguments.as_deref(), arguments);
         }
-        let named = self.named.get(&part.name).cloned().unwrap_or_default();
-        let device: Vec<_> = named.into_iter().map(|f| (None, f)).collect();
+        let device = self.declared_above(&part.name);
         if device.is_empty() {
             if let Some(v) = self.builtin(path, arguments)? {
                 return Ok(v);
             }
+            self.check_declared(&part.name)?;
             return Err(self.unknown("the function", path));
         }
         let values = self.arguments(arguments)?;
@@ -82,6 +82,31 @@ impl Lower<'_> {
                 let types: Vec<String> = plain.iter().map(|v| self.describe(&v.ty)).collect();
                 Err(pos.error(format!("no `{}` takes ({})", part.name, types.join(", "))))
             }
+        }
+    }
+
+    /// The functions of a name that the body being compiled sees. A template's may be found where
+    /// it is instantiated, a method's behind its struct: those see all.
+    fn declared_above(&mut self, name: &str) -> Vec<(Option<usize>, Arc<Function>)> {
+        let caller = self.frame().function.clone().filter(|f| f.template.is_empty());
+        let from = caller.and_then(|f| f.order).map(|order| order.defined);
+        let sees = |f: &&Arc<Function>| match (from, f.order) {
+            (Some(from), Some(order)) => order.declared <= from,
+            _ => true,
+        };
+        let named = self.named.get(name).into_iter().flatten().filter(sees);
+        named.map(|f| (None, f.clone())).collect()
+    }
+
+    /// Refuses a function that is declared below alone.
+    fn check_declared(&mut self, name: &str) -> Result<()> {
+        let below = self.named.get(name).and_then(|found| found.first()).cloned();
+        match below {
+            Some(f) if self.declared_above(name).is_empty() => Err(self.pos.error(format!(
+                "`{name}` is declared below, at line {}: declare it above",
+                f.pos.line
+            ))),
+            _ => Ok(()),
         }
     }
 
@@ -163,6 +188,19 @@ impl Lower<'_> {
         self.method_call(place, id, "operator()", None, values)
     }
 
+    /// Refuses a method that is defined outside its struct, or an overload of one.
+    pub(super) fn check_outside(&self, id: usize, name: &str) -> Result<()> {
+        let info = &self.structs[id];
+        let owners = std::iter::once(id).chain(info.bases.iter().map(|base| base.id));
+        let owners: Vec<&str> = owners.map(|id| &*self.structs[id].decl.name).collect();
+        let meant =
+            |[owner, method]: &[Arc<str>; 2]| **method == *name && owners.contains(&&**owner);
+        match self.file.outside.iter().find(|(path, _)| meant(path)) {
+            Some((_, refusal)) => Err(refusal.clone()),
+            None => Ok(()),
+        }
+    }
+
     pub(super) fn method(
         &mut self,
         object: Place,
@@ -183,6 +221,7 @@ impl Lower<'_> {
         template: Option<&[TemplateArgument]>,
         arguments: Vec<Argument>,
     ) -> Result<Val> {
+        self.check_outside(id, name)?;
         let methods = self.methods(id, name);
         let Some(&(owner, _)) = methods.first() else {
             return Err(self.no_member(id, name));
@@ -205,6 +244,7 @@ impl Lower<'_> {
         if let Some((first, rest)) = operands.split_first()
             && let Ty::Struct(id) = first.ty
         {
+            self.check_outside(id, name)?;
             let fits = |f: &Arc<Function>| f.parameters.len() == rest.len();
             if self.methods(id, name).iter().any(|(_, f)| fits(f)) {
                 let object = self.materialise(first.clone())?;
@@ -212,11 +252,11 @@ impl Lower<'_> {
                 return self.method_call(object, id, name, None, rest);
             }
         }
-        let named = self.named.get(name).cloned().unwrap_or_default();
-        let candidates: Vec<_> = named.into_iter().map(|f| (None, f)).collect();
+        let candidates = self.declared_above(name);
         match self.choose(&candidates, None, operands)? {
             Some(chosen) => self.inline(chosen, operands.iter().map(argument).collect(), None),
             None => {
+                self.check_declared(name)?;
                 let types: Vec<String> = operands.iter().map(|v| self.describe(&v.ty)).collect();
                 Err(self.pos.error(format!("no `{name}` takes ({})", types.join(", "))))
             }

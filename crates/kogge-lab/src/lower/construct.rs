@@ -152,16 +152,56 @@ impl Lower<'_> {
         if f.name != self.structs[id].decl.name {
             return Ok(());
         }
+        for (part, base) in self.base_places(&this, id) {
+            let name = &self.structs[base].decl.name;
+            if !f.initialisers.iter().any(|(n, _)| n == name) {
+                self.construct_by_default(&part, base)?;
+            }
+        }
         self.default_members(&this, id)?;
         for (name, arguments) in &f.initialisers {
             let Some(field) = self.field(id, name).cloned() else {
-                return Err(self.no_member(id, name));
+                self.construct_base(&this, id, (name, arguments))?;
+                continue;
             };
             let place = Self::part(&this, field.ty, field.leaf, field.offset, field.volatile);
             let v = self.construct(&place.ty, arguments)?;
             self.store(&place, &v)?;
         }
         Ok(())
+    }
+
+    /// The parts of an object that are what its struct is derived from, and their structs.
+    fn base_places(&self, place: &Place, id: usize) -> Vec<(Place, usize)> {
+        let mut parts = Vec::new();
+        let mut above = 0;
+        for base in &self.structs[id].bases {
+            // Behind a base come those that it is derived from itself.
+            if above > 0 {
+                above -= 1;
+                continue;
+            }
+            above = self.structs[base.id].bases.len();
+            let ty = Ty::Struct(base.id);
+            parts.push((Self::part(place, ty, base.leaf, base.offset, false), base.id));
+        }
+        parts
+    }
+
+    /// A base that a constructor's member initialisers name.
+    fn construct_base(
+        &mut self,
+        this: &Place,
+        id: usize,
+        (name, arguments): (&str, &[Expr]),
+    ) -> Result<()> {
+        let bases = self.base_places(this, id);
+        let named = |(_, base): &&(Place, usize)| *self.structs[*base].decl.name == *name;
+        let Some((part, _)) = bases.iter().find(named) else {
+            return Err(self.no_member(id, name));
+        };
+        let v = self.construct(&part.ty, arguments)?;
+        self.store(part, &v)
     }
 
     /// Values that a struct's declaration gives its members.
@@ -175,13 +215,30 @@ impl Lower<'_> {
         result
     }
 
+    /// An object that is given no value: its constructor's, or those of its members.
+    pub(super) fn construct_by_default(&mut self, place: &Place, id: usize) -> Result<()> {
+        if self.run_constructor(place, id, Vec::new())? {
+            return Ok(());
+        }
+        for (part, base) in self.base_places(place, id) {
+            self.construct_by_default(&part, base)?;
+        }
+        self.default_members(place, id)
+    }
+
     fn store_defaults(&mut self, place: &Place, id: usize) -> Result<()> {
         let decl = self.structs[id].decl.clone();
         for field in &decl.fields {
-            let (Some(init), Some(f)) = (&field.init, self.field(id, &field.name).cloned()) else {
+            let Some(f) = self.field(id, &field.name).cloned() else {
                 continue;
             };
             let part = Self::part(place, f.ty, f.leaf, f.offset, f.volatile);
+            let Some(init) = &field.init else {
+                if let (Ty::Struct(inner), false) = (&part.ty, decl.union) {
+                    self.construct_by_default(&part, *inner)?;
+                }
+                continue;
+            };
             let value = match init {
                 Init::Value(e) if !matches!(e.kind, ExprKind::List(_)) => {
                     let value = self.rvalue(e)?;
@@ -220,13 +277,16 @@ impl Lower<'_> {
                         return Ok(());
                     }
                 }
-                let fields = self.structs[id].fields.clone();
+                let mut fields = self.structs[id].fields.clone();
+                if decl.union {
+                    fields.truncate(1);
+                }
                 if members.len() > fields.len() {
                     return Err(self.pos.error("more values than the struct has members"));
                 }
                 if members.is_empty() {
                     self.zero_fields(place, id)?;
-                    return self.default_members(place, id);
+                    return self.construct_by_default(place, id);
                 }
                 for (i, f) in fields.into_iter().enumerate() {
                     let part = Self::part(place, f.ty, f.leaf, f.offset, f.volatile);

@@ -31,11 +31,15 @@ impl Lower<'_> {
         {
             return Ok(());
         }
-        let is_auto = contains_auto(&v.ty);
+        let is_auto = v.ty.contains_auto();
         let (ty, volatile, early) = if is_auto {
             let Some(Init::Value(e)) = &v.init else {
                 return Err(v.pos.error("`auto` needs an initialiser"));
             };
+            if let ExprKind::List(_) = e.kind {
+                let what = "`auto` of a braced list, which is an `std::initializer_list`";
+                return self.refuse(what).map_err(|e| e.with_help("leave out the `=`"));
+            }
             let value = self.rvalue(e)?;
             (deduced(&v.ty, &value.ty), false, Some(value))
         } else {
@@ -149,10 +153,7 @@ impl Lower<'_> {
     /// A variable without an initialiser: a flag tells whether it was written.
     fn leave_unwritten(&mut self, v: &Variable, ty: &Ty, place: &mut Place) -> Result<()> {
         if let Ty::Struct(id) = *ty {
-            if self.run_constructor(place, id, Vec::new())? {
-                return Ok(());
-            }
-            return self.default_members(place, id);
+            return self.construct_by_default(place, id);
         }
         let PlaceKind::Register { base, .. } = place.kind else {
             return Ok(());
@@ -180,7 +181,7 @@ impl Lower<'_> {
             return Ok(false);
         };
         let constant = is_constant(v.constant, &v.ty);
-        if !contains_auto(&v.ty) {
+        if !v.ty.contains_auto() {
             // A `const` reference to another type is one to a copy.
             let (ty, _) = self.resolve(&v.ty)?;
             place = self.base_place(place, &ty);
@@ -240,16 +241,5 @@ fn deduced(ty: &TypeExpr, value: &Ty) -> Ty {
             Ty::pointer(of.ty.clone(), of.qualifiers.join(Qualifiers::CONST))
         }
         _ => value.clone(),
-    }
-}
-
-fn contains_auto(ty: &TypeExpr) -> bool {
-    match ty {
-        TypeExpr::Auto => true,
-        TypeExpr::Pointer(inner)
-        | TypeExpr::Reference(inner)
-        | TypeExpr::Volatile(inner)
-        | TypeExpr::Const(inner) => contains_auto(inner),
-        _ => false,
     }
 }

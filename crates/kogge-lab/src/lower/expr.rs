@@ -46,7 +46,7 @@ impl Lower<'_> {
             ExprKind::Assign(op, target, value) => self.assign(*op, target, value),
             ExprKind::Conditional(c, yes, no) => self.conditional(c, yes, no),
             ExprKind::Comma(a, b) => {
-                self.rvalue(a)?;
+                self.discard(a)?;
                 self.rvalue(b)
             }
             ExprKind::Call(callee, arguments) => self.call(callee, arguments),
@@ -56,7 +56,7 @@ impl Lower<'_> {
                 }
                 let (to, _) = self.resolve(ty)?;
                 if to == Ty::Void {
-                    self.rvalue(operand)?;
+                    self.discard(operand)?;
                     return Ok(Val::nothing(Ty::Void));
                 }
                 let v = self.rvalue(operand)?;
@@ -142,6 +142,10 @@ impl Lower<'_> {
         if let Some(v) = self.file_constant(path)? {
             return Ok(v);
         }
+        if path.parts.len() == 1 && self.named.contains_key(path.last()) {
+            self.pos = path.pos;
+            return self.refuse(format!("the function `{}` as a value", path.last()));
+        }
         Err(self.unknown("the name", path))
     }
 
@@ -153,8 +157,14 @@ impl Lower<'_> {
         if owner.is_empty() {
             return Ok(None);
         }
-        let owner = Path { parts: owner.to_vec(), pos: path.pos };
-        let symbol = match self.resolve(&crate::lang::ast::TypeExpr::Named(owner))?.0 {
+        let mut owner = Path { parts: owner.to_vec(), pos: path.pos };
+        let mut ty = self.resolve(&TypeExpr::Named(owner.clone()))?.0;
+        if let (Ty::Scalar(_), 2..) = (&ty, owner.parts.len()) {
+            // An enumeration within a struct, whose members it has.
+            owner.parts.pop();
+            ty = self.resolve(&TypeExpr::Named(owner))?.0;
+        }
+        let symbol = match ty {
             Ty::Struct(id) => self.structs[id].scope.get(&last.name),
             // Of an enumeration within the function.
             _ => self.lookup(&last.name),
@@ -225,15 +235,20 @@ impl Lower<'_> {
         let Some(field) = self.field(id, &part.name).cloned() else {
             return Err(self.no_member(id, &part.name));
         };
-        let register = self.register(&v)? + field.leaf as u16;
-        if self.lives_in_memory(&field.ty) {
-            return self.refuse("an array within a value");
+        if self.lives_in_memory(&v.ty) {
+            let place = self.materialise(v)?;
+            let part = Self::part(&place, field.ty, field.leaf, field.offset, field.volatile);
+            return self.read(&part);
         }
+        let register = self.register(&v)? + field.leaf as u16;
         Ok(Val::register(field.ty, register, v.taint))
     }
 
     pub(super) fn no_member(&self, id: usize, name: &str) -> crate::Diagnostic {
         let owner = &self.structs[id].name;
+        if self.structs[id].decl.declared.iter().any(|declared| **declared == *name) {
+            return self.pos.error(format!("`{name}` of `{owner}` is declared, but not defined"));
+        }
         self.pos.error(format!("`{owner}` has no member `{name}`"))
     }
 

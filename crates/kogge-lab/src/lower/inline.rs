@@ -6,6 +6,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use super::argument::Argument;
+use super::flow::may_end;
 use super::overload::Chosen;
 use super::scope::Scope;
 use super::taint::Taint;
@@ -13,6 +14,7 @@ use super::ty::{Qualifiers, Ty};
 use super::value::{Place, Val};
 use super::{Frame, Lower, MAX_CALLS, Result, scan_names};
 use crate::lang::ast::{ExprKind, Function, Stmt, StmtKind, TypeExpr};
+use crate::machine::ins::{Ins, Op, check};
 
 mod parameter;
 mod work;
@@ -64,16 +66,30 @@ impl Lower<'_> {
             self.bind_fields(this, &mut outer_scope);
         }
 
-        let frame = self.callee_frame(&f, signature.result, this, names.addressed)?;
+        let may_end_empty = names.bare_return || may_end(&body);
+        let mut frame = self.callee_frame(&f, signature.result, this, names.addressed)?;
+        if may_end_empty && !matches!(frame.result, Some((_, Ty::Void))) {
+            let zero = self.constant_register(0)?;
+            let flag = self.temp(1)?;
+            self.emit(Ins { d: flag, a: zero, ..Ins::new(Op::Mov) })?;
+            frame.returned = Some(flag);
+        }
         let (outcome, frame) = self.inline_body(frame, vec![outer_scope, scope], &f, &body);
         self.pos = call_pos;
         self.operator_call = operator_call;
         self.depth -= 1;
+        let flag = frame.returned;
         let value = self.returned(outcome?, frame);
-        match operands {
-            Some(operands) => self.end_work(value, operands),
-            None => Ok(value),
+        let value = match operands {
+            Some(operands) => self.end_work(value, operands)?,
+            None => value,
+        };
+        if let (Some(flag), false) = (flag, value.ty == Ty::Void) {
+            self.names.push(f.name.to_string());
+            let name = (self.names.len() - 1) as u32;
+            self.emit(Ins { a: flag, x: check::RESULT, k: name, ..Ins::new(Op::Check) })?;
         }
+        Ok(value)
     }
 
     /// Refuses what can't be called from device code.

@@ -7,11 +7,14 @@ use super::scope::Symbol;
 use super::ty::{BasePart, Field, Qualifiers, Ty};
 use super::{Lower, Result};
 use crate::lang::Pos;
-use crate::lang::ast::{Struct, TypeExpr};
+use crate::lang::ast::{Inner, Struct, TypeExpr};
 use crate::value::ScalarType;
 
 /// Most scalars in a struct that is passed by value.
 const MAX_LEAVES: usize = 256;
+
+/// The size of a struct that is being laid out: there may be pointers to it, but no values.
+pub(super) const INCOMPLETE: u64 = u64::MAX;
 
 impl Lower<'_> {
     pub(super) fn size_of(&self, ty: &Ty) -> u64 {
@@ -71,33 +74,17 @@ impl Lower<'_> {
     }
 
     pub(super) fn lay_out(&mut self, id: usize, decl: &Arc<Struct>) -> Result<()> {
-        let mut scope = self.structs[id].scope.clone();
-        for (name, ty) in &decl.aliases {
-            self.scopes.push(scope.clone());
-            let ty = self.resolve(ty);
-            self.scopes.pop();
-            let (ty, qualifiers) = ty?;
-            scope.insert(name.clone(), Symbol::Type(ty, qualifiers));
-        }
-        let mut next = 0;
-        for (name, value) in &decl.constants {
-            self.scopes.push(scope.clone());
-            let value = match value {
-                Some(e) => self.constant_value(e),
-                None => Ok((next, ScalarType::I32)),
-            };
-            self.scopes.pop();
-            let (value, ty) = value?;
-            next = value.wrapping_add(1);
-            scope.insert(name.clone(), Symbol::Constant(value, ty));
-        }
-        self.structs[id].scope = scope.clone();
-        self.scopes.push(scope);
+        self.scopes.push(self.structs[id].scope.clone());
+        decl.inner.iter().try_for_each(|inner| self.declare_inner(id, inner))?;
+        self.structs[id].scope = self.scopes.last().cloned().unwrap_or_default();
         for base in &decl.bases {
             let (ty, _) = self.resolve(base)?;
             let Ty::Struct(base) = ty else {
                 return self.refuse("a base that is no struct");
             };
+            if self.structs[base].size == INCOMPLETE {
+                return Err(self.contains_itself(id, decl.pos));
+            }
             self.inherit(id, base);
         }
         for field in &decl.fields {
@@ -115,6 +102,34 @@ impl Lower<'_> {
         decl.asserts.iter().try_for_each(|a| self.static_assert(a))
     }
 
+    /// A type or constants that a struct declares, into the innermost scope.
+    fn declare_inner(&mut self, id: usize, inner: &Inner) -> Result<()> {
+        match inner {
+            Inner::Alias(name, ty) => {
+                let (ty, qualifiers) = self.resolve(ty)?;
+                self.define(name.clone(), Symbol::Type(ty, qualifiers));
+            }
+            Inner::Struct(decl) => {
+                let name = format!("{}::{}", self.structs[id].name, decl.name);
+                let outer = self.scopes.last().cloned().unwrap_or_default();
+                let ty = self.new_struct(name, decl, outer, Vec::new())?;
+                self.define(decl.name.clone(), Symbol::Type(ty, Qualifiers::default()));
+            }
+            Inner::Constants(members) => {
+                let mut next = 0;
+                for (name, value) in members {
+                    let (value, ty) = match value {
+                        Some(e) => self.constant_value(e)?,
+                        None => (next, ScalarType::I32),
+                    };
+                    next = value.wrapping_add(1);
+                    self.define(name.clone(), Symbol::Constant(value, ty));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Lays a base behind what there is.
     fn inherit(&mut self, id: usize, base: usize) {
         let parent = self.structs[base].clone();
@@ -130,6 +145,7 @@ impl Lower<'_> {
             ..field.clone()
         };
         child.fields.extend(parent.fields.iter().map(behind));
+        child.promoted.extend(parent.promoted.iter().map(behind));
         child.leaves.extend(parent.leaves.iter().map(|&(o, s)| (o + offset, s)));
         child.in_memory |= parent.in_memory;
         child.align = child.align.max(parent.align);
@@ -147,6 +163,10 @@ impl Lower<'_> {
         }
     }
 
+    fn contains_itself(&self, id: usize, pos: Pos) -> crate::Diagnostic {
+        pos.error(format!("struct `{}` contains itself", self.structs[id].name))
+    }
+
     /// Appends a field; of a union, puts it over the others.
     fn add_field(
         &mut self,
@@ -157,18 +177,19 @@ impl Lower<'_> {
         pos: Pos,
     ) -> Result<()> {
         let (size, align) = (self.size_of(&ty), self.align_of(&ty).max(1));
+        if size == INCOMPLETE {
+            return Err(self.contains_itself(id, pos));
+        }
         let leaves = self.leaves(&ty);
         let in_memory = self.lives_in_memory(&ty);
         let end = self.end_of(id);
         let info = &mut self.structs[id];
         let offset = if info.decl.union { 0 } else { end.next_multiple_of(align) };
-        let leaf = info.leaves.len();
+        // A union lies in memory, where its parts are told by their offset.
+        let leaf = if info.decl.union { 0 } else { info.leaves.len() };
         if info.decl.union {
-            // A union's leaves are words that cover its largest member.
-            let covered = info.leaves.len() as u64 * 4;
-            for word in covered / 4..size.div_ceil(4) {
-                info.leaves.push((word * 4, ScalarType::U32));
-            }
+            let largest = end_of_leaves(&info.leaves).max(size);
+            info.leaves = covering(largest);
         } else {
             info.leaves.extend(leaves.iter().map(|&(o, s)| (offset + o, s)));
         }
@@ -177,8 +198,28 @@ impl Lower<'_> {
         }
         info.align = info.align.max(align);
         info.in_memory |= in_memory;
-        info.fields.push(Field { name, ty, offset, leaf, volatile });
+        let field = Field { name, ty, offset, leaf, volatile };
+        let promoted = self.promoted(&field);
+        let info = &mut self.structs[id];
+        info.promoted.extend(promoted);
+        info.fields.push(field);
         Ok(())
+    }
+
+    /// The members of an unnamed member, as members of what has it.
+    fn promoted(&self, field: &Field) -> Vec<Field> {
+        let (true, Ty::Struct(id)) = (field.name.is_empty(), &field.ty) else {
+            return Vec::new();
+        };
+        let inner = &self.structs[*id];
+        let members = inner.fields.iter().chain(&inner.promoted);
+        let raised = members.filter(|f| !f.name.is_empty()).map(|f| Field {
+            offset: field.offset + f.offset,
+            leaf: field.leaf + f.leaf,
+            volatile: field.volatile || f.volatile,
+            ..f.clone()
+        });
+        raised.collect()
     }
 
     /// Where the next member may begin: behind the last one, and behind a base that is a plain
@@ -201,7 +242,25 @@ impl Lower<'_> {
 
     fn finish_layout(&mut self, id: usize) {
         let info = &mut self.structs[id];
-        let end = info.leaves.iter().map(|&(o, s)| o + s.size() as u64).max().unwrap_or(1);
+        let end = end_of_leaves(&info.leaves).max(1);
         info.size = end.next_multiple_of(info.align);
     }
+}
+
+fn end_of_leaves(leaves: &[(u64, ScalarType)]) -> u64 {
+    leaves.iter().map(|&(offset, s)| offset + s.size() as u64).max().unwrap_or(0)
+}
+
+/// The leaves of a union: words that cover its largest member.
+fn covering(size: u64) -> Vec<(u64, ScalarType)> {
+    let words = (size / 4).min(MAX_LEAVES as u64 + 1);
+    let mut leaves: Vec<_> = (0..words).map(|word| (word * 4, ScalarType::U32)).collect();
+    let (end, rest) = (words * 4, size % 4);
+    if rest & 2 != 0 {
+        leaves.push((end, ScalarType::U16));
+    }
+    if rest & 1 != 0 {
+        leaves.push((end + (rest & 2), ScalarType::U8));
+    }
+    leaves
 }

@@ -9,6 +9,8 @@ use crate::lang::ast::{Expr, ExprKind, Init, Stmt, StmtKind, Unary};
 pub(super) struct Names {
     pub assigned: HashSet<Arc<str>>,
     pub addressed: HashSet<Arc<str>>,
+    /// Whether there is a `return` without a value.
+    pub bare_return: bool,
 }
 
 pub(super) fn scan_names(body: &[Stmt]) -> Names {
@@ -24,7 +26,7 @@ impl Names {
         match &s.kind {
             StmtKind::Block(body) => body.iter().for_each(|s| self.statement(s)),
             StmtKind::Expr(e) => self.expression(e),
-            StmtKind::Declare(variables) => {
+            StmtKind::Declare(variables) | StmtKind::Struct(_, variables) => {
                 for v in variables {
                     match &v.init {
                         Some(Init::Value(e)) => {
@@ -60,15 +62,14 @@ impl Names {
                 body.iter().for_each(|s| self.statement(s));
             }
             StmtKind::Return(Some(e)) => self.expression(e),
+            StmtKind::Return(None) => self.bare_return = true,
             StmtKind::Empty
             | StmtKind::Alias(..)
-            | StmtKind::Struct(_)
             | StmtKind::Enum(..)
             | StmtKind::StaticAssert(_)
             | StmtKind::Case(_)
             | StmtKind::Break
-            | StmtKind::Continue
-            | StmtKind::Return(None) => {}
+            | StmtKind::Continue => {}
         }
     }
 

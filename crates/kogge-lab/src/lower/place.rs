@@ -146,6 +146,9 @@ impl Lower<'_> {
         if let ExprKind::Binary(_, a, _) = &e.kind {
             self.rvalue(a)?;
         }
+        if let ExprKind::Name(_) = e.kind {
+            self.rvalue(e)?;
+        }
         Err(e.pos.error("this cannot be assigned to"))
     }
 

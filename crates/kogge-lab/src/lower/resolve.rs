@@ -101,8 +101,7 @@ impl Lower<'_> {
         }
         let file = self.file;
         let alias = file.aliases.iter().find(|a| a.0 == part.name);
-        let is_struct = matches!(self.lookup(&part.name), Some(Symbol::Struct(..)))
-            || file.structs.iter().any(|s| s.name == part.name);
+        let is_struct = file.structs.iter().any(|s| s.name == part.name);
         if let (Some((_, template, ty)), false) = (alias, is_struct) {
             return self.alias(template, ty, part.arguments.as_deref());
         }
@@ -110,22 +109,12 @@ impl Lower<'_> {
     }
 
     fn resolve_struct(&mut self, part: &Part, path: &Path) -> Result<Ty> {
-        if let Some(Symbol::Struct(decl, scope)) = self.lookup(&part.name) {
-            let (decl, scope) = (decl.clone(), scope.clone());
-            return self.instantiate(&decl, part.arguments.as_deref(), scope);
-        }
         let file = self.file;
         if let Some(decl) = file.structs.iter().find(|s| s.name == part.name) {
-            return self.instantiate(decl, part.arguments.as_deref(), Scope::default());
+            return self.instantiate(decl, part.arguments.as_deref());
         }
         if let Some(ty) = self.vector_type(&part.name) {
             return Ok(ty);
-        }
-        if file.types.contains(&part.name)
-            && !file.skipped.iter().any(|(n, _)| n.contains(&part.name))
-        {
-            // What is left are enumerations.
-            return Ok(Ty::INT);
         }
         Err(self.unknown("the type", path))
     }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::ty::{Qualifiers, Ty};
 use super::value::Place;
-use crate::lang::ast::Struct;
 use crate::value::ScalarType;
 
 #[derive(Clone, Debug)]
@@ -14,8 +13,6 @@ pub(super) enum Symbol {
     Variable(Place, Option<u64>),
     Type(Ty, Qualifiers),
     Constant(u64, ScalarType),
-    /// A struct declared in a function, with what its body can see.
-    Struct(Arc<Struct>, Scope),
 }
 
 #[derive(Clone, Debug, Default)]

@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 
 use super::scope::{Scope, Symbol};
-use super::ty::Ty;
+use super::ty::{Qualifiers, Ty};
 use super::value::Val;
 use super::{Loop, Lower, Result};
 use crate::lang::ast::{Expr, ExprKind, Stmt, StmtKind};
 use crate::machine::alu::{convert, is_float};
-use crate::machine::ins::{Ins, Op};
+use crate::machine::ins::{Ins, Op, check};
 use crate::value::ScalarType;
 
 impl Lower<'_> {
@@ -43,17 +43,17 @@ impl Lower<'_> {
         match &s.kind {
             StmtKind::Empty => Ok(()),
             StmtKind::Block(body) => self.block(body),
-            StmtKind::Expr(e) => self.rvalue_or_void(e),
+            StmtKind::Expr(e) => self.expression_statement(e),
             StmtKind::Declare(variables) => variables.iter().try_for_each(|v| self.declare(v)),
             StmtKind::Alias(name, ty) => {
                 let (ty, qualifiers) = self.resolve(ty)?;
                 self.define(name.clone(), Symbol::Type(ty, qualifiers));
                 Ok(())
             }
-            StmtKind::Struct(decl) => {
-                let scope = Scope::default();
-                self.define(decl.name.clone(), Symbol::Struct(decl.clone(), scope));
-                Ok(())
+            StmtKind::Struct(decl, variables) => {
+                let ty = self.local_struct(decl)?;
+                self.define(decl.name.clone(), Symbol::Type(ty, Qualifiers::default()));
+                variables.iter().try_for_each(|v| self.declare(v))
             }
             StmtKind::Enum(alias, members) => {
                 if let Some((name, ty)) = alias {
@@ -93,13 +93,26 @@ impl Lower<'_> {
         }
     }
 
-    fn rvalue_or_void(&mut self, e: &Expr) -> Result<()> {
+    fn expression_statement(&mut self, e: &Expr) -> Result<()> {
         // A volatile access in a statement of its own is still an access, and
         // so is a plain one; a bare name is none.
         if let ExprKind::Name(_) = e.kind {
             return Ok(());
         }
-        self.rvalue(e).map(|_| ())
+        self.discard(e)
+    }
+
+    /// An expression whose value isn't used.
+    pub(super) fn discard(&mut self, e: &Expr) -> Result<()> {
+        self.rvalue(e)?;
+        // A result that isn't used need not be there.
+        if let Some(Ins { op: Op::Check, x: check::RESULT, .. }) = self.code.last()
+            && self.code.len() > self.barrier
+        {
+            self.code.pop();
+            self.places.pop();
+        }
+        Ok(())
     }
 
     pub(super) fn define(&mut self, name: std::sync::Arc<str>, symbol: Symbol) {
@@ -181,7 +194,7 @@ impl Lower<'_> {
         let l = self.loops.pop().unwrap_or_default();
         self.land(&l.continues);
         if let Some(e) = step {
-            self.rvalue_or_void(e)?;
+            self.expression_statement(e)?;
             self.top = self.floor;
         }
         self.jump_to(start)?;
@@ -300,8 +313,12 @@ impl Lower<'_> {
             self.emit(Ins::new(Op::Exit))?;
             return Ok(());
         }
-        if let Some(e) = value {
-            self.return_value(e)?;
+        match value {
+            Some(e) => self.return_value(e)?,
+            None if self.frame().deduce && self.frame().result.is_none() => {
+                self.frame().result = Some((0, Ty::Void));
+            }
+            None => {}
         }
         self.pos = pos;
         let j = self.jump(Op::Jump, 0)?;
@@ -341,6 +358,11 @@ impl Lower<'_> {
         }
         let v = self.implicit(v, &ty)?;
         self.result_taint(&v.taint);
-        self.copy_value(register, &v)
+        self.copy_value(register, &v)?;
+        if let Some(flag) = self.frame().returned {
+            let one = self.constant_register(1)?;
+            self.emit(Ins { d: flag, a: one, ..Ins::new(Op::Mov) })?;
+        }
+        Ok(())
     }
 }

@@ -23,7 +23,7 @@ impl Lower<'_> {
             let index = self.locals.len();
             let (size, align) = (self.size_of(&ty), self.align_of(&ty).max(1));
             let offset = u64::from(self.local_bytes).next_multiple_of(align.max(8));
-            let end = offset + size;
+            let end = offset.saturating_add(size);
             if end > 1 << 20 {
                 return Err(self.pos.error("more than 1 MiB of local memory in a thread"));
             }
@@ -125,7 +125,7 @@ impl Lower<'_> {
         let align = align.max(self.align_of(ty)).clamp(1, 256);
         let size = if dynamic { 0 } else { self.size_of(ty) };
         let offset = u64::from(self.shared_bytes).next_multiple_of(align);
-        if offset + size > 1 << 20 {
+        if offset.saturating_add(size) > 1 << 20 {
             return Err(v.pos.error("more than 1 MiB of shared memory in a block"));
         }
         self.shared.push(Object {

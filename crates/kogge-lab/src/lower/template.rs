@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use super::layout::INCOMPLETE;
 use super::scope::{Scope, Symbol};
 use super::ty::{Qualifiers, StructInfo, Ty};
+use super::value::Place;
 use super::{Lower, Result};
 use crate::lang::ast::{Struct, TemplateArgument, TemplateParameter};
 use crate::machine::alu::canonical;
@@ -82,7 +84,6 @@ impl Lower<'_> {
         &mut self,
         decl: &Arc<Struct>,
         arguments: Option<&[TemplateArgument]>,
-        scope: Scope,
     ) -> Result<Ty> {
         // Within the struct its name alone means this instance.
         if arguments.is_none()
@@ -92,7 +93,8 @@ impl Lower<'_> {
             return Ok(ty.clone());
         }
         self.check_specialised(&decl.name)?;
-        let (scope, symbols) = self.bind(&decl.template, arguments.unwrap_or(&[]), scope)?;
+        let arguments = arguments.unwrap_or(&[]);
+        let (scope, symbols) = self.bind(&decl.template, arguments, Scope::default())?;
         let words: Vec<String> = symbols.iter().map(|s| self.describe_symbol(s)).collect();
         let name = if words.is_empty() {
             decl.name.to_string()
@@ -101,32 +103,60 @@ impl Lower<'_> {
         };
         let key = format!("{name}@{}:{}", decl.pos.line, decl.pos.column);
         if let Some(&id) = self.struct_ids.get(&key) {
-            if self.structs[id].size == u64::MAX {
-                return Err(self.pos.error(format!("struct `{name}` contains itself")));
-            }
             return Ok(Ty::Struct(id));
         }
-        let id = self.structs.len();
-        self.struct_ids.insert(key, id);
-        let mut scope = scope;
-        if !decl.template.is_empty() {
-            scope.insert(decl.name.clone(), Symbol::Type(Ty::Struct(id), Qualifiers::default()));
+        self.struct_ids.insert(key.clone(), self.structs.len());
+        let made = self.new_struct(name, decl, scope, symbols);
+        if made.is_err() {
+            self.struct_ids.remove(&key);
         }
+        made
+    }
+
+    /// A struct declared in a function: it sees the types and constants around it.
+    pub(super) fn local_struct(&mut self, decl: &Arc<Struct>) -> Result<Ty> {
+        let mut visible = Scope::default();
+        for (name, symbol) in self.scopes.iter().flat_map(Scope::iter) {
+            let symbol = match symbol {
+                Symbol::Variable(Place { ty: Ty::Scalar(ty), .. }, Some(value)) => {
+                    Symbol::Constant(*value, *ty)
+                }
+                symbol => symbol.clone(),
+            };
+            if !matches!(symbol, Symbol::Variable(..)) {
+                visible.insert(name.clone(), symbol);
+            }
+        }
+        self.new_struct(decl.name.to_string(), decl, visible, Vec::new())
+    }
+
+    pub(super) fn new_struct(
+        &mut self,
+        name: String,
+        decl: &Arc<Struct>,
+        mut scope: Scope,
+        arguments: Vec<Symbol>,
+    ) -> Result<Ty> {
+        self.descend()?;
+        let id = self.structs.len();
+        scope.insert(decl.name.clone(), Symbol::Type(Ty::Struct(id), Qualifiers::default()));
         self.structs.push(StructInfo {
             name,
             fields: Vec::new(),
-            size: u64::MAX,
+            promoted: Vec::new(),
+            size: INCOMPLETE,
             align: 1,
             leaves: Vec::new(),
             in_memory: decl.union,
             decl: decl.clone(),
             scope,
-            arguments: symbols,
+            arguments,
             bases: Vec::new(),
         });
         let outer = std::mem::take(&mut self.scopes);
         let result = self.lay_out(id, decl);
         self.scopes = outer;
+        self.depth -= 1;
         result?;
         Ok(Ty::Struct(id))
     }

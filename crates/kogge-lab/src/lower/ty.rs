@@ -81,6 +81,8 @@ pub(super) struct Field {
 pub(super) struct StructInfo {
     pub name: String,
     pub fields: Vec<Field>,
+    /// Members of its unnamed members, which are reached like its own.
+    pub promoted: Vec<Field>,
     pub size: u64,
     pub align: u64,
     pub leaves: Vec<(u64, ScalarType)>,
@@ -150,7 +152,8 @@ impl Lower<'_> {
 
     /// A field of this name: the struct's own before those of its bases, which come first.
     pub(super) fn field(&self, id: usize, name: &str) -> Option<&Field> {
-        self.structs[id].fields.iter().rev().find(|f| &*f.name == name)
+        let info = &self.structs[id];
+        info.promoted.iter().chain(&info.fields).rev().find(|f| &*f.name == name)
     }
 
     /// Methods of this name, the struct's own before its bases'.

@@ -39,6 +39,7 @@ impl Lower<'_> {
         self.structs.push(StructInfo {
             name: name.to_owned(),
             fields: (0..lanes).map(field).collect(),
+            promoted: Vec::new(),
             size: u64::from(lanes) * size,
             align,
             leaves: (0..lanes).map(|i| (u64::from(i) * size, base)).collect(),
@@ -48,8 +49,8 @@ impl Lower<'_> {
                 template: Vec::new(),
                 fields: Vec::new(),
                 methods: Vec::new(),
-                aliases: Vec::new(),
-                constants: Vec::new(),
+                declared: Vec::new(),
+                inner: Vec::new(),
                 bases: Vec::new(),
                 asserts: Vec::new(),
                 union: false,

@@ -8,7 +8,7 @@
 use super::address::advance;
 use super::alu::{alu, convert};
 use super::findings::Findings;
-use super::ins::{Compiled, Ins, Object, Op, decode};
+use super::ins::{Compiled, Ins, Object, Op, check, decode};
 use super::memory::Region;
 use super::provenance::Recorder;
 use super::volatile::Unordered;
@@ -344,7 +344,10 @@ impl Machine<'_> {
         if let Some(lane) = lanes(g.mask).find(|&l| flags[l] == 0) {
             let name = self.kernel.names.get(ins.k as usize);
             let name = name.map_or("a variable", |n| n.as_str());
-            let what = format!("reads `{name}`, which it never wrote");
+            let what = match ins.x {
+                check::RESULT => format!("uses the value of `{name}`, which ended without one"),
+                _ => format!("reads `{name}`, which it never wrote"),
+            };
             self.told(c, FindingKind::Uninitialised, g.pc, lane, AccessKind::Read, &what);
         }
     }

@@ -92,7 +92,7 @@ pub(crate) enum Op {
     WorkEnd,
     /// The instruction before, `d = a ∘ b`, was an application of the operator.
     Work,
-    /// Finding unless flag `a` is set: variable `k` is read uninitialised.
+    /// Finding unless flag `a` is set: name `k` is read uninitialised; `x` says what it names.
     Check,
     /// Finding unless `a`.
     Assert,
@@ -221,6 +221,12 @@ pub(crate) mod shuffle {
     pub(crate) const UP: u8 = 1;
     pub(crate) const DOWN: u8 = 2;
     pub(crate) const XOR: u8 = 3;
+}
+
+/// What the name of [`Op::Check`] is.
+pub(crate) mod check {
+    /// A function, whose result is used; else a variable.
+    pub(crate) const RESULT: u8 = 1;
 }
 
 /// Votes.

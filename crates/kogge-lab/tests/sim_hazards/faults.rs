@@ -2,7 +2,7 @@
 
 use kogge_lab::{ArrayInit, FindingKind as F, ScalarType};
 
-use crate::support::{Case, kinds};
+use crate::support::{Case, ints, kinds};
 
 #[test]
 fn bounds_alignment_and_unwritten_memory() {
@@ -133,4 +133,41 @@ fn local_memory_is_aligned_for_every_thread() {
     let report = Case::new(source, "k", 1, 4).value("x", vec![0i32; 4]).run();
     assert!(report.is_clean(), "{:#?}", report.findings);
     assert_eq!(crate::support::ints(&report.arrays["x"]), [5, 6, 5, 6]);
+}
+
+#[test]
+fn a_function_that_ends_without_a_value_has_none_to_use() {
+    let prelude = "struct P { int a; int b; };
+        __device__ int f(int x) { if (x == 1) return 7; }
+        __device__ int g(int x) { while (x > 0) { if (x == 5) break; x--; } if (x) return x; else return; }
+        __device__ P h(int x) { switch (x) { case 1: return P{1, 2}; default: break; } }
+        template <class T> __device__ auto i(T x) { for (;;) { if (x > 3) return x; if (x == 2) break; x++; } }
+        __device__ int j(int &x) { x++; }
+        __device__ int all(int x) {
+            switch (x) { case 1: case 2: return 1; default: { while (true) { if (x > 4) return 2; x++; } } }
+        }
+        __device__ int each(int x) { if (x > 1) { do { return 3; } while (0); } else if (x) return 4; else return 5; }";
+    let run = |body: &str| {
+        let source = format!("{prelude}\n__global__ void k(int *x) {{\n{body}\n}}");
+        Case::new(&source, "k", 1, 1).value("x", vec![0i32, 1, 2, 6]).run()
+    };
+    for (body, name) in [
+        ("x[0] = f(x[2]);", "f"),
+        ("int y = f(x[1]) + f(x[0]);", "f"),
+        ("x[0] = g(x[2]);", "g"),
+        ("x[0] = h(x[2]).b;", "h"),
+        ("x[0] = i(x[2]);", "i"),
+        ("if (j(x[0])) x[1] = 3;", "j"),
+    ] {
+        let report = run(body);
+        assert_eq!(kinds(&report), [F::Uninitialised], "{body}");
+        let what = format!("uses the value of `{name}`, which ended without one");
+        assert!(report.findings[0].message.contains(&what), "{:#?}", report.findings);
+        assert_eq!(report.findings[0].line, 12, "{body}");
+    }
+    let clean = "x[0] = f(x[1]) + g(x[3]) + h(x[1]).a + i(x[3]) + all(x[2]) + all(x[3]) + each(x[0]) + each(x[2]);
+        j(x[1]); (void)f(x[0]); for (int n = 0; n < 2; f(x[0])) n += (j(x[2]), 1);";
+    let report = run(clean);
+    assert!(report.is_clean(), "{:#?}", report.findings);
+    assert_eq!(ints(&report.arrays["x"]), [30, 2, 4, 6]);
 }

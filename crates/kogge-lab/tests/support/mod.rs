@@ -98,6 +98,14 @@ pub fn ints(v: &Values) -> Vec<i32> {
     }
 }
 
+/// Runs a body that writes `out[0..]` in one thread; returns `n` results.
+pub fn evaluate(prelude: &str, body: &str, n: usize) -> Vec<i32> {
+    let source = format!("{prelude}\n__global__ void k(int *out) {{\n{body}\n}}\n");
+    let report = Case::new(&source, "k", 1, 1).value("out", vec![0i32; n]).run();
+    assert!(report.is_clean(), "{:#?}", report.findings);
+    ints(&report.arrays["out"])
+}
+
 /// Distinct values that do not repeat: 3, 1, 4, 1, 5, … would hide a mixed-up order.
 pub fn input(n: usize) -> Vec<i32> {
     (0..n as i32).map(|i| (i * 37 + 11) % 101 - 50).collect()

@@ -18,6 +18,8 @@ impl Parser {
         if self.is("(") {
             return self.refuse("pointers to functions and to arrays");
         }
+        // A member of a namespace may be defined outside of it.
+        self.skip_namespaces();
         let pos = self.pos();
         let name = self.name("a name")?;
         let name = if &*name == "operator" { self.operator_name()? } else { name };

@@ -7,7 +7,9 @@ use super::declarator::with_const;
 use super::record::Enumeration;
 use super::specifiers::Specifiers;
 use crate::diagnostic::Diagnostic;
-use crate::lang::ast::{File, Function, Parameter, TemplateParameter, TypeExpr};
+use crate::lang::ast::{
+    File, Function, Order, Parameter, Path, TemplateParameter, TypeExpr, Variable,
+};
 use crate::lang::token::{Kind, Pos, Token};
 
 impl Parser {
@@ -33,9 +35,14 @@ impl Parser {
                 if self.at == start {
                     return Err(error);
                 }
+                self.may_declare(&names, start);
+                let error = self.explained(error, file);
                 file.skipped.push((names, error));
             }
         }
+        let unknown = |v: &Variable| file.variables.iter().all(|known| known.name != v.name);
+        let undefined: Vec<_> = self.declared.drain(..).filter(unknown).collect();
+        file.variables.extend(undefined);
         match braces.last() {
             None => Ok(()),
             Some(pos) => Err(pos.error("this brace is not closed")),
@@ -58,6 +65,7 @@ impl Parser {
         for n in 1..length {
             let name = self.ahead(n).text.clone();
             self.templates.insert(format!("namespace {name}").into());
+            self.templates.insert(format!("own {name}").into());
         }
         braces.push(self.pos());
         self.at += length + 1;
@@ -72,6 +80,9 @@ impl Parser {
             // An alias: `namespace cg = cooperative_groups;`
             let name = self.ahead(1).text.clone();
             self.templates.insert(format!("namespace {name}").into());
+            if self.ahead(3).is("cooperative_groups") {
+                self.templates.insert(format!("groups {name}").into());
+            }
             self.skip_declaration();
             return Ok(());
         }
@@ -124,10 +135,7 @@ impl Parser {
         let defines = self.defines_record();
         if matches!(&*keyword, "struct" | "class" | "union") && defines {
             let record = self.record(template)?;
-            let named = TypeExpr::Named(crate::lang::ast::Path {
-                parts: vec![crate::lang::ast::Part { name: record.name.clone(), arguments: None }],
-                pos: record.pos,
-            });
+            let named = TypeExpr::Named(Path::of(record.name.clone(), record.pos));
             file.structs.push(record);
             return self.behind_record(file, typedef, named);
         }
@@ -200,9 +208,7 @@ impl Parser {
         }
         let start = self.at;
         let (ty, name, pos) = self.declarator(&specifiers.ty, specifiers.qualified)?;
-        if self.is("::") {
-            return self.refuse("methods defined outside their struct");
-        }
+        self.check_outside(file, &name, pos)?;
         if self.specialises || self.is("<") {
             return self.specialisation(&name);
         }
@@ -214,19 +220,83 @@ impl Parser {
             if !template.is_empty() {
                 self.templates.insert(name.clone());
             }
-            if let Some(f) = self.function(&specifiers, ty, name, pos, template)? {
-                file.functions.push(Arc::new(f));
+            let parameters = self.count_parameters();
+            match self.function(&specifiers, ty, name.clone(), pos, template)? {
+                Some(mut f) => {
+                    f.order =
+                        Some(Order { defined: start, declared: self.declared_first(&f, start) });
+                    file.functions.push(Arc::new(f));
+                }
+                None => {
+                    self.prototypes.entry((name, parameters)).or_insert(start);
+                }
             }
             return Ok(());
         }
         self.at = start;
         loop {
-            file.variables.push(self.variable(&specifiers)?);
+            let variable = self.variable(&specifiers)?;
+            if specifiers.is_extern && device && variable.init.is_none() {
+                self.declared.push(variable);
+            } else {
+                file.variables.push(variable);
+            }
             if !self.eat(",") {
                 break;
             }
         }
         self.expect(";")
+    }
+
+    /// Refuses `Struct::method` behind the name of the struct, and with it the method's use.
+    fn check_outside(
+        &mut self,
+        file: &mut File,
+        name: &Arc<str>,
+        pos: Pos,
+    ) -> Result<(), Diagnostic> {
+        let start = self.at;
+        let arguments = self.is("<") && self.is_template(name);
+        if arguments {
+            self.at += 1;
+            self.template_arguments()?;
+        }
+        let mut path = vec![name.clone()];
+        while self.eat("::") {
+            let part = self.part()?;
+            path.push(part.name);
+        }
+        let [.., owner, method] = &path[..] else {
+            self.at = start;
+            return Ok(());
+        };
+        let what = "methods defined outside their struct: outside the language of the laboratory";
+        let error = pos.error(what).with_help("define it within the struct");
+        file.outside.push(([owner.clone(), method.clone()], error.clone()));
+        Err(error)
+    }
+
+    /// Any of these names, in a declaration that was read past, may be a function's.
+    pub(super) fn may_declare(&mut self, names: &[Arc<str>], at: usize) {
+        for name in names {
+            self.prototypes.entry((name.clone(), None)).or_insert(at);
+        }
+    }
+
+    /// Where a function that is defined here may have been declared first.
+    fn declared_first(&self, f: &Function, here: usize) -> usize {
+        let counts = [Some(f.parameters.len()), None];
+        let known = counts.map(|n| self.prototypes.get(&(f.name.clone(), n)).copied());
+        known.into_iter().flatten().min().unwrap_or(here)
+    }
+
+    /// The number of parameters in the parentheses that are next.
+    fn count_parameters(&mut self) -> Option<usize> {
+        let start = (self.at, self.depth);
+        let parameters = self.parameters();
+        (self.at, self.depth) = start;
+        self.in_arguments = false;
+        parameters.ok().map(|p| p.len())
     }
 
     /// Refuses a specialisation, and with it the use of its template.
@@ -294,6 +364,7 @@ impl Parser {
             device: specifiers.device,
             constant: specifiers.constant,
             launch_bound: specifiers.launch_bound.clone(),
+            order: None,
             pos,
         }))
     }

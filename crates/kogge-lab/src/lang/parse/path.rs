@@ -46,6 +46,7 @@ impl Parser {
 
     /// A name with qualifiers and template arguments.
     pub(super) fn path(&mut self) -> Result<Path, Diagnostic> {
+        self.check_library()?;
         self.skip_namespaces();
         let pos = self.pos();
         let mut parts = vec![self.part()?];
@@ -87,7 +88,10 @@ impl Parser {
                 "operator[]".to_owned()
             }
             _ if token.kind == Kind::Punct => format!("operator{}", token.text),
-            _ => return Err(token.pos.error("conversion operators: outside the language")),
+            _ => {
+                self.at -= 1;
+                return self.refuse("conversion operators");
+            }
         };
         Ok(text.into())
     }

@@ -6,8 +6,10 @@ use super::Parser;
 use super::declarator::with_const;
 use super::specifiers::Specifiers;
 use crate::diagnostic::Diagnostic;
-use crate::lang::ast::{Expr, Function, Init, Storage, Struct, TemplateParameter, TypeExpr};
-use crate::lang::token::{Kind, Token};
+use crate::lang::ast::{
+    Expr, Function, Init, Inner, Path, Storage, Struct, TemplateParameter, TypeExpr,
+};
+use crate::lang::token::{Kind, Pos, Token};
 
 /// An enumeration as it is declared.
 pub(super) struct Enumeration {
@@ -15,7 +17,17 @@ pub(super) struct Enumeration {
     pub members: Vec<(Arc<str>, Option<Expr>)>,
 }
 
+/// Whether this is the name that a struct without one is given.
+fn is_unnamed(name: &str) -> bool {
+    name.starts_with('(')
+}
+
 impl Parser {
+    /// Whether the definition of a struct is next.
+    pub(super) fn at_record(&self) -> bool {
+        matches!(&*self.peek().text, "struct" | "class" | "union") && self.defines_record()
+    }
+
     /// Whether `struct …` here is a definition: a brace comes before any `;`,
     /// `=`, `*`, `&` or bracket but those of its alignment.
     pub(super) fn defines_record(&self) -> bool {
@@ -130,11 +142,7 @@ impl Parser {
             self.expect(")")?;
         }
         let pos = self.pos();
-        let name = if self.peek().is_name() {
-            self.next().text
-        } else {
-            Arc::from(format!("(unnamed at {}:{})", pos.line, pos.column))
-        };
+        let name = if self.peek().is_name() { self.next().text } else { self.unnamed(pos) };
         if self.is("<") {
             return self.specialisation(&name);
         }
@@ -147,8 +155,8 @@ impl Parser {
             template,
             fields: Vec::new(),
             methods: Vec::new(),
-            aliases: Vec::new(),
-            constants: Vec::new(),
+            declared: Vec::new(),
+            inner: Vec::new(),
             bases: Vec::new(),
             asserts: Vec::new(),
             union,
@@ -173,6 +181,21 @@ impl Parser {
         Ok(Arc::new(record))
     }
 
+    /// Whether `friend` is among the words before a member's parentheses.
+    fn at_friend(&self) -> bool {
+        let words = (0..16).map(|n| self.ahead(n)).take_while(|t| t.kind == Kind::Name);
+        words.into_iter().any(|t| t.is("friend"))
+    }
+
+    /// A name for a struct without one: its place, which several of one macro may share.
+    fn unnamed(&self, pos: Pos) -> Arc<str> {
+        let mut name = format!("(unnamed at {}:{})", pos.line, pos.column);
+        while self.is_type(&name) {
+            name.push('\'');
+        }
+        name.into()
+    }
+
     fn member(&mut self, record: &mut Struct) -> Result<(), Diagnostic> {
         if self.eat(";") {
             return Ok(());
@@ -183,28 +206,33 @@ impl Parser {
             return Ok(());
         }
         if self.is("typedef") || self.is("using") {
-            let alias = self.alias()?;
-            record.aliases.push(alias);
+            let (name, ty) = self.alias()?;
+            record.inner.push(Inner::Alias(name, ty));
             return Ok(());
         }
         if self.is("enum") && self.defines_record() {
             let Enumeration { alias, members } = self.enumeration()?;
-            record.aliases.extend(alias);
-            record.constants.extend(members);
+            record.inner.extend(alias.map(|(name, ty)| Inner::Alias(name, ty)));
+            record.inner.push(Inner::Constants(members));
             return self.expect(";");
         }
         if self.is("static_assert") {
             record.asserts.extend(self.static_assert()?);
             return Ok(());
         }
-        if self.is("friend") {
-            self.skip_declaration();
+        if self.at_friend() {
+            let at = self.at;
+            let names = self.skip_declaration();
+            self.may_declare(&names, at);
             return Ok(());
         }
-        if (self.is("struct") || self.is("union")) && self.defines_record() {
-            return self.refuse("structs within structs");
+        if self.at_record() {
+            return self.inner_record(record);
         }
         let template = if self.eat("template") { self.template_parameters()? } else { Vec::new() };
+        if self.at_record() {
+            return self.refuse("templates of structs within structs");
+        }
         let start = self.at;
         if self.constructor(record)? {
             return Ok(());
@@ -217,9 +245,11 @@ impl Parser {
                 if !template.is_empty() {
                     self.templates.insert(name.clone());
                 }
-                if let Some(mut f) = self.function(&specifiers, ty, name, pos, template)? {
+                let declared = name.clone();
+                let f = self.function(&specifiers, ty, name, pos, template)?;
+                if let Some(mut f) = f {
                     f.types.push(record.name.clone());
-                    f.types.extend(record.aliases.iter().map(|a| a.0.clone()));
+                    f.types.extend(record.inner.iter().filter_map(Inner::type_name).cloned());
                     f.types.extend(
                         record
                             .template
@@ -228,9 +258,32 @@ impl Parser {
                             .map(|p| p.name.clone()),
                     );
                     record.methods.push(Arc::new(f));
+                } else {
+                    record.declared.push(declared);
                 }
                 return Ok(());
             }
+            self.field(record, &specifiers, ty, name, pos)?;
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.expect(";")
+    }
+
+    /// A struct within a struct, with the members that are declared together with it. One
+    /// without either name is a member itself, unnamed.
+    fn inner_record(&mut self, record: &mut Struct) -> Result<(), Diagnostic> {
+        let inner = self.record(Vec::new())?;
+        let ty = TypeExpr::Named(Path::of(inner.name.clone(), inner.pos));
+        let (pos, unnamed) = (inner.pos, is_unnamed(&inner.name));
+        record.inner.push(Inner::Struct(inner));
+        let specifiers = Specifiers::of(ty.clone());
+        if unnamed && self.is(";") {
+            self.field(record, &specifiers, ty.clone(), Arc::from(""), pos)?;
+        }
+        while !self.is(";") {
+            let (ty, name, pos) = self.declarator(&ty, false)?;
             self.field(record, &specifiers, ty, name, pos)?;
             if !self.eat(",") {
                 break;
@@ -245,7 +298,7 @@ impl Parser {
         specifiers: &Specifiers,
         ty: TypeExpr,
         name: Arc<str>,
-        pos: crate::lang::token::Pos,
+        pos: Pos,
     ) -> Result<(), Diagnostic> {
         let init = if self.eat("=") {
             Some(Init::Value(self.initialiser()?))
@@ -260,7 +313,7 @@ impl Parser {
         if specifiers.is_static {
             match init {
                 Some(Init::Value(value)) if specifiers.constant => {
-                    record.constants.push((name, Some(value)));
+                    record.inner.push(Inner::Constants(vec![(name, Some(value))]));
                     return Ok(());
                 }
                 _ => return self.refuse("`static` members that are no constants"),
@@ -326,7 +379,7 @@ impl Parser {
         }
         let body = self.balanced()?;
         let mut types = vec![record.name.clone()];
-        types.extend(record.aliases.iter().map(|a| a.0.clone()));
+        types.extend(record.inner.iter().filter_map(Inner::type_name).cloned());
         types.extend(record.template.iter().map(|p| p.name.clone()));
         record.methods.push(Arc::new(Function {
             name,
@@ -340,6 +393,7 @@ impl Parser {
             device: true,
             constant: false,
             launch_bound: None,
+            order: None,
             pos,
         }));
         Ok(true)

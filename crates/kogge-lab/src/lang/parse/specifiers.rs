@@ -3,7 +3,7 @@
 use super::Parser;
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{Expr, Storage, TypeExpr};
-use crate::lang::token::Kind;
+use crate::lang::token::{Kind, Pos};
 use crate::value::ScalarType;
 
 /// Words that can start or continue a declaration's specifiers.
@@ -63,6 +63,24 @@ pub(super) struct Specifiers {
     pub is_extern: bool,
     pub align: Option<Expr>,
     pub launch_bound: Option<Expr>,
+}
+
+impl Specifiers {
+    /// A type, and nothing else said.
+    pub(super) const fn of(ty: TypeExpr) -> Self {
+        Self {
+            ty,
+            storage: Storage::Auto,
+            constant: false,
+            qualified: false,
+            kernel: false,
+            device: false,
+            is_static: false,
+            is_extern: false,
+            align: None,
+            launch_bound: None,
+        }
+    }
 }
 
 /// The arithmetic words seen so far.
@@ -134,21 +152,7 @@ impl Parser {
         s.ty = match r.ty {
             Some(ty) => ty,
             None if r.words.any() => TypeExpr::Scalar(r.words.scalar()),
-            None => {
-                let found = self.peek();
-                if found.pos == start && found.is_name() {
-                    let name = &found.text;
-                    return Err(found.pos.error(format!("the type `{name}` is not known")));
-                }
-                return Err(found.pos.error(format!(
-                    "expected a type, found {}",
-                    if found.pos == start {
-                        found.describe()
-                    } else {
-                        format!("{} behind specifiers", found.describe())
-                    }
-                )));
-            }
+            None => return Err(self.no_type(start)),
         };
         if r.volatile {
             s.ty = TypeExpr::Volatile(Box::new(s.ty));
@@ -161,6 +165,23 @@ impl Parser {
             _ => Storage::Auto,
         };
         Ok(s)
+    }
+
+    /// Why no type comes where one must.
+    fn no_type(&mut self, start: Pos) -> Diagnostic {
+        if let Err(error) = self.check_library() {
+            return error;
+        }
+        let found = self.peek().clone();
+        if found.is("operator") {
+            let what = "conversion operators: outside the language of the laboratory";
+            return found.pos.error(what);
+        }
+        if found.is_name() {
+            return self.unknown_type(found.pos, &found.text);
+        }
+        let behind = if found.pos == start { "" } else { " behind specifiers" };
+        found.pos.error(format!("expected a type, found {}{behind}", found.describe()))
     }
 
     /// Reads one specifier; false if what comes is none.
@@ -238,18 +259,7 @@ impl Parser {
 impl Reading {
     fn new() -> Self {
         Self {
-            said: Specifiers {
-                ty: TypeExpr::Void,
-                storage: Storage::Auto,
-                constant: false,
-                qualified: false,
-                kernel: false,
-                device: false,
-                is_static: false,
-                is_extern: false,
-                align: None,
-                launch_bound: None,
-            },
+            said: Specifiers::of(TypeExpr::Void),
             shared: false,
             in_memory: false,
             volatile: false,

@@ -1,9 +1,14 @@
 //! Statements.
 
+use std::sync::Arc;
+
 use super::Parser;
 use super::record::Enumeration;
+use super::specifiers::Specifiers;
 use crate::diagnostic::Diagnostic;
-use crate::lang::ast::{ExprKind, Init, StaticAssert, Stmt, StmtKind, Storage, Variable};
+use crate::lang::ast::{
+    Expr, ExprKind, Init, Path, StaticAssert, Stmt, StmtKind, Storage, TypeExpr, Variable,
+};
 use crate::lang::token::{Kind, Pos};
 
 impl Parser {
@@ -74,10 +79,8 @@ impl Parser {
                     return Ok(assert.map_or(StmtKind::Empty, StmtKind::StaticAssert));
                 }
                 "using" | "typedef" => return self.alias_statement(),
-                "struct" | "class" | "union" if self.defines_record() => {
-                    let record = self.record(Vec::new())?;
-                    self.expect(";")?;
-                    return Ok(StmtKind::Struct(record));
+                _ if self.at_record() => {
+                    return self.record_statement();
                 }
                 "enum" if self.defines_record() => {
                     let Enumeration { alias, members } = self.enumeration()?;
@@ -97,7 +100,7 @@ impl Parser {
         }
         let value = self.expression()?;
         if let (ExprKind::Name(path), true) = (&value.kind, self.peek().is_name()) {
-            return Err(path.pos.error(format!("the type `{}` is not known", path.last())));
+            return Err(self.unknown_type(path.pos, &Arc::from(path.last())));
         }
         self.expect(";")?;
         Ok(StmtKind::Expr(value))
@@ -200,6 +203,22 @@ impl Parser {
         Ok(StmtKind::Alias(name, ty))
     }
 
+    /// A struct, with the variables that are declared together with it.
+    fn record_statement(&mut self) -> Result<StmtKind, Diagnostic> {
+        let record = self.record(Vec::new())?;
+        let named = TypeExpr::Named(Path::of(record.name.clone(), record.pos));
+        let specifiers = Specifiers::of(named);
+        let mut variables = Vec::new();
+        while !self.is(";") {
+            variables.push(self.variable(&specifiers)?);
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.expect(";")?;
+        Ok(StmtKind::Struct(record, variables))
+    }
+
     /// A declaration, or none (and nothing read) if this is an expression
     /// that starts with a type, like `T(x).f();`.
     fn try_declaration(&mut self, pos: Pos) -> Result<Option<Vec<Variable>>, Diagnostic> {
@@ -231,14 +250,26 @@ impl Parser {
         Ok(Some(variables))
     }
 
+    /// `{value}` or `(value)`; of a reference to a struct also a list of its members.
+    fn one_value(&mut self, name: &str, is_auto: bool) -> Result<Expr, Diagnostic> {
+        let pos = self.pos();
+        let is_list = self.is("{");
+        let mut values = if is_list { self.braced()? } else { self.arguments()? };
+        match values.len() {
+            1 => Ok(values.remove(0)),
+            _ if is_list && !is_auto => Ok(super::expr::at(pos, ExprKind::List(values))),
+            _ => Err(pos.error(format!("`{name}` takes one value"))),
+        }
+    }
+
     /// One declarator with its initialiser.
-    pub(super) fn variable(
-        &mut self,
-        specifiers: &super::specifiers::Specifiers,
-    ) -> Result<Variable, Diagnostic> {
+    pub(super) fn variable(&mut self, specifiers: &Specifiers) -> Result<Variable, Diagnostic> {
         let (ty, name, pos) = self.declarator(&specifiers.ty, specifiers.qualified)?;
+        let one_value = ty.contains_auto() || matches!(ty, TypeExpr::Reference(_));
         let init = if self.eat("=") {
             Some(Init::Value(self.initialiser()?))
+        } else if one_value && (self.is("{") || self.is("(")) {
+            Some(Init::Value(self.one_value(&name, ty.contains_auto())?))
         } else if self.is("{") {
             let pos = self.pos();
             let members = self.braced()?;

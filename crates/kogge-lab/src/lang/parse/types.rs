@@ -63,6 +63,7 @@ impl Parser {
 
     /// A type that is one word, a named type or a group.
     pub(super) fn type_name(&mut self) -> Result<TypeExpr, Diagnostic> {
+        self.check_library()?;
         self.skip_namespaces();
         let text = self.peek().text.clone();
         match &*text {
@@ -80,6 +81,9 @@ impl Parser {
                 let e = self.expression()?;
                 self.expect(")")?;
                 return Ok(TypeExpr::Decltype(Box::new(e)));
+            }
+            "struct" | "class" | "union" if self.defines_record() => {
+                return self.refuse("a struct that is defined behind other words of a declaration");
             }
             "struct" | "class" | "union" | "enum" => {
                 self.at += 1;

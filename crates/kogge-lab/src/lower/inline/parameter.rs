@@ -131,7 +131,8 @@ impl Lower<'_> {
         for (name, symbol) in self.structs[id].scope.iter() {
             scope.insert(name.clone(), symbol.clone());
         }
-        for f in &self.structs[id].fields {
+        let info = &self.structs[id];
+        for f in info.fields.iter().chain(&info.promoted) {
             let place = Self::part(this, f.ty.clone(), f.leaf, f.offset, f.volatile);
             scope.insert(f.name.clone(), Symbol::Variable(place, None));
         }
