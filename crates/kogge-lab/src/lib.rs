@@ -78,8 +78,9 @@
 //! votes, maths, vector types, cooperative groups (grid, block, tiles of a fixed size). Sizes are
 //! those of 64-bit Linux, and `long` is `long long`. Signed overflow wraps; transcendental
 //! functions are the host's; a product and a sum are never fused, as nvcc fuses them unless told
-//! `-fmad=false`. Templates that have specialisations are refused. What a pointer to `const` points
-//! at may be written: only variables are checked.
+//! `-fmad=false`. Templates that have specialisations are refused. Variables that are `const` and
+//! what a pointer to `const` points at are not written; elements of an array that is `const` may be,
+//! and so may those of `__constant__` memory.
 //!
 //! Refused where a launched kernel needs it: recursion (but for templates and
 //! constants), `goto`, lambdas, function pointers, virtual functions,
