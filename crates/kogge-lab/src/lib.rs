@@ -105,10 +105,10 @@
 //! # Speed
 //!
 //! On one core of an AMD EPYC (family 25, model 17), release build: a block of 1,024
-//! threads takes 18 ms in `one_thread_per_output`, which applies the operator half a
-//! million times, and 0.4 to 3.3 ms in every other lesson; 65,536 elements take 1.4 s
+//! threads takes 19 ms in `one_thread_per_output`, which applies the operator half a
+//! million times, and 0.4 to 2.4 ms in every other lesson; 65,536 elements take 1.2 s
 //! in the two lessons whose 256 resident blocks meet at 32 barriers of the grid, and
-//! 0.02 to 0.16 s in the others. To measure it again:
+//! 0.03 to 0.18 s in the others. To measure it again:
 //! `cargo test --release -p kogge-lab --test sim_speed -- --ignored --nocapture`.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
