@@ -7,7 +7,8 @@ use kogge_lab::{ArrayInit, FindingKind, Number, Program, ScalarType, Schedule, r
 use proptest::prelude::*;
 use support::{Case, kinds};
 
-const SEEDS: [&str; 6] = [
+const SEEDS: [&str; 7] = [
+    include_str!("../lessons/look_back.cu"),
     include_str!("textbook/blelloch_padded.cu"),
     include_str!("textbook/block_scan_class.cu"),
     include_str!("textbook/cooperative.cu"),
@@ -17,7 +18,7 @@ const SEEDS: [&str; 6] = [
 ];
 
 /// Pieces that a grammar-blind fuzzer would need long to find.
-const PIECES: [&str; 64] = [
+const PIECES: [&str; 90] = [
     "__global__ void k(int *x, int n) {",
     "}",
     "{",
@@ -82,6 +83,32 @@ const PIECES: [&str; 64] = [
     "\"text\"",
     "'c'",
     "// comment\n",
+    "volatile",
+    "*(volatile int *)x = 1;",
+    "while (*(volatile int *)x == 0);",
+    "union U { unsigned long long w; struct { int a; char b; }; struct P { U *u; int c[2]; } p; };",
+    "U u;",
+    "u.a",
+    "u.p.c[n]",
+    "u.p.u->w",
+    "const int *q = x;",
+    "const_cast<int *>(",
+    "static_cast<float *>(",
+    "reinterpret_cast<int &>(",
+    "reinterpret_cast<const float4 &>(",
+    "int v; v = __shfl_sync(~0u, v, n);",
+    "namespace A { __device__ int g(int x); }",
+    "__device__ int A::g(int x) {",
+    "A::g(n)",
+    "int *z = nullptr,",
+    "auto w{3};",
+    "_Pragma(\"unroll\")",
+    "__device__ int h(int a) { if (a) return 1; }",
+    "h(0)",
+    "struct B : S { B() : S{1} {} B &operator=(const B &o) { return *this; } };",
+    "B b; b = b;",
+    "__constant__ int table[4];",
+    "extern __shared__ int d[];",
 ];
 
 proptest! {
