@@ -22,7 +22,7 @@ const GROUPS: [&str; 11] = [
 fn equivalent(name: &str) -> Option<&'static str> {
     Some(match name {
         "atomic" | "atomic_ref" => {
-            "atomicAdd() and its like do the same, and a flag that a loop waits for may be `volatile`"
+            "atomicAdd() and its like do the same; a flag that a loop waits for may be `volatile`"
         }
         "atomic_thread_fence" => "__threadfence() and __threadfence_block() do the same",
         "reduce" => "a loop over shfl_down() or shfl_xor() of the tile does the same",
