@@ -3,8 +3,7 @@
 //! An operator that claims what is true of integers alone, that any order gives the same bits, gets
 //! the engine's kernels for those: vectors are scanned where they lie, and folded lane by lane. So
 //! it differs from kogge's sum in the order of combination and in what follows of that: the kernel,
-//! and how threads share the work. (By all threads the engine plans it, as it does for users; until
-//! 29 November 2026 none that was awake came, and in place nobody led.)
+//! and how threads share the work. By all threads the engine plans it, as it does for users.
 
 use super::kogge::plan_of;
 use crate::contender::{Contender, Mode, Role};

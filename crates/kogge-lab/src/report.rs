@@ -21,7 +21,8 @@ pub enum FindingKind {
     OutOfBounds,
     /// An access whose address is no multiple of its size.
     Misaligned,
-    /// A read of memory or of a variable that was never written.
+    /// A read of memory or of a variable that was never written, or the use of the value of a
+    /// function that ended without one.
     Uninitialised,
     /// A barrier not reached by all threads that it is for.
     DivergentBarrier,

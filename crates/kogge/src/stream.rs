@@ -8,9 +8,9 @@ use std::ops::Range;
 /// A scan whose data come piece by piece; made by [`Scan::stream`](crate::Scan::stream).
 ///
 /// The values are those of one scan over all pieces, bit for bit, wherever the cuts fall. Whole
-/// tiles ([`Order::tile`] elements, 32 KiB or a little less) go through the engine, on all cores; what lies before
-/// and after them in a piece is taken element by element. So pieces should be many tiles; of an
-/// [exact](Operator::EXACT) operator they may be anything.
+/// tiles ([`Order::tile`] elements, 32 KiB where an element's size divides 16) go through the
+/// engine, on all cores; what lies before and after them in a piece is taken element by element. So
+/// pieces should be many tiles; of an [exact](Operator::EXACT) operator they may be anything.
 ///
 /// A reverse scan takes the pieces from the end of the data to its beginning, each in memory order.
 ///
