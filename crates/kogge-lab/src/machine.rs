@@ -17,7 +17,7 @@ mod session;
 mod stats;
 mod tell;
 mod volatile;
-mod waiting;
+pub(crate) mod waiting;
 mod warp;
 
 pub(crate) use session::{Session, number_bytes};

@@ -11,6 +11,7 @@ use super::{Frame, Lower, Result, names};
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{ExprKind, File, Function, Init, Path, Storage, TypeExpr};
 use crate::machine::ins::{Compiled, DefaultArgument, Global, Ins, Op, Param, ParamType};
+use crate::machine::waiting::waiting;
 use crate::value::ScalarType;
 
 /// Compiles the kernel of a name, with the types of its parameters where
@@ -327,6 +328,7 @@ impl Lower<'_> {
         let specials = self.specials.iter().map(|(&s, &r)| (place(r), s)).collect();
         Compiled {
             name,
+            waiting: waiting(&self.code),
             code: self.code,
             places: self.places,
             registers: usize::from(own) + usize::from(u16::MAX - self.fixed) + 1,

@@ -9,7 +9,6 @@ use super::ins::{AtomicOp, Ins, atomic, decode, flag};
 use super::memory::{self, Region};
 use super::race::{Conflict, Found, Strong, Volatile};
 use super::stats::{bank_conflicts, sectors};
-use super::volatile::Race;
 use super::warp::{lanes, me};
 use crate::report::{AccessKind, FindingKind, Location, Space};
 use crate::trace::Place;
@@ -160,8 +159,12 @@ impl Machine<'_> {
 
     #[cold]
     fn race(&mut self, c: &Context<'_>, lane: usize, what: What, t: Target, conflict: Conflict) {
-        let Race { at: (pos, other), array, told } = self.race_of(c, lane, what, t, conflict);
-        self.findings.add(FindingKind::Race, pos, other, &array, || told);
+        let at = (self.place(what.pc), self.place(conflict.other.pc));
+        let (array, _) = self.object_name(t.space, t.object);
+        if !self.findings.again(FindingKind::Race, at, &array) {
+            let told = self.race_of(c, lane, what, t, conflict);
+            self.findings.add(FindingKind::Race, at.0, at.1, &array, || told);
+        }
     }
 
     /// A race as it is told.
@@ -172,7 +175,7 @@ impl Machine<'_> {
         what: What,
         t: Target,
         conflict: Conflict,
-    ) -> Race {
+    ) -> Told {
         let (name, element) = self.object_name(t.space, t.object);
         let index = i64::from(t.within / element.max(1));
         let padded = c.info.padded.max(1);
@@ -192,9 +195,8 @@ impl Machine<'_> {
             self.side(c.info, conflict.other.thread % padded, conflict.other.pc, other_kind);
         first.block = other_index;
         let second = self.side(c.info, c.warp.rank(lane), what.pc, what.kind);
-        let (pos, other) = (self.place(what.pc), self.place(conflict.other.pc));
         let (spot, other_spot) = (self.spot(what.pc), self.spot(conflict.other.pc));
-        let told = Told {
+        Told {
             message: format!(
                 "{} {} {name}[{index}] ({spot}) while {} {} it ({other_spot}), and nothing orders the two",
                 who(second.block, second.thread),
@@ -202,10 +204,9 @@ impl Machine<'_> {
                 who(first.block, first.thread),
                 verb(other_kind)
             ),
-            location: Some(Location { array: name.clone(), index, space: t.space }),
+            location: Some(Location { array: name, index, space: t.space }),
             accesses: vec![first, second],
-        };
-        Race { at: (pos, other), array: name, told }
+        }
     }
 
     /// Tells the race detector about an access.

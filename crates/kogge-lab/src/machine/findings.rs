@@ -40,6 +40,13 @@ impl Findings {
         self.add_many(kind, (pos, other), array, 1, told);
     }
 
+    /// Counts a finding that is there already; false if it isn't.
+    pub(super) fn again(&mut self, kind: FindingKind, at: (Pos, Pos), array: &str) -> bool {
+        let known = self.index.get(&(kind, at.0, at.1, array.to_owned()));
+        let finding = known.map(|&i| &mut self.list[i]);
+        finding.map(|finding| finding.count += 1).is_some()
+    }
+
     /// The same, so many times.
     pub(super) fn add_many(
         &mut self,

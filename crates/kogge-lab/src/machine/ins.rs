@@ -341,6 +341,8 @@ pub(crate) struct Dynamic {
 pub(crate) struct Compiled {
     pub name: String,
     pub code: Vec<Ins>,
+    /// For each instruction whether it is a volatile read that a loop waits for.
+    pub waiting: Vec<bool>,
     pub places: Vec<Site>,
     pub registers: usize,
     pub constants: Vec<(u16, u64)>,

@@ -288,7 +288,7 @@ impl<'a> Session<'a> {
             room: self.room - resident,
             crowded: false,
             launch: index,
-            volatile: Unordered::new(kernel),
+            volatile: Unordered::default(),
         };
         let mut grid = Grid {
             machine: &mut machine,

@@ -10,38 +10,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::access::{Target, What};
 use super::exec::{Context, Machine};
 use super::findings::Told;
-use super::ins::Compiled;
 use super::race::Conflict;
-use super::waiting::waiting;
-use crate::lang::Pos;
 use crate::report::{FindingKind, Space};
-
-/// A race, and where it is told.
-pub(super) struct Race {
-    /// The places of the two accesses.
-    pub at: (Pos, Pos),
-    pub array: String,
-    pub told: Told,
-}
 
 /// An array, or a shared object of any block.
 type Place = (bool, usize);
 
 /// What a launch has shown of volatile accesses.
+#[derive(Default)]
 pub(super) struct Unordered {
-    /// For each instruction whether it is a read that a loop waits for.
-    waiting: Vec<bool>,
-    /// Where such a read was.
+    /// Where a read was that a loop waits for.
     flags: BTreeSet<Place>,
     /// The first of those between two instructions on one array, and how many there were.
-    races: BTreeMap<(Place, u32, u32), (Race, u64)>,
-}
-
-impl Unordered {
-    pub(super) fn new(kernel: &Compiled) -> Self {
-        let waiting = waiting(&kernel.code);
-        Self { waiting, flags: BTreeSet::new(), races: BTreeMap::new() }
-    }
+    races: BTreeMap<(Place, u32, u32), (Told, u64)>,
 }
 
 impl Machine<'_> {
@@ -54,7 +35,7 @@ impl Machine<'_> {
         conflict: Option<Conflict>,
     ) {
         let place = (t.space == Space::Shared, t.object);
-        if self.volatile.waiting.get(what.pc as usize).is_some_and(|&waits| waits) {
+        if self.kernel.waiting.get(what.pc as usize).is_some_and(|&waits| waits) {
             self.volatile.flags.insert(place);
         }
         let Some(conflict) = conflict.filter(|_| !self.volatile.flags.contains(&place)) else {
@@ -65,20 +46,21 @@ impl Machine<'_> {
             *count += 1;
             return;
         }
-        let mut race = self.race_of(c, lane, what, t, conflict);
-        race.told.message.push_str(": `volatile` does not");
-        self.volatile.races.insert(key, (race, 1));
+        let mut told = self.race_of(c, lane, what, t, conflict);
+        told.message.push_str(": `volatile` does not");
+        self.volatile.races.insert(key, (told, 1));
     }
 
     /// Tells of those on arrays that nobody waits for.
     pub(super) fn tell_volatile(&mut self) {
         let flags = std::mem::take(&mut self.volatile.flags);
-        for ((place, ..), (race, count)) in std::mem::take(&mut self.volatile.races) {
+        for ((place, pc, other), (told, count)) in std::mem::take(&mut self.volatile.races) {
             if flags.contains(&place) {
                 continue;
             }
-            let Race { at: (pos, other), array, told } = race;
-            self.findings.add_many(FindingKind::Race, (pos, other), &array, count, || told);
+            let at = (self.place(pc), self.place(other));
+            let array = told.location.as_ref().map_or_else(String::new, |l| l.array.clone());
+            self.findings.add_many(FindingKind::Race, at, &array, count, || told);
         }
     }
 }

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 const MOST: usize = 1 << 12;
 
 /// For each instruction whether it is such a read.
-pub(super) fn waiting(code: &[Ins]) -> Vec<bool> {
+pub(crate) fn waiting(code: &[Ins]) -> Vec<bool> {
     let is_volatile = |ins: &Ins| ins.op == Op::Load && ins.b & flag::VOLATILE != 0;
     let mut found = vec![false; code.len()];
     if !code.iter().any(is_volatile) {
