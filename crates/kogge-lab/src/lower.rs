@@ -229,7 +229,7 @@ impl<'a> Lower<'a> {
     }
 
     fn refuse<T>(&self, what: impl std::fmt::Display) -> Result<T> {
-        Err(self.pos.error(format!("{what}: outside the language of the laboratory")))
+        Err(self.pos.outside(what))
     }
 }
 

@@ -5,13 +5,14 @@ use std::collections::HashMap;
 
 use crate::program::arguments;
 use crate::{
-    Arg, Diagnostic, Kernel, Launch as GpuLaunch, Number, Parameter, Program, ScalarType, Value,
+    Arg, Diagnostic, Kernel, Launch as GpuLaunch, Number, Parameter, Program, ScalarType, Step,
+    Value,
 };
 
-use super::host::{Argument, Launch};
+use super::host::{Argument, Launch, Plan};
 
 /// What the names of a host stand for.
-pub(super) struct Given<'a>(HashMap<&'a str, Named>);
+struct Given<'a>(HashMap<&'a str, Named>);
 
 #[derive(Clone, Copy)]
 enum Named {
@@ -21,7 +22,7 @@ enum Named {
 
 impl<'a> Given<'a> {
     /// Of values by name, of which the last of a name counts.
-    pub(super) fn of(values: impl IntoIterator<Item = &'a (String, Value)>) -> Self {
+    fn of(values: impl IntoIterator<Item = &'a (String, Value)>) -> Self {
         let named = |(name, value): &'a (String, Value)| match value {
             Value::Array(array) => (name.as_str(), Named::Array(array.ty())),
             Value::Number(number) => (name.as_str(), Named::Number(*number)),
@@ -62,9 +63,22 @@ impl<'a> Given<'a> {
     }
 }
 
+impl Plan {
+    /// The launches, with what the names of their arguments stand for.
+    pub(super) fn steps<'a>(
+        &self,
+        program: &Program,
+        values: impl IntoIterator<Item = &'a (String, Value)>,
+    ) -> Result<Vec<Step>, Diagnostic> {
+        let given = Given::of(values);
+        let launches = self.launches.iter().map(|launch| launch.on(program, &given));
+        launches.map(|launch| launch.map(Step::Launch)).collect()
+    }
+}
+
 impl Launch {
     /// The launch with its arguments under the names of the kernel's parameters.
-    pub(super) fn on(&self, program: &Program, given: &Given) -> Result<GpuLaunch, Diagnostic> {
+    fn on(&self, program: &Program, given: &Given) -> Result<GpuLaunch, Diagnostic> {
         let kernel = self.kernel_of(program, given)?;
         let types = &kernel.full_name[kernel.name.len()..];
         let mut name = format!("{}{types}", self.kernel);

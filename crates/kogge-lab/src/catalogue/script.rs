@@ -2,14 +2,11 @@
 
 use std::collections::HashMap;
 
-use crate::{
-    ArrayInit, Diagnostic, Number, Options, Program, ScalarType, Script, Step, Value, Values,
-};
+use crate::{ArrayInit, Diagnostic, Number, Options, Program, ScalarType, Script, Value, Values};
 
 use super::expression::Names;
 use super::header::integer_macros;
-use super::host::{Launch, Plan, Scratch};
-use super::launch::Given;
+use super::host::{Plan, Scratch};
 use super::{Formula, HostProgram, Lesson, NotationError, Operator};
 
 /// A lesson made ready: the program, the script and the options that suit it.
@@ -76,10 +73,7 @@ impl Lesson {
         for scratch in plan.scratch.iter().filter(|scratch| plan.uses(&scratch.name)) {
             script = script.value(&scratch.name, scratch.init(element)?);
         }
-        let given = Given::of(&script.values);
-        let on = |launch: &Launch| launch.on(&program, &given).map(Step::Launch);
-        let steps = plan.launches.iter().map(on).collect::<Result<_, _>>()?;
-        script.steps = steps;
+        script.steps = plan.steps(&program, &script.values)?;
         let together = plan
             .launches
             .iter()
@@ -184,10 +178,7 @@ impl HostProgram {
         for scratch in plan.scratch.iter().filter(|scratch| plan.uses(&scratch.name)) {
             script = script.value(&scratch.name, scratch.init(element)?);
         }
-        let given = Given::of(script.values.iter().chain(&values));
-        let on = |launch: &Launch| launch.on(program, &given).map(Step::Launch);
-        let steps = plan.launches.iter().map(on).collect::<Result<_, _>>()?;
-        script.steps = steps;
+        script.steps = plan.steps(program, script.values.iter().chain(&values))?;
         // A number that only the host's arithmetic uses is no value of the device.
         let known = |(name, value): &(String, Value)| {
             array(value).is_some() || program.variables().iter().any(|v| v.name == *name)

@@ -197,7 +197,7 @@ impl Parser {
     }
 
     fn refuse<T>(&self, what: &str) -> Result<T, Diagnostic> {
-        Err(self.pos().error(format!("{what}: outside the language of the laboratory")))
+        Err(self.pos().outside(what))
     }
 
     /// Goes one level down the tree.

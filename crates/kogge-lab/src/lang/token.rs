@@ -15,6 +15,11 @@ impl Pos {
     pub(crate) fn error(self, message: impl Into<String>) -> Diagnostic {
         Diagnostic::at(self.line, self.column, message)
     }
+
+    /// The error of something that CUDA has and the laboratory has not.
+    pub(crate) fn outside(self, what: impl std::fmt::Display) -> Diagnostic {
+        self.error(format!("{what}: outside the language of the laboratory"))
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 use super::ty::Ty;
 use super::value::Val;
 use super::{Lower, Result};
+use crate::diagnostic::Diagnostic;
 use crate::lang::ast::CastKind;
 use crate::machine::alu::{convert, is_float};
 use crate::machine::ins::{Ins, Op, code};
@@ -18,22 +19,17 @@ impl Lower<'_> {
     /// other, nor pointers to different types.
     pub(super) fn implicit(&mut self, v: Val, to: &Ty) -> Result<Val> {
         if !self.converts(&v, to) {
-            let drops_const = match (&v.ty, to) {
-                (Ty::Pointer(a), Ty::Pointer(b)) => {
-                    a.ty == b.ty && a.qualifiers.constant && !b.qualifiers.constant
+            let (from, name) = (self.describe(&v.ty), self.describe(to));
+            let help = match (&v.ty, to) {
+                (Ty::Pointer(a), Ty::Pointer(b))
+                    if a.ty == b.ty && a.qualifiers.constant && !b.qualifiers.constant =>
+                {
+                    format!("make that a `const {name}` too, or leave `const` out")
                 }
-                _ => false,
+                _ => "if it is meant, write a cast".into(),
             };
-            let (from, to) = (self.describe(&v.ty), self.describe(to));
-            return Err(self
-                .pos
-                .error(format!("a value of type `{from}` does not convert to `{to}` by itself"))
-                .with_help(match drops_const {
-                    true => {
-                        format!("make that a `const {to}` too, or leave `const` out")
-                    }
-                    false => "if it is meant, write a cast".into(),
-                }));
+            let error = format!("a value of type `{from}` does not convert to `{name}` by itself");
+            return Err(self.pos.error(error).with_help(help));
         }
         self.cast(v, to)
     }
@@ -90,15 +86,20 @@ impl Lower<'_> {
         if fits {
             return Ok(());
         }
-        let (from, to) = (self.describe(&v.ty), self.describe(to));
+        Err(self.refused_cast(kind, &v.ty, &self.describe(to)))
+    }
+
+    /// The error of a cast that makes no such type, as C writes it.
+    pub(super) fn refused_cast(&self, kind: CastKind, from: &Ty, to: &str) -> Diagnostic {
+        let from = self.describe(from);
         let error = format!("{} makes no `{to}` of a value of type `{from}`", word(kind));
         let error = self.pos.error(error);
-        Err(match kind {
+        match kind {
             CastKind::Static => error.with_help("`reinterpret_cast` takes the same bytes for it"),
             CastKind::Const => error.with_help("it takes away `const` or `volatile`, nothing else"),
             CastKind::C => error.with_help("a pointer has 64 bits"),
             CastKind::Reinterpret => error,
-        })
+        }
     }
 
     /// Refuses to take `const` or `volatile` away, but by the casts that may.

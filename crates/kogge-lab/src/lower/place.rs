@@ -96,8 +96,8 @@ impl Lower<'_> {
         match kind {
             CastKind::Static | CastKind::C if converts && qualifiers.constant => return Ok(None),
             CastKind::Static | CastKind::Const if converts => {
-                let value = Val::nothing(place.ty);
-                return self.check_cast(kind, &value, &Ty::pointer(to, qualifiers)).map(|()| None);
+                let to = format!("{}{} &", qualifiers.words(), self.describe(&to));
+                return Err(self.refused_cast(kind, &place.ty, &to));
             }
             _ => {}
         }

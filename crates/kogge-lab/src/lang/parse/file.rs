@@ -270,8 +270,8 @@ impl Parser {
             self.at = start;
             return Ok(());
         };
-        let what = "methods defined outside their struct: outside the language of the laboratory";
-        let error = pos.error(what).with_help("define it within the struct");
+        let error = pos.outside("methods defined outside their struct");
+        let error = error.with_help("define it within the struct");
         file.outside.push(([owner.clone(), method.clone()], error.clone()));
         Err(error)
     }

@@ -51,8 +51,7 @@ impl Parser {
         if !refused {
             return Ok(());
         }
-        let what = format!("`{root}::{name}`: outside the language of the laboratory");
-        let error = self.ahead(start).pos.error(what);
+        let error = self.ahead(start).pos.outside(format!("`{root}::{name}`"));
         let help = equivalent(&name).filter(|_| &*root != "thrust");
         Err(help.map_or(error.clone(), |help| error.with_help(help)))
     }

@@ -183,8 +183,8 @@ impl Parser {
 
     /// Whether `friend` is among the words before a member's parentheses.
     fn at_friend(&self) -> bool {
-        let words = (0..16).map(|n| self.ahead(n)).take_while(|t| t.kind == Kind::Name);
-        words.into_iter().any(|t| t.is("friend"))
+        let mut words = (0..16).map(|n| self.ahead(n)).take_while(|t| t.kind == Kind::Name);
+        words.any(|t| t.is("friend"))
     }
 
     /// A name for a struct without one: its place, which several of one macro may share.

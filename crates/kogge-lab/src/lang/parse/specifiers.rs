@@ -174,8 +174,7 @@ impl Parser {
         }
         let found = self.peek().clone();
         if found.is("operator") {
-            let what = "conversion operators: outside the language of the laboratory";
-            return found.pos.error(what);
+            return found.pos.outside("conversion operators");
         }
         if found.is_name() {
             return self.unknown_type(found.pos, &found.text);
