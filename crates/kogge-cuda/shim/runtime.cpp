@@ -63,11 +63,12 @@ enum : u64 { PATIENCE = 1 << 13 };
 enum : u64 { TRUST = 1 << 6 };
 // A block that stands sleeps for so many turns, until another tells something or so many nanoseconds are over.
 enum : u64 { NAP = 1 << 4, NAP_NANOSECONDS = 50'000 };
-// A block that begins late does so after so many milliseconds at most.
+// A block that lets the others go ahead does so for so many milliseconds at most.
 enum : u32 { MOST_MILLISECONDS = 200 };
 
-// In one of so many launches whose blocks must all be resident, one begins late: where faults are planted more often, since it takes time.
-u32 late() {
+// In one of so many launches whose blocks are all resident, one begins late, and in as many one stops on its way: where faults are
+// planted more often, since it takes time.
+u32 late_in() {
     static const u32 one_in = [] {
         const char* given = std::getenv("KOGGE_LATE");
         return given ? (u32)std::max(std::atoi(given), 1) : 16;
@@ -241,7 +242,8 @@ struct Launch {
     std::atomic<u32> asleep{0};    // blocks that wait for that
     std::vector<Cluster> clusters = std::vector<Cluster>(blocks / cluster);
     std::atomic<u32> begun{0};     // blocks
-    bool may_be_late = false;
+    u32 late = ~0u;                // the block that lets the others go ahead, if any does,
+    u64 late_at = 0;               // when it has taken so many steps
     // Of each block the progress at which it stands still, if it does.
     enum : u64 { GOES_ON = ~0ull, ENDED = GOES_ON - 1 };
     std::vector<std::atomic<u64>> stands = std::vector<std::atomic<u64>>(blocks);
@@ -256,6 +258,14 @@ struct Launch {
         asleep++;
         syscall(SYS_futex, &news, FUTEX_WAIT_PRIVATE, known, &nap, nullptr, 0);
         asleep--;
+    }
+    // One block in some launches lets the others go ahead: before its first step, or somewhere on its way.
+    void draw_late() {
+        u32 odds = late_in(), rest = seed / odds;
+        if (seed % odds > 1) return;
+        late = rest % blocks;
+        std::mt19937 random(seed);
+        if (seed % odds == 1) late_at = ((u64)threads << random() % 8) + random() % threads;
     }
     // Whether all blocks stand still at the progress that still is.
     bool deadlocked() const {
@@ -495,11 +505,21 @@ void let_others(Block& b, Watch& watch, bool stands, u32 news) {
     b.distrusts = true;
 }
 
+// Waits till the other blocks have ended or stand still, or for a while.
+void let_go_ahead(const Launch& launch, u32 index) {
+    auto goes_on = [&](u32 i) { return i != index && launch.stands[i] == Launch::GOES_ON; };
+    for (u32 waited = 0, i = 0; i < launch.blocks && waited < MOST_MILLISECONDS;) {
+        if (!goes_on(i)) i++;
+        else waited++, usleep(1000);
+    }
+}
+
 void schedule(Block& b) {
     u32 threads = b.launch->threads, left = threads;
     Watch watch;
-    bool resumed = true;
+    bool resumed = true, late = b.index == b.launch->late;
     while (left > 0) {
+        if (late && b.steps >= b.launch->late_at) late = false, let_go_ahead(*b.launch, b.index);
         u64 before = b.steps;
         u32 news = b.launch->news;
         // Threads up or down from a random one on, some warps left out if last time somebody went on.
@@ -565,15 +585,6 @@ void run_block(Launch* launch, u32 index) {
     block = nullptr;
 }
 
-// Waits till the other blocks have ended or stand still, or for a while.
-void begin_late(const Launch& launch, u32 index) {
-    auto goes_on = [&](u32 i) { return i != index && launch.stands[i] == Launch::GOES_ON; };
-    for (u32 waited = 0, i = 0; i < launch.blocks && waited < MOST_MILLISECONDS;) {
-        if (!goes_on(i)) i++;
-        else waited++, usleep(1000);
-    }
-}
-
 // Runs blocks one after another, as long as there are some. That one has ended is told when the next goes on: else all that are left
 // might seem to stand still.
 void run_blocks(Launch* launch) {
@@ -582,7 +593,6 @@ void run_blocks(Launch* launch) {
         if (index < launch->blocks) launch->stands[index] = Launch::GOES_ON;
         if (ended != ~0u) launch->stands[ended] = Launch::ENDED;
         if (index >= launch->blocks) return;
-        if (launch->may_be_late && launch->seed % late() == 0 && index == launch->seed / late() % launch->blocks) begin_late(*launch, index);
         run_block(launch, index);
         ended = index;
     }
@@ -603,7 +613,7 @@ void launch(u32 blocks, u32 threads, u32 shared_bytes, u32 seed, void (*kernel)(
     cluster = std::min(cluster, blocks);
     if (blocks % cluster) fail("blocks that aren't in whole clusters");
     Launch launch = {blocks, threads, shared_bytes, seed, kernel, arguments, rooms.data(), cluster};
-    launch.may_be_late = residents == ~0u;
+    if (residents >= blocks) launch.draw_late();
     // Those that others have to end before don't go on.
     for (u32 i = 0; i < blocks; i++) launch.stands[i] = i < residents ? Launch::GOES_ON : Launch::ENDED;
     for (u32 i = 0; i < blocks; i++) rooms[i]->fit(threads, shared_bytes), rooms[i]->mail.open = true;

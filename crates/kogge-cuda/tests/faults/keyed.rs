@@ -56,6 +56,14 @@ fn trials(build: Build, shim: &mut Shim) -> Result<(), String> {
             let input: Vec<i64> = (0..parts.iter().sum()).map(|_| random.next() as i64).collect();
             long.check_by::<i64, i64>(shim, &mut random, &parts, &input, numbered, source)?;
         }
+        // A run for every window, which starts halfway: each looks back to the one before, and has
+        // to wait for it, or another run's start is found.
+        let window = 16 * wide.row();
+        for windows in 3..9 {
+            let parts = [vec![window / 2], vec![window; windows]].concat();
+            let input: Vec<i64> = (0..parts.iter().sum()).map(|_| random.next() as i64).collect();
+            long.check_by::<i64, i64>(shim, &mut random, &parts, &input, numbered, source)?;
+        }
     }
     Ok(())
 }
