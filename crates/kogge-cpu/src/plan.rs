@@ -209,4 +209,23 @@ pub(crate) mod tests {
         let by_three = plan(&Problem { in_place: true, ..problem(16 << 20) }, machine);
         assert_eq!(by_three.to_string(), "3 threads, pieces of 8 tiles");
     }
+
+    #[test]
+    fn a_zen_5_goes_past_its_caches_later_and_by_longer_pieces() {
+        let text = |kib: u64, in_place| plan_of(Cpu::Zen5, kib << 10, in_place, true).to_string();
+        for in_place in [false, true] {
+            assert_eq!(text(511, in_place), "the calling thread");
+            assert_eq!(text(512, in_place), "2 threads, pieces of 16 tiles", "all of them");
+        }
+        assert_eq!(text((12 << 10) - 1, false), "2 threads, pieces of 384 tiles", "all");
+        let past = ", stores past the caches";
+        assert_eq!(text(12 << 10, false), format!("2 threads, pieces of 8 tiles{past}"));
+        assert_eq!(text(20 << 10, true), "2 threads, pieces of 640 tiles", "all");
+        assert_eq!(text((128 << 10) - 1, true), "2 threads, pieces of 8 tiles");
+        assert_eq!(text(128 << 10, true), "2 threads, pieces of 16 tiles");
+        assert_eq!(text(128 << 10, false), format!("2 threads, pieces of 16 tiles{past}"));
+        let machine = Machine { threads: 2, cpu: Cpu::Zen5, awake: true, apart: true };
+        let apart = |kib: u64| plan(&problem(kib << 8), machine).threads;
+        assert_eq!([apart(1023), apart(1024)], [1, 2]);
+    }
 }

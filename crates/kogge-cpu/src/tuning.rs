@@ -49,12 +49,14 @@ pub(crate) const fn part_of_strip_bytes(awake: bool) -> usize {
 /// 320 35 and 36, 384 30 and 41, 512 35 and 41, 768 24 and 35; of 64, whose halves are 128 bytes,
 /// 36 and 21, of 250 20 and 13. Behind a line, as large vectors from the heap begin: 128 columns 27
 /// and 19, 192 25 and 15, 256 26 and 27, 384 24 and 32, 512 25 and 29, 768 26 and 37; of `i64` 128
-/// 32 and 26, 256 31 and 33, 512 29 and 36. On others it wasn't tried.)
+/// 32 and 26, 256 31 and 33, 512 29 and 36. On a Zen 5 tables of 8 MiB and 512 columns of `f32` are
+/// 1.25 to 1.4 times as fast with a strip each, of `i32` 0.9 to 1.2 times, those of 256 columns 0.9
+/// to 1.1 times, from memory 0.98 to 1.0. On others it wasn't tried.)
 pub(crate) const fn one_strip_bytes(cpu: Cpu, behind: bool) -> usize {
     match (cpu, behind) {
         (Cpu::Zen4, false) => 256,
         (Cpu::Mesh, false) => 512,
-        (Cpu::Zen4, true) => 1 << 10,
+        (Cpu::Zen4, true) | (Cpu::Zen5, false) => 1 << 10,
         _ => 2 << 10,
     }
 }
@@ -82,11 +84,17 @@ pub(crate) const fn pairs_of_chunks(cpu: Cpu) -> bool {
 /// On a Zen 4 it depends on whether the two have an L3 in common. With 256 and 512 KiB into another
 /// buffer 1.3 to 1.5 times if so, and 0.95 to 1.2 times if not; in place integers 1.2 to 1.4 and
 /// 0.8 to 1 times, floats 1.4 and 1 to 1.1 with 512 KiB, 1.25 to 1.3 and 0.75 to 0.9 with 256 KiB;
-/// with 128 KiB into another buffer 0.9 to 1.)
+/// with 128 KiB into another buffer 0.9 to 1.
+///
+/// On a Zen 5 whose two have an L3 in common, with 512 KiB to 4 MiB into another buffer 1.2 to 1.5
+/// times, in place 1.15 to 1.4 times; with 256 KiB `i32` 1.15 to 1.2 times, `f32` 0.8 to 1.1, `f64`
+/// 0.85 to 1.05 and `i64` 0.8 to 1.05. Where they haven't it wasn't tried.)
 pub(crate) const fn awake_bytes(cpu: Cpu, in_place: bool, exact: bool, apart: bool) -> u64 {
     match cpu {
         Cpu::Zen4 if in_place && apart => 2 * AWAKE_BYTES,
         Cpu::Zen4 => AWAKE_BYTES,
+        Cpu::Zen5 if apart => 1 << 20,
+        Cpu::Zen5 => 2 * AWAKE_BYTES,
         Cpu::Mesh if !in_place => AWAKE_BYTES,
         Cpu::Mesh if exact => 2 * AWAKE_BYTES,
         Cpu::Mesh | Cpu::Common => 1 << 20,
@@ -100,11 +108,13 @@ pub(crate) const AWAKE_BYTES: u64 = 256 << 10;
 ///
 /// (On a Zen 4 by key, in runs of 64 and by lot, with 256 KiB 1.0 to 1.5 times the speed of one
 /// thread, in place too, with 512 KiB 1.4 to 1.8 times, with 4 MiB 1.8 to 2.3 times; with 128 KiB
-/// 0.8 to 1.2 times. On others it wasn't tried.)
+/// 0.8 to 1.2 times. On a Zen 5 with 512 KiB to 4 MiB 1.35 to 1.9 times, with 256 KiB by key 1.0 to
+/// 1.6 times and by lot 0.85 to 0.95. On others it wasn't tried.)
 pub(crate) const fn awake_shared_bytes(cpu: Cpu) -> u64 {
     match cpu {
         Cpu::Common | Cpu::Mesh => u64::MAX,
         Cpu::Zen4 => AWAKE_BYTES,
+        Cpu::Zen5 => 2 * AWAKE_BYTES,
     }
 }
 
@@ -139,8 +149,8 @@ pub(crate) const fn linger(cpu: Cpu) -> Duration {
     match cpu {
         Cpu::Common => Duration::ZERO,
         // Miri's clock goes on by 5 µs a step.
-        Cpu::Mesh | Cpu::Zen4 if cfg!(miri) => Duration::from_millis(20),
-        Cpu::Mesh | Cpu::Zen4 => Duration::from_micros(200),
+        Cpu::Mesh | Cpu::Zen4 | Cpu::Zen5 if cfg!(miri) => Duration::from_millis(20),
+        Cpu::Mesh | Cpu::Zen4 | Cpu::Zen5 => Duration::from_micros(200),
     }
 }
 
@@ -174,10 +184,13 @@ pub(crate) const LONG_PAUSE: Duration = Duration::from_millis(100);
 /// times as fast as with a part each, from there on, beside pieces, up to 1.15 times, beside pieces
 /// whose values go past the caches 1.3 to 1.9 times. On a mesh that had 2 MiB 1.05 to 1.15 times as
 /// fast, 4 MiB 0.8 times, in place 0.4 to 0.9 times, where one core wrote what the other one had
-/// read; the middle wasn't tried there.)
+/// read; the middle wasn't tried there. On a Zen 5 beside pieces into another buffer of 10 to 12
+/// MB 0.95 to 1.9 times as fast, of 14 MB 1.15 to 1.9; in place, of 24 to 32 MB, floats 0.7 to 0.9
+/// times, integers 0.9 to 1.3.)
 pub(crate) const fn middle_bytes(cpu: Cpu, in_place: bool) -> u64 {
     match (cpu, in_place) {
-        (Cpu::Zen4, _) => 20 << 20,
+        (Cpu::Zen5, false) => 24 << 20,
+        (Cpu::Zen4 | Cpu::Zen5, _) => 20 << 20,
         (Cpu::Mesh, false) => 2 << 20,
         (Cpu::Mesh, true) | (Cpu::Common, _) => 0,
     }
@@ -189,7 +202,7 @@ pub(crate) const fn middle_bytes(cpu: Cpu, in_place: bool) -> u64 {
 /// instead of 61.)
 pub(crate) const fn part_bytes(cpu: Cpu) -> u64 {
     match cpu {
-        Cpu::Common | Cpu::Zen4 => 1 << 20,
+        Cpu::Common | Cpu::Zen4 | Cpu::Zen5 => 1 << 20,
         Cpu::Mesh => 2 << 20,
     }
 }
@@ -201,22 +214,26 @@ pub(crate) const PIECE_BYTES: u64 = 128 << 10;
 /// to 5 %, lines side by side that threads scan together 6 %, and nothing is lost.)
 pub(crate) const fn piece_bytes(cpu: Cpu) -> u64 {
     match cpu {
-        Cpu::Common | Cpu::Zen4 => PIECE_BYTES,
+        Cpu::Common | Cpu::Zen4 | Cpu::Zen5 => PIECE_BYTES,
         Cpu::Mesh => 2 * PIECE_BYTES,
     }
 }
 
-/// The same for a flat scan of so many bytes, in place or not, by so many threads, given whether two
-/// are [apart](crate::Machine::apart).
+/// The same for a flat scan of so many bytes, in place or not, by so many threads, given whether
+/// two are [apart](crate::Machine::apart).
 ///
 /// (Where a piece ends prefetchers go on into the next one, which another core writes. On a Zen 4
 /// in place by two threads, 128 MiB: with 256 KiB 8 to 24 % faster where the two are apart, and 1 %
 /// slower to 2 faster where they aren't; with 512 KiB 15 to 30 faster, and 0 to 4 slower; with 1
-/// MiB, of which a thread has three in hand, beside that 3 to 12 % faster, and 1 slower to 2 faster,
-/// as elements are asked for once more when they are scanned. Of 32 MiB, which lie in L3 in part,
-/// integers are an eighth slower so where the two aren't apart, of 64 MiB 2 %. Into another buffer,
-/// past the caches, integers are up to 6 % slower with 256 KiB, floats 5 slower to 8 faster: what is
-/// folded must be in L2 for longer.)
+/// MiB, of which a thread has three in hand, beside that 3 to 12 % faster, and 1 slower to 2
+/// faster, as elements are asked for once more when they are scanned. Of 32 MiB, which lie in L3 in
+/// part, integers are an eighth slower so where the two aren't apart, of 64 MiB 2 %. Into another
+/// buffer, past the caches, integers are up to 6 % slower with 256 KiB, floats 5 slower to 8
+/// faster: what is folded must be in L2 for longer.
+///
+/// On a Zen 5 by two threads, 256 MiB and more, with 256 and 512 KiB: when memory is quick (70 to
+/// 90 GB/s) 2 to 11 and 6 to 21 % faster, when it is slow (48 to 60) as fast within 4; with 1 and 2
+/// MiB as slow as with 128 KiB or slower. Of 16 to 128 MiB all are as fast as runs differ.)
 pub(crate) const fn flat_piece_bytes(
     cpu: Cpu,
     in_place: bool,
@@ -226,7 +243,8 @@ pub(crate) const fn flat_piece_bytes(
 ) -> u64 {
     match (cpu, in_place) {
         (Cpu::Zen4, true) if threads == 2 && (apart || bytes >= 128 << 20) => 8 * PIECE_BYTES,
-        (Cpu::Zen4, true) => 2 * PIECE_BYTES,
+        (Cpu::Zen5, _) if bytes >= 128 << 20 => 4 * PIECE_BYTES,
+        (Cpu::Zen4, true) | (Cpu::Zen5, _) => 2 * PIECE_BYTES,
         _ => piece_bytes(cpu),
     }
 }
@@ -234,11 +252,13 @@ pub(crate) const fn flat_piece_bytes(
 /// Whether one of several threads leads where operators are exact, and scans what it hasn't folded;
 /// in the fixed order, whose folds take longer, one always does.
 ///
-/// (Two threads of a Zen 4 in place, 128 MiB of `i32` and `i64` by pieces of 1 MiB: 10 to 12 % faster
-/// where they are apart, 2 to 4 where they aren't; into another buffer from 3 % slower to 4 faster.
-/// On others it wasn't tried.)
+/// (Two threads of a Zen 4 in place, 128 MiB of `i32` and `i64` by pieces of 1 MiB: 10 to 12 %
+/// faster where they are apart, 2 to 4 where they aren't; into another buffer from 3 % slower to 4
+/// faster. On a Zen 5, 512 MiB and 1 GiB by pieces of 512 KiB, beside pieces of 128 KiB without a
+/// leader: when memory is quick in place 1.3 to 1.5 times as fast, into another buffer 1.09 to 1.16
+/// times, when it is slow 3 % slower to 6 faster. On others it wasn't tried.)
 pub(crate) const fn exact_are_led(cpu: Cpu, in_place: bool) -> bool {
-    matches!(cpu, Cpu::Zen4) && in_place
+    matches!(cpu, Cpu::Zen5) || matches!(cpu, Cpu::Zen4) && in_place
 }
 
 /// Output bytes from which stores go past the caches: a quarter of a common L3, which other cores
@@ -251,7 +271,7 @@ pub(crate) const STREAM_BYTES: u64 = 8 << 20;
 /// 46 past them.)
 pub(crate) const fn stream_bytes(cpu: Cpu) -> u64 {
     match cpu {
-        Cpu::Common | Cpu::Zen4 => STREAM_BYTES,
+        Cpu::Common | Cpu::Zen4 | Cpu::Zen5 => STREAM_BYTES,
         Cpu::Mesh => 2 * STREAM_BYTES,
     }
 }
@@ -262,10 +282,13 @@ pub(crate) const fn stream_bytes(cpu: Cpu) -> u64 {
 /// (On a Zen 4 8 MiB of `f32` 50 GB/s past the caches, 47 to 77 through them, `f64` 49 and 63 to
 /// 81, integers 51 and 86 to 99; of 10 MB 48 to 53 and 45 to 92, of 12 MB 42 to 54 and 32 to 79, of
 /// 14 MB less than past them. Where calls are far apart one thread has 46 past the caches, 28 to 32
-/// through them.)
+/// through them. On a Zen 5 8 MiB of `f32` 80 and 91 to 127, of `i32` 77 and 110 to 144, of `f64`
+/// 78 and 88 to 116, of `i64` 79 and 106 to 145; of 10 to 12 MB with the [middle] 1.2 to 1.6 times
+/// the speed of what goes past the caches, of 14 MB 1.1 to 1.4, of 16 MiB 1.0 to 1.1.)
 pub(crate) const fn awake_stream_bytes(cpu: Cpu) -> u64 {
     match cpu {
         Cpu::Zen4 => 10 << 20,
+        Cpu::Zen5 => 12 << 20,
         _ => stream_bytes(cpu),
     }
 }
@@ -278,13 +301,14 @@ pub(crate) const fn awake_stream_bytes(cpu: Cpu) -> u64 {
 /// another buffer 4 to 8 % slower. On a Zen 4 by two threads integers 3 to 40 % faster into another
 /// buffer, 4 to 18 in place in seven of eight cells, floats 4 slower to 7 faster (in place of 16
 /// MiB all 2 slower); by one thread integers 3 to 24 faster into another buffer, 12 to 44 in place,
-/// floats 9 to 15 slower in seven of eight cells. On others it wasn't tried.)
+/// floats 9 to 15 slower in seven of eight cells. On a Zen 5 two threads are 3 to 15 % slower. On
+/// others it wasn't tried.)
 pub(crate) const fn paged_bytes(cpu: Cpu, askers: Askers) -> u64 {
     match (cpu, askers) {
         (Cpu::Mesh | Cpu::Zen4, Askers::Several { stream: true }) => stream_bytes(cpu),
         (Cpu::Mesh, _) => 128 << 20,
         (Cpu::Zen4, Askers::Several { .. } | Askers::One { free: true }) => 32 << 20,
-        (Cpu::Zen4 | Cpu::Common, _) => u64::MAX,
+        (Cpu::Zen4 | Cpu::Zen5 | Cpu::Common, _) => u64::MAX,
     }
 }
 
@@ -295,7 +319,7 @@ pub(crate) const fn paged_bytes(cpu: Cpu, askers: Askers) -> u64 {
 /// bytes, 128 and 1 KiB, 34 with 256.)
 pub(crate) const fn burst_bytes(cpu: Cpu) -> usize {
     match cpu {
-        Cpu::Common | Cpu::Zen4 => 1 << 10,
+        Cpu::Common | Cpu::Zen4 | Cpu::Zen5 => 1 << 10,
         Cpu::Mesh => 256,
     }
 }
@@ -306,7 +330,7 @@ pub(crate) const fn burst_bytes(cpu: Cpu) -> usize {
 /// tried.)
 pub(crate) const fn column_stage_bytes(cpu: Cpu) -> usize {
     match cpu {
-        Cpu::Common | Cpu::Zen4 => 2 << 10,
+        Cpu::Common | Cpu::Zen4 | Cpu::Zen5 => 2 << 10,
         Cpu::Mesh => 8 << 10,
     }
 }

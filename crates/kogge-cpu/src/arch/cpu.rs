@@ -21,6 +21,9 @@ pub enum Cpu {
     Mesh,
     /// AMD's Zen 4: as most, but its L2 can wait for more lines from memory at a time than its L1.
     Zen4,
+    /// AMD's Zen 5: as most, but its vectors are twice as wide, so that two threads are worth it
+    /// for more of what fits in the caches, and pieces are better long.
+    Zen5,
 }
 
 impl Cpu {
@@ -51,6 +54,7 @@ fn detect() -> Cpu {
         _ if !is_x86_feature_detected!("avx512f") => Cpu::Common,
         b"GenuineIntel" if has_much_l2(leaf.eax) => Cpu::Mesh,
         b"AuthenticAMD" if family(__cpuid(1).eax) == ZEN_3_AND_4 => Cpu::Zen4,
+        b"AuthenticAMD" if family(__cpuid(1).eax) == ZEN_5 => Cpu::Zen5,
         _ => Cpu::Common,
     }
 }
@@ -58,6 +62,10 @@ fn detect() -> Cpu {
 /// The family of Zen 3 and Zen 4, the latter of which alone has AVX-512.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 const ZEN_3_AND_4: u32 = 0x19;
+
+/// The family of Zen 5.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+const ZEN_5: u32 = 0x1a;
 
 /// The family of a CPU, as a register of CPUID has it: extended where the first field is full.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -99,7 +107,7 @@ mod tests {
     #[test]
     fn families() {
         assert_eq!(family(0x00a1_0f11), ZEN_3_AND_4, "a Zen 4");
-        assert_eq!(family(0x00b0_0f21), 0x1a, "a Zen 5");
+        assert_eq!(family(0x00b0_0f21), ZEN_5, "a Zen 5");
         assert_eq!(family(0x000a_06d1), 6, "an Intel Xeon");
     }
 

@@ -54,7 +54,7 @@ impl Cache {
     #[inline]
     pub(crate) fn for_memory_of(cpu: Cpu) -> Self {
         match cpu {
-            Cpu::Common => Self::L1,
+            Cpu::Common | Cpu::Zen5 => Self::L1,
             Cpu::Mesh | Cpu::Zen4 => Self::L2,
         }
     }

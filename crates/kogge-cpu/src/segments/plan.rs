@@ -106,13 +106,15 @@ mod tests {
     use crate::plan::tests::problem;
 
     #[test]
-    fn two_threads_of_a_zen_4_that_are_awake_share_out_what_fits_in_their_caches() {
+    fn two_threads_of_a_zen_that_are_awake_share_out_what_fits_in_their_caches() {
         let text = |cpu, kib: u64, awake| {
             let machine = Machine { threads: 2, cpu, awake, apart: false };
             plan_segments(&problem(kib << 8), machine).to_string()
         };
         let two = "2 threads, pieces of 4096 elements, segments over 4096 by all threads";
         assert_eq!(text(Cpu::Zen4, 256, true), two);
+        assert_eq!(text(Cpu::Zen5, 511, true), "the calling thread");
+        assert_ne!(text(Cpu::Zen5, 512, true), "the calling thread");
         for (cpu, kib, awake) in
             [(Cpu::Zen4, 255, true), (Cpu::Zen4, 4096, false), (Cpu::Mesh, 4096, true)]
         {

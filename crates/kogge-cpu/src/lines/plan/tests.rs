@@ -28,6 +28,7 @@ fn threads_have_a_strip_each_where_those_are_whole_lines_of_the_cache() {
     assert_eq!(text(Cpu::Mesh, 1 << 20, 256), format!("2 threads, 2 strips of 128 {past}"));
     assert_eq!(text(Cpu::Mesh, 1 << 20, 320), format!("2 threads, 2 strips of 160 {past}"));
     assert_eq!(text(Cpu::Zen4, 1 << 20, 128), format!("2 threads, 2 strips of 64 {past}"));
+    assert_eq!(text(Cpu::Zen5, 1 << 20, 512), format!("2 threads, 2 strips of 256 {past}"));
     // Common, too narrow, with a line of the cache in common, and in cache.
     for plan in [
         text(Cpu::Common, 1 << 20, 256),
@@ -35,6 +36,7 @@ fn threads_have_a_strip_each_where_those_are_whole_lines_of_the_cache() {
         text(Cpu::Mesh, 1 << 20, 1000),
         text(Cpu::Mesh, 6 << 10, 256),
         text(Cpu::Zen4, 1 << 20, 96),
+        text(Cpu::Zen5, 1 << 20, 256),
     ] {
         assert!(plan.starts_with("2 threads, 1 strip of"), "{plan}");
     }
