@@ -4,13 +4,16 @@
 //! them, in order, so there is no chain in which one thread waits for the result of another's
 //! waiting. A total that is late is computed by whoever needs it: the input is still there.
 //!
+//! Who computes it fills the slot too, unless that is its owner's alone. Then the owner needs no
+//! locked instruction, which would wait for all stores before it, those past the caches too.
+//!
 //! In place it might be gone: the thread that owns a tile overwrites it. So helpers go through the
 //! tile's gate before they read it, and its owner closes the gate and waits for those inside before
 //! it writes. Who finds the gate closed finds the total too; or waits for it, where the owner
 //! learns it from the scan itself, which waits for nobody.
 
 use crate::sync::{AtomicU32, Ordering, UnsafeCell, spin};
-use std::mem::MaybeUninit;
+use std::mem::{self, MaybeUninit};
 use std::time::{Duration, Instant};
 
 /// How often a late total is looked for before it is computed, or waited for otherwise: some tens
@@ -27,6 +30,7 @@ const EMPTY: u32 = 0;
 const FILLING: u32 = 1;
 const READY: u32 = 2;
 const ABANDONED: u32 = 3;
+const OWNED: u32 = 4;
 
 /// A value written once, read by any thread afterwards.
 pub(crate) struct Slot<A> {
@@ -34,8 +38,9 @@ pub(crate) struct Slot<A> {
     value: UnsafeCell<MaybeUninit<A>>,
 }
 
-// SAFETY: the value is written by the one thread that moved the state from EMPTY to FILLING, and
-// read only after READY was seen; the release/acquire pair orders the two.
+// SAFETY: the value is written by the one thread that moved the state from EMPTY to FILLING, or by
+// the owner of a slot that never was EMPTY, and read only after READY was seen; the release/acquire
+// pair orders the two.
 unsafe impl<A: Send + Sync> Sync for Slot<A> {}
 
 impl<A: Copy> Slot<A> {
@@ -44,7 +49,25 @@ impl<A: Copy> Slot<A> {
         Self { state: AtomicU32::new(EMPTY), value: UnsafeCell::new(MaybeUninit::uninit()) }
     }
 
-    /// Puts the value in, unless another thread did or does.
+    /// A slot with nothing in it, which its owner alone fills.
+    pub(crate) fn owned() -> Self {
+        Self { state: AtomicU32::new(OWNED), value: UnsafeCell::new(MaybeUninit::uninit()) }
+    }
+
+    /// Puts the value into an [owned](Self::owned) slot.
+    ///
+    /// # Safety
+    ///
+    /// The slot must be the caller's own, and be filled this once.
+    #[inline]
+    pub(super) unsafe fn put(&self, value: A) {
+        debug_assert_eq!(self.state.load(Ordering::Relaxed), OWNED);
+        // SAFETY: nobody else writes, by contract, and nobody reads before READY.
+        self.value.with_mut(|slot| unsafe { (*slot).write(value) });
+        self.state.store(READY, Ordering::Release);
+    }
+
+    /// Puts the value in, unless another thread did or does, or the slot is its owner's.
     pub(crate) fn publish(&self, value: A) {
         let claim =
             self.state.compare_exchange(EMPTY, FILLING, Ordering::Relaxed, Ordering::Relaxed);
@@ -67,7 +90,10 @@ impl<A: Copy> Slot<A> {
     /// Says that the value will never come, unless another thread is putting it in.
     fn abandon(&self) {
         // Otherwise the value is there, or about to be.
-        let _ = self.state.compare_exchange(EMPTY, ABANDONED, Ordering::Relaxed, Ordering::Relaxed);
+        for nothing in [EMPTY, OWNED] {
+            let (order, abandoned) = (Ordering::Relaxed, ABANDONED);
+            let _ = self.state.compare_exchange(nothing, abandoned, order, order);
+        }
     }
 
     /// The value, if it is there within [`PATIENCE`].
@@ -94,7 +120,7 @@ impl<A: Copy> Slot<A> {
 
     /// Whether the value isn't there, but may come.
     fn awaited(&self) -> bool {
-        matches!(self.state.load(Ordering::Acquire), EMPTY | FILLING)
+        matches!(self.state.load(Ordering::Acquire), EMPTY | FILLING | OWNED)
     }
 
     /// The value, once it is there; `None` if it never comes.
@@ -114,6 +140,18 @@ impl<A: Copy> Owed<'_, A> {
     /// Publishes the total.
     pub(crate) fn pay(self, total: A) {
         self.0.publish(total);
+        mem::forget(self);
+    }
+
+    /// Puts the total into an [owned](Slot::owned) slot.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Slot::put`].
+    pub(super) unsafe fn put(self, total: A) {
+        // SAFETY: passed on.
+        unsafe { self.0.put(total) };
+        mem::forget(self);
     }
 }
 
@@ -165,7 +203,8 @@ impl Gate {
 }
 
 /// A total that is late: computed from the input, unless its gate is closed by now, when its owner
-/// publishes it. `None` if the owner panicked.
+/// publishes it. `None` if the owner panicked. It is published, unless that is its owner's alone to
+/// do.
 ///
 /// `gate` is `None` where nobody overwrites the input. `compute` may read the tile's input.
 pub(crate) fn late<A: Copy>(

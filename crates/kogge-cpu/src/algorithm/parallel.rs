@@ -61,7 +61,7 @@ struct Shared<'a, I, A, O> {
     led: Option<AtomicBool>,
     /// Whether a thread other than the leader has waited since the leader took a piece.
     waited: AtomicBool,
-    /// One slot for the total of each tile.
+    /// One slot for the total of each tile, which belongs to the thread that took the tile.
     totals: Vec<Slot<Total<A>>>,
     /// One gate a tile where the output overwrites the input, else empty.
     gates: Vec<Gate>,
@@ -102,7 +102,7 @@ pub(crate) unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
         next: AtomicUsize::new(0),
         led: led.then(|| AtomicBool::new(false)),
         waited: AtomicBool::new(false),
-        totals: many(scan.tiles(), Slot::new),
+        totals: many(scan.tiles(), Slot::owned),
         gates: many(gates, Gate::new),
     };
     // SAFETY: passed on; pieces keep the threads apart.
@@ -252,7 +252,8 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
         } else {
             Total::Own(total)
         };
-        owed.pay(total);
+        // SAFETY: the tile is this thread's, which scans it once.
+        unsafe { owed.put(total) };
         total.taken_in(self.scan.operator, prefix);
     }
 
@@ -302,13 +303,13 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
     ///
     /// # Safety
     ///
-    /// Nobody may write these tiles meanwhile.
+    /// They must be this thread's, and neither folded nor written.
     unsafe fn fold(&self, tiles: Range<usize>, stage: &mut [MaybeUninit<A>]) {
         for tile in tiles {
-            if self.totals[tile].get().is_none() {
-                // SAFETY: passed on.
-                let total = unsafe { self.scan.reduce_tile(self.scan.tile(tile), stage) };
-                self.totals[tile].publish(Total::Own(total));
+            // SAFETY: passed on.
+            unsafe {
+                let total = self.scan.reduce_tile(self.scan.tile(tile), stage);
+                self.totals[tile].put(Total::Own(total));
             }
         }
     }
@@ -357,8 +358,6 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
             if folded.is_some() && to_fold.is_empty() && matches!(self.ask, Ask::Pages { .. }) {
                 next = Some(self.take(self.tiles_per_piece));
             }
-            // Unless somebody who couldn't wait has.
-            let folded = folded.filter(|&tile| self.totals[tile].get().is_none());
             let beside = folded.map_or(Beside::Nothing, |folded| {
                 let behind = next.as_ref().map_or(folded + 1, |next| next.start);
                 let ask = self.ask_then(folded, behind);
@@ -371,7 +370,8 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
             // SAFETY: passed on.
             let total = unsafe { self.scan.scan_next(prefix, self.scan.tile(tile), beside, stage) };
             if let (Some(tile), Some(total)) = (folded, total) {
-                self.totals[tile].publish(Total::Own(total));
+                // SAFETY: the tile is this thread's, which folds it once.
+                unsafe { self.totals[tile].put(Total::Own(total)) };
             }
         }
         next

@@ -43,8 +43,8 @@ struct Shared {
 }
 
 impl Shared {
-    fn new() -> Arc<Self> {
-        Arc::new(Self { input: UnsafeCell::new(7), slot: Slot::new(), gate: Gate::new() })
+    fn with(slot: Slot<u32>) -> Arc<Self> {
+        Arc::new(Self { input: UnsafeCell::new(7), slot, gate: Gate::new() })
     }
 
     fn read(&self) -> u32 {
@@ -66,6 +66,14 @@ impl Shared {
         self.overwrite();
     }
 
+    /// The same of a slot that is the thread's alone.
+    fn own_alone(&self) {
+        // SAFETY: the owner's thread calls this, once.
+        unsafe { self.slot.put(self.read()) };
+        self.gate.close_folded(&self.slot);
+        self.overwrite();
+    }
+
     /// What the leader does: learns the total while it overwrites the tile.
     fn lead(&self) {
         self.gate.close();
@@ -73,6 +81,16 @@ impl Shared {
         let total = self.read();
         self.overwrite();
         owed.pay(total);
+    }
+
+    /// The same of a slot that is the leader's alone.
+    fn lead_alone(&self) {
+        self.gate.close();
+        let owed = Owed(&self.slot);
+        let total = self.read();
+        self.overwrite();
+        // SAFETY: the owner's thread calls this, once.
+        unsafe { owed.put(total) };
     }
 
     /// What a thread does that misses the total.
@@ -83,9 +101,9 @@ impl Shared {
 }
 
 /// An owner beside so many helpers.
-fn beside_helpers(helpers: usize, preemptions: usize, own: fn(&Shared)) {
+fn beside_helpers(helpers: usize, preemptions: usize, slot: fn() -> Slot<u32>, own: fn(&Shared)) {
     model(preemptions, move || {
-        let shared = Shared::new();
+        let shared = Shared::with(slot());
         let helpers: Vec<_> = (0..helpers)
             .map(|_| {
                 let shared = shared.clone();
@@ -103,27 +121,36 @@ fn beside_helpers(helpers: usize, preemptions: usize, own: fn(&Shared)) {
 
 #[test]
 fn an_owner_never_overwrites_what_a_helper_reads() {
-    beside_helpers(1, 4, Shared::own);
+    beside_helpers(1, 4, Slot::new, Shared::own);
+    beside_helpers(1, 4, Slot::owned, Shared::own_alone);
 }
 
 /// With one helper: two threads that spin, the leader and a helper outside, are more than loom ends
 /// with.
 #[test]
 fn a_leader_never_overwrites_what_a_helper_reads() {
-    beside_helpers(1, 4, Shared::lead);
+    beside_helpers(1, 4, Slot::new, Shared::lead);
+    beside_helpers(1, 4, Slot::owned, Shared::lead_alone);
 }
 
 /// One helper may hold the claim of the slot while the owner closes and another helper comes late.
 #[test]
 fn helpers_that_come_late_get_the_total_of_another_helper() {
-    beside_helpers(2, 3, Shared::own);
+    beside_helpers(2, 3, Slot::new, Shared::own);
+    beside_helpers(2, 3, Slot::owned, Shared::own_alone);
 }
 
 /// A leader whose operator panics closes the tile and publishes nothing.
 #[test]
 fn nobody_waits_for_a_total_that_never_comes() {
-    model(4, || {
-        let shared = Shared::new();
+    for slot in [Slot::new, Slot::owned] {
+        abandoned(slot);
+    }
+}
+
+fn abandoned(slot: fn() -> Slot<u32>) {
+    model(4, move || {
+        let shared = Shared::with(slot());
         let helper = {
             let shared = shared.clone();
             thread::spawn(move || late(&shared.slot, Some(&shared.gate), || shared.read()))
