@@ -301,7 +301,7 @@ pub(crate) const fn awake_stream_bytes(cpu: Cpu) -> u64 {
 /// another buffer 4 to 8 % slower. On a Zen 4 by two threads integers 3 to 40 % faster into another
 /// buffer, 4 to 18 in place in seven of eight cells, floats 4 slower to 7 faster (in place of 16
 /// MiB all 2 slower); by one thread integers 3 to 24 faster into another buffer, 12 to 44 in place,
-/// floats 9 to 15 slower in seven of eight cells. On a Zen 5 two threads are 3 to 15 % slower. On
+/// floats 9 to 15 slower in seven of eight cells. On a Zen 5 two threads are 5 to 10 % slower. On
 /// others it wasn't tried.)
 pub(crate) const fn paged_bytes(cpu: Cpu, askers: Askers) -> u64 {
     match (cpu, askers) {
