@@ -87,8 +87,9 @@ pub(crate) const fn pairs_of_chunks(cpu: Cpu) -> bool {
 /// with 128 KiB into another buffer 0.9 to 1.
 ///
 /// On a Zen 5 whose two have an L3 in common, with 512 KiB to 4 MiB into another buffer 1.2 to 1.5
-/// times, in place 1.15 to 1.4 times; with 256 KiB `i32` 1.15 to 1.2 times, `f32` 0.8 to 1.1, `f64`
-/// 0.85 to 1.05 and `i64` 0.8 to 1.05. Where they haven't it wasn't tried.)
+/// times (`f32` by the run 0.8 to 1.5), in place 1.15 to 1.4 times; with 256 KiB `i32` 1.1 to 1.2
+/// times, `f32` 0.8 to 1.1, `f64` 0.85 to 1.05 and `i64` 0.8 to 1.05. Where they haven't it wasn't
+/// tried.)
 pub(crate) const fn awake_bytes(cpu: Cpu, in_place: bool, exact: bool, apart: bool) -> u64 {
     match cpu {
         Cpu::Zen4 if in_place && apart => 2 * AWAKE_BYTES,
@@ -284,7 +285,7 @@ pub(crate) const fn stream_bytes(cpu: Cpu) -> u64 {
 /// 14 MB less than past them. Where calls are far apart one thread has 46 past the caches, 28 to 32
 /// through them. On a Zen 5 8 MiB of `f32` 80 and 91 to 127, of `i32` 77 and 110 to 144, of `f64`
 /// 78 and 88 to 116, of `i64` 79 and 106 to 145; of 10 to 12 MB with the [middle] 1.2 to 1.6 times
-/// the speed of what goes past the caches, of 14 MB 1.1 to 1.4, of 16 MiB 1.0 to 1.1.)
+/// the speed of what goes past the caches, of 14 MB 1.1 to 1.5, of 16 MiB 1.0 to 1.2.)
 pub(crate) const fn awake_stream_bytes(cpu: Cpu) -> u64 {
     match cpu {
         Cpu::Zen4 => 10 << 20,

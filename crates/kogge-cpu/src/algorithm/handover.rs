@@ -4,13 +4,13 @@
 //! them, in order, so there is no chain in which one thread waits for the result of another's
 //! waiting. A total that is late is computed by whoever needs it: the input is still there.
 //!
-//! Who computes it fills the slot too, unless that is its owner's alone. Then the owner needs no
-//! locked instruction, which would wait for all stores before it, those past the caches too.
-//!
 //! In place it might be gone: the thread that owns a tile overwrites it. So helpers go through the
 //! tile's gate before they read it, and its owner closes the gate and waits for those inside before
 //! it writes. Who finds the gate closed finds the total too; or waits for it, where the owner
 //! learns it from the scan itself, which waits for nobody.
+//!
+//! Who computes a total fills its slot too, unless that is the owner's alone. Then the owner needs
+//! no locked instruction, which would wait for all stores before it, those past the caches too.
 
 use crate::sync::{AtomicU32, Ordering, UnsafeCell, spin};
 use std::mem::{self, MaybeUninit};

@@ -133,7 +133,8 @@ fn a_leader_never_overwrites_what_a_helper_reads() {
     beside_helpers(1, 4, Slot::owned, Shared::lead_alone);
 }
 
-/// One helper may hold the claim of the slot while the owner closes and another helper comes late.
+/// One helper may hold the claim of the slot while the owner closes and another helper comes late;
+/// of an owned slot none does, and each works the total out.
 #[test]
 fn helpers_that_come_late_get_the_total_of_another_helper() {
     beside_helpers(2, 3, Slot::new, Shared::own);
