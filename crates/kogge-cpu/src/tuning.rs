@@ -306,10 +306,25 @@ pub(crate) const fn awake_stream_bytes(cpu: Cpu) -> u64 {
 /// others it wasn't tried.)
 pub(crate) const fn paged_bytes(cpu: Cpu, askers: Askers) -> u64 {
     match (cpu, askers) {
-        (Cpu::Mesh | Cpu::Zen4, Askers::Several { stream: true }) => stream_bytes(cpu),
+        (Cpu::Mesh | Cpu::Zen4, Askers { several: true, stream: true, .. }) => stream_bytes(cpu),
         (Cpu::Mesh, _) => 128 << 20,
-        (Cpu::Zen4, Askers::Several { .. } | Askers::One { free: true }) => 32 << 20,
+        (Cpu::Zen4, Askers { several: true, .. } | Askers { free: true, .. }) => 32 << 20,
         (Cpu::Zen4 | Cpu::Zen5 | Cpu::Common, _) => u64::MAX,
+    }
+}
+
+/// Whether memory isn't asked for ahead at all: a thread that computes little reads far ahead of
+/// what it computes, and a prefetch takes its time.
+pub(crate) const fn asks_nothing(cpu: Cpu, askers: Askers) -> bool {
+    matches!((cpu, askers), (Cpu::Zen5, Askers { stream: true, free: true, .. }))
+}
+
+/// Tiles of the order that threads scan at once where any number will do, values past the caches or
+/// not.
+pub(crate) const fn tiles_at_once(cpu: Cpu, stream: bool) -> usize {
+    match cpu {
+        Cpu::Zen5 if stream => 8,
+        _ => 1,
     }
 }
 

@@ -26,6 +26,8 @@ const TILE: usize = ROW * Order::ROWS_PER_SEGMENT * Order::SEGMENTS_PER_TILE;
 /// How memory is asked for ahead of where it is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ask {
+    /// Nothing: the hardware's prefetcher is in time.
+    Nothing,
     /// One line after another, a few rows ahead, into a cache.
     Along(Cache),
     /// [Pages in turn](pages), a block ahead, into L2, and on into L1 shortly before it is used:
@@ -41,11 +43,13 @@ pub(crate) enum Ask {
 
 /// Who asks memory for elements.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Askers {
-    /// One thread, which scans in any order or not.
-    One { free: bool },
-    /// Several, whose values go past the caches or not.
-    Several { stream: bool },
+pub(crate) struct Askers {
+    /// Whether several threads do.
+    pub(crate) several: bool,
+    /// Whether values go past the caches.
+    pub(crate) stream: bool,
+    /// Whether operands are taken in [any order](super::free).
+    pub(crate) free: bool,
 }
 
 impl Ask {
@@ -58,7 +62,9 @@ impl Ask {
     }
 
     fn on(cpu: Cpu, bytes: u64, askers: Askers) -> Self {
-        if bytes >= tuning::paged_bytes(cpu, askers) {
+        if tuning::asks_nothing(cpu, askers) {
+            Self::Nothing
+        } else if bytes >= tuning::paged_bytes(cpu, askers) {
             Self::PAGES
         } else {
             Self::Along(Cache::for_memory_of(cpu))
@@ -69,7 +75,7 @@ impl Ask {
     pub(super) fn then(self, behind: isize) -> Self {
         match self {
             Self::Pages { again, .. } => Self::Pages { then: behind, again },
-            Self::Along(_) => self,
+            Self::Nothing | Self::Along(_) => self,
         }
     }
 
@@ -79,7 +85,7 @@ impl Ask {
         let again = if last { TILE } else { TILE + AHEAD_AGAIN };
         match self {
             Self::Pages { then, .. } => Self::Pages { then, again },
-            Self::Along(_) => self,
+            Self::Nothing | Self::Along(_) => self,
         }
     }
 }
@@ -120,6 +126,7 @@ impl Asking {
         };
         let from = used.cast::<u8>();
         match ask {
+            Ask::Nothing => Self::Nothing,
             Ask::Along(cache) => {
                 let goes_on = cache.goes_on();
                 let next = from.wrapping_add(if goes_on { AHEAD } else { ahead });
@@ -286,13 +293,14 @@ mod tests {
     #[test]
     fn pages_are_asked_for_from_memory() {
         let ask = |cpu, kib: u64, askers| Ask::on(cpu, kib << 10, askers);
+        let by = |several, stream, free| Askers { several, stream, free };
         let far = [
-            (Cpu::Mesh, 16, Askers::Several { stream: true }),
-            (Cpu::Mesh, 128, Askers::Several { stream: false }),
-            (Cpu::Mesh, 128, Askers::One { free: false }),
-            (Cpu::Zen4, 8, Askers::Several { stream: true }),
-            (Cpu::Zen4, 32, Askers::Several { stream: false }),
-            (Cpu::Zen4, 32, Askers::One { free: true }),
+            (Cpu::Mesh, 16, by(true, true, false)),
+            (Cpu::Mesh, 128, by(true, false, false)),
+            (Cpu::Mesh, 128, by(false, true, false)),
+            (Cpu::Zen4, 8, by(true, true, true)),
+            (Cpu::Zen4, 32, by(true, false, false)),
+            (Cpu::Zen4, 32, by(false, true, true)),
         ];
         for (cpu, mib, askers) in far {
             assert_eq!(ask(cpu, mib << 10, askers), Ask::PAGES, "{cpu:?}, {askers:?}");
@@ -300,10 +308,20 @@ mod tests {
             assert_eq!(nearer, Ask::Along(Cache::L2), "{cpu:?}, {askers:?}");
             assert_eq!(ask(Cpu::Common, mib << 10, askers), Ask::Along(Cache::L1));
         }
-        let ordered = ask(Cpu::Zen4, 1 << 20, Askers::One { free: false });
+        let ordered = ask(Cpu::Zen4, 1 << 20, by(false, true, false));
         assert_eq!(ordered, Ask::Along(Cache::L2), "a thread that computes more");
         assert_eq!(Ask::PAGES.then(5), Ask::Pages { then: 5, again: 0 });
         assert_eq!(Ask::Along(Cache::L2).then(5), Ask::Along(Cache::L2));
+    }
+
+    #[test]
+    fn a_zen_5_finds_integers_by_itself() {
+        let ask =
+            |several, stream, free| Ask::on(Cpu::Zen5, 1 << 30, Askers { several, stream, free });
+        assert_eq!([ask(true, true, true), ask(false, true, true)], [Ask::Nothing; 2]);
+        let asked = [ask(true, true, false), ask(true, false, true), ask(false, false, true)];
+        assert_eq!(asked, [Ask::Along(Cache::L1); 3], "floats, and in place");
+        assert_eq!(Ask::Nothing.then(5).once_more(true), Ask::Nothing);
     }
 
     #[test]

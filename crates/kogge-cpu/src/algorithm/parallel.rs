@@ -29,7 +29,7 @@ use super::middle;
 use super::tile::{Beside, Scan, through};
 use crate::arch::stream::Fence;
 use crate::{Cpu, pool, tuning};
-use kogge_core::{Element, Operator, Order, Prefix};
+use kogge_core::{Element, Operator, Prefix};
 use std::collections::VecDeque;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -68,7 +68,7 @@ struct Shared<'a, I, A, O> {
 }
 
 /// Scans on up to `threads` threads of the current rayon pool what follows the tiles of a prefix,
-/// and takes its tiles in. Memory is asked for as `ask` says; a thread leads if that is `led`, and
+/// and takes its tiles in; `tiles_per_piece` are such as `scan` has. Memory is asked for as `ask` says; a thread leads if that is `led`, and
 /// there is time and leave for it.
 ///
 /// # Safety
@@ -97,7 +97,7 @@ pub(crate) unsafe fn run<I: Io<A>, A: Element, O: Operator<A>>(
         scan,
         tiles_per_piece,
         ask,
-        once_more: tiles_per_piece.saturating_mul(tile_bytes::<I, A>()) >= tuning::L2_BYTES,
+        once_more: tiles_per_piece.saturating_mul(scan.tile_bytes()) >= tuning::L2_BYTES,
         prefix,
         next: AtomicUsize::new(0),
         led: led.then(|| AtomicBool::new(false)),
@@ -331,7 +331,7 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
 
     /// What is asked for beside a tile, if the one to be read next is that `behind` it.
     fn ask_then(&self, tile: usize, behind: usize) -> Ask {
-        let tile_bytes = tile_bytes::<I, A>();
+        let tile_bytes = self.scan.tile_bytes();
         // A distance of elements that exist, or of none, where nothing is read.
         self.ask.then(
             (behind as isize).wrapping_sub(tile as isize + 1).wrapping_mul(tile_bytes as isize),
@@ -376,11 +376,6 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Shared<'_, I, A, O> {
         }
         next
     }
-}
-
-/// Bytes of a tile's elements.
-const fn tile_bytes<I: Io<A>, A: Element>() -> usize {
-    Order::of::<I::Element>().tile() * size_of::<I::Element>()
 }
 
 /// How many tiles the leader takes next, given how many it took, whether it came too early, and

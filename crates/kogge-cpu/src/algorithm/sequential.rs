@@ -4,7 +4,6 @@
 //! asks for too little by itself. Near ones aren't, since that would take time of its own.
 
 use super::asking::{Ask, Askers};
-use super::free::free;
 use super::io::Io;
 use super::tile::{Beside, Scan};
 use crate::arch::Cpu;
@@ -51,7 +50,7 @@ pub(crate) unsafe fn resume<I: Io<A>, A: Element, O: Operator<A>>(
 ) {
     let _fence = I::STREAM.then_some(Fence);
     let mut stage = scan.stage();
-    let free = const { free::<I::Format, A, O>() };
+    let free = const { Scan::<I, A, O>::FREE };
     let near = if free { tuning::L2_BYTES } else { tuning::L3_BYTES };
     // A segment among many, which together are in no cache.
     let far = I::STREAM && Cpu::detect() == Cpu::Mesh;
@@ -59,8 +58,16 @@ pub(crate) unsafe fn resume<I: Io<A>, A: Element, O: Operator<A>>(
         _ if far => Beside::Ask(Ask::PAGES),
         bytes if bytes < near => Beside::Nothing,
         bytes if bytes < tuning::MEMORY_BYTES => Beside::Ask(Ask::Along(Cache::L1)),
-        bytes => Beside::Ask(Ask::of(bytes as u64, Askers::One { free })),
+        bytes => {
+            let askers = Askers { several: false, stream: I::STREAM, free };
+            Beside::Ask(Ask::of(bytes as u64, askers))
+        }
     };
+    if const { Scan::<I, A, O>::ANY_TILE } && !matches!(beside, Beside::Ask(Ask::Pages { .. })) {
+        // SAFETY: passed on.
+        unsafe { scan.scan_next(prefix, 0..scan.len, beside, &mut stage) };
+        return;
+    }
     for tile in 0..scan.tiles() {
         // SAFETY: passed on.
         unsafe { scan.scan_next(prefix, scan.tile(tile), beside.clone(), &mut stage) };

@@ -1,7 +1,8 @@
 //! Tiles and segments: rows by vector where elements are whole words, by array elsewhere.
 //!
 //! The segment is where code is compiled for a SIMD level: long enough to hide the call, and all
-//! the code around it exists once.
+//! the code around it exists once. (From L2 a call of 32 KiB costs sums of integers a tenth. Scans
+//! in [any order](free) have as many places a call as they like.)
 
 use super::asking::Ask;
 use super::folds::Folds;
@@ -25,21 +26,34 @@ pub(crate) struct Scan<'a, I, A, O> {
     pub(crate) kind: Kind,
     pub(crate) io: I,
     pub(crate) len: usize,
+    /// Places of a tile: the order's, or more where [any number](Self::ANY_TILE) will do.
+    pub(crate) tile: usize,
     pub(crate) accumulator: PhantomData<A>,
 }
 
 impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
     pub(crate) const ORDER: Order = Order::of::<I::Element>();
 
+    /// Whether operands are taken in [any order](free).
+    pub(crate) const FREE: bool = free::<I::Format, A, O>();
+
+    /// Whether any number of places may be scanned at once, and be a tile.
+    pub(crate) const ANY_TILE: bool = Self::FREE && !I::STAGED;
+
     /// The places of a tile.
     pub(super) fn tile(&self, tile: usize) -> Range<usize> {
-        let start = tile * Self::ORDER.tile();
-        start..self.len.min(start + Self::ORDER.tile())
+        let start = tile * self.tile;
+        start..self.len.min(start + self.tile)
     }
 
     /// How many tiles there are.
     pub(crate) fn tiles(&self) -> usize {
-        self.len.div_ceil(Self::ORDER.tile())
+        self.len.div_ceil(self.tile)
+    }
+
+    /// Bytes of a tile's elements.
+    pub(super) fn tile_bytes(&self) -> usize {
+        self.tile * size_of::<I::Element>()
     }
 
     /// Accumulators for the stage of one thread; none where elements are used where they lie.
@@ -97,12 +111,13 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
         beside: Beside<Range<usize>>,
         stage: &mut [MaybeUninit<A>],
     ) -> (A, Option<A>) {
-        let whole = |places: &Range<usize>| places.len() == Self::ORDER.tile();
-        let vectors =
-            const { shape::<I::Format, I::Element, A, O>().by_rows() || free::<I::Format, A, O>() };
-        if const { !I::STAGED } && vectors && whole(&places) {
+        let by_rows = const { !I::STAGED && shape::<I::Format, I::Element, A, O>().by_rows() };
+        let len = places.len();
+        if const { Self::ANY_TILE } || (by_rows && len == Self::ORDER.tile()) {
             let (beside, after) = match beside {
-                Beside::Fold(ahead, ask) if whole(&ahead) => (Beside::Fold(ahead.start, ask), None),
+                Beside::Fold(ahead, ask) if ahead.len() == len => {
+                    (Beside::Fold(ahead.start, ask), None)
+                }
                 Beside::Fold(ahead, _) => (Beside::Nothing, Some(ahead)),
                 Beside::Ask(ask) => (Beside::Ask(ask), None),
                 Beside::Nothing => (Beside::Nothing, None),
@@ -149,6 +164,10 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
         places: Range<usize>,
         stage: &mut [MaybeUninit<A>],
     ) -> A {
+        if const { Self::ANY_TILE } {
+            // SAFETY: passed on.
+            return unsafe { self.reduce_segment(places, stage) };
+        }
         let mut fold = None;
         for segment in self.segments(places) {
             // SAFETY: passed on.
@@ -171,6 +190,17 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
         places: Range<usize>,
         stage: &mut [MaybeUninit<A>],
     ) -> A {
+        if const { Self::ANY_TILE } {
+            let segment = Self::ORDER.segment();
+            let [before, last] =
+                [2, 1].map(|n| places.start.max(places.end.saturating_sub(n * segment)));
+            let parts = [places.start..before, last..places.end, before..last];
+            let parts = parts.into_iter().filter(|part| !part.is_empty());
+            // SAFETY: passed on.
+            let totals = parts.map(|part| unsafe { self.reduce_segment(part, stage) });
+            let fold = totals.reduce(|left, right| self.operator.combine(left, right));
+            return fold.expect("a tile has a place");
+        }
         let mut totals = [None; Order::SEGMENTS_PER_TILE];
         // SAFETY: passed on.
         let mut reduce = |(segment, total): (_, &mut _)| unsafe {
@@ -194,8 +224,8 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
         starts.map(move |start| start..end.min(start + Self::ORDER.segment()))
     }
 
-    /// Scans a segment, or a whole tile where rows go by vector, and gives its fold; and that of as
-    /// many places from another one on.
+    /// Scans a segment, or a whole tile where rows go by vector or it may be [any](Self::ANY_TILE),
+    /// and gives its fold; and that of as many places from another one on.
     ///
     /// # Safety
     ///
@@ -229,7 +259,7 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
         }
     }
 
-    /// The fold of a segment.
+    /// The fold of a segment, or of [any](Self::ANY_TILE) number of places.
     ///
     /// # Safety
     ///
@@ -291,7 +321,7 @@ const fn packs_nothing<F: Format>() -> bool {
     F::PACKED == 0 || cfg!(miri)
 }
 
-/// A segment to be scanned at some SIMD level. Made where `from` and `to` are known to be valid.
+/// A segment, or more, to be scanned at some SIMD level. Made where `from` and `to` are known to be valid.
 pub(super) struct ScanSegment<'a, F, T, A, O> {
     pub(super) operator: &'a O,
     pub(super) kind: Kind,
@@ -325,7 +355,7 @@ where
     }
 }
 
-/// A segment to be folded at some SIMD level. Made where `from` is known to be readable.
+/// A segment, or more, to be folded at some SIMD level. Made where `from` is known to be readable.
 pub(super) struct ReduceSegment<'a, F, T, A, O> {
     pub(super) operator: &'a O,
     pub(super) from: *const A,
@@ -359,9 +389,9 @@ where
 /// # Safety
 ///
 /// The elements must be readable at `from`, and where others are folded, and writable at `to`,
-/// where `from` and `to` are equal or don't overlap; `len` is not 0, and at most a segment, or a
-/// tile where all rows go by vector; others are folded only where they do; the CPU features of
-/// `W32` and `W64` must be present.
+/// where `from` and `to` are equal or don't overlap; `len` is not 0, and unless operands are taken
+/// in any [order](free) at most a segment, or a tile where all rows go by vector; others are folded
+/// only where one of the two holds; the CPU features of `W32` and `W64` must be present.
 #[inline(always)]
 unsafe fn scan_segment<W32, W64, F, T, A, O>(work: ScanSegment<'_, F, T, A, O>) -> (A, Option<A>)
 where
@@ -436,8 +466,8 @@ where
 ///
 /// # Safety
 ///
-/// `len` accumulators must be readable at `from`; `0 < len <= segment`; the CPU features of `W32`
-/// and `W64` must be present.
+/// `len` accumulators must be readable at `from`; `0 < len`, and `len <= segment` unless operands
+/// are taken in any [order](free); the CPU features of `W32` and `W64` must be present.
 #[inline(always)]
 unsafe fn reduce_segment<W32, W64, F, T, A, O>(operator: &O, from: *const A, len: usize) -> A
 where

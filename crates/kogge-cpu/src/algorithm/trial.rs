@@ -51,7 +51,8 @@ pub(super) fn scanned_by<A: Element, O: Operator<A>>(
     let from = if in_place { to.cast_const() } else { elements.as_ptr() };
     let (level, kind, len) = (Level::detect(), Kind::Inclusive, elements.len());
     let io = Direct::<A, false> { from, to };
-    let of_elements = Scan { level, operator, kind, io, len, accumulator: PhantomData };
+    let tile = Order::of::<A>().tile();
+    let of_elements = Scan { level, operator, kind, io, len, tile, accumulator: PhantomData };
     let mut prefix = Prefix::new(None);
     scan(&of_elements, &mut prefix);
     (values, prefix.before(operator))
