@@ -370,31 +370,29 @@ unsafe fn run_from<I: Io<A>, A: Element, O: Operator<A>>(
         assert!(size_of::<A>() <= WIDEST, "accumulators of more than 4096 bytes are not scanned");
     }
     let Request { level, operator, kind, .. } = *request;
+    let bytes = (len as u64).saturating_mul(size_of::<I::Element>() as u64);
+    let askers = Askers { several: true, stream: I::STREAM, free: const { Scan::<I, A, O>::FREE } };
+    let ask = Ask::of(bytes, askers);
     // A plan may be the caller's own.
     let tiles = plan.tiles_per_piece.max(1);
-    let at_once = match tuning::tiles_at_once(Cpu::detect(), I::STREAM).min(tiles) {
-        tiles if const { Scan::<I, A, O>::ANY_TILE } && plan.threads > 1 => tiles,
-        _ => 1,
-    };
+    let long = const { Scan::<I, A, O>::ANY_TILE } && plan.threads > 1 && ask == Ask::Nothing;
+    let at_once = if long { tuning::AT_ONCE.min(tiles) } else { 1 };
     let tile = at_once * const { Scan::<I, A, O>::ORDER.tile() };
     let scan = Scan { level, operator, kind, io, len, tile, accumulator: PhantomData };
     let (threads, tiles) = (plan.threads.min(scan.tiles()), tiles / at_once);
     let by_many = threads > 1;
-    let bytes = (len as u64).saturating_mul(size_of::<I::Element>() as u64);
-    let askers = Askers { several: true, stream: I::STREAM, free: const { Scan::<I, A, O>::FREE } };
-    let ask = || Ask::of(bytes, askers);
     let led = parallel::led::<I::Format, A, O>(in_place);
     // SAFETY: passed on.
     unsafe {
         match start {
             Start::Init(init) if by_many => {
                 let mut prefix = Prefix::new(init);
-                parallel::run(&scan, &mut prefix, threads, tiles, ask(), in_place, led);
+                parallel::run(&scan, &mut prefix, threads, tiles, ask, in_place, led);
                 return prefix.before(operator);
             }
             Start::Init(init) => return sequential::run(&scan, init),
             Start::Tiles(prefix) if by_many => {
-                parallel::run(&scan, prefix, threads, tiles, ask(), in_place, led);
+                parallel::run(&scan, prefix, threads, tiles, ask, in_place, led);
             }
             Start::Tiles(prefix) => sequential::resume(&scan, prefix),
         }

@@ -62,7 +62,7 @@ impl Ask {
     }
 
     fn on(cpu: Cpu, bytes: u64, askers: Askers) -> Self {
-        if tuning::asks_nothing(cpu, askers) {
+        if askers.free && askers.stream && bytes >= tuning::unasked_bytes(cpu) {
             Self::Nothing
         } else if bytes >= tuning::paged_bytes(cpu, askers) {
             Self::PAGES
@@ -316,12 +316,17 @@ mod tests {
 
     #[test]
     fn a_zen_5_finds_integers_by_itself() {
-        let ask =
-            |several, stream, free| Ask::on(Cpu::Zen5, 1 << 30, Askers { several, stream, free });
-        assert_eq!([ask(true, true, true), ask(false, true, true)], [Ask::Nothing; 2]);
-        let asked = [ask(true, true, false), ask(true, false, true), ask(false, false, true)];
-        assert_eq!(asked, [Ask::Along(Cache::L1); 3], "floats, and in place");
+        let ask = |kib: u64, (several, stream, free)| {
+            Ask::on(Cpu::Zen5, kib << 10, Askers { several, stream, free })
+        };
+        let far = 64 << 10;
+        assert_eq!(ask(far, (true, true, true)), Ask::Nothing);
+        assert_eq!(ask(far, (false, true, true)), Ask::Nothing);
         assert_eq!(Ask::Nothing.then(5).once_more(true), Ask::Nothing);
+        let along = Ask::Along(Cache::L1);
+        assert_eq!(ask(far - 1, (true, true, true)), along);
+        assert_eq!(ask(far, (true, true, false)), along, "floats");
+        assert_eq!(ask(far, (true, false, true)), along, "in place");
     }
 
     #[test]
