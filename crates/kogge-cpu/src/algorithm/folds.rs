@@ -24,6 +24,12 @@ impl<A: Copy> Folds<A> {
         Self { segment_before: before, before, segment: None, segments: None, rows: 0 }
     }
 
+    /// Rows taken in.
+    #[inline(always)]
+    pub(super) fn rows(&self) -> usize {
+        self.rows
+    }
+
     /// What precedes the next row.
     #[inline(always)]
     pub(super) fn before(&self) -> Option<A> {

@@ -84,6 +84,7 @@ impl<A: Element, O: Operator<A>> Headed<'_, A, O> {
                 to,
                 len,
                 before,
+                prefix: None,
                 beside,
                 stream,
                 after,

@@ -113,7 +113,8 @@ impl<'a, I: Io<A>, A: Element, O: Operator<A>> Shared<'a, I, A, O> {
         }
     }
 
-    /// Scans the leader's next tile, or takes in the middle; `false` if there is neither.
+    /// Scans the leader's next tile, or all behind the middle, or takes that in; `false` if there is
+    /// none of these.
     ///
     /// # Safety
     ///
@@ -135,16 +136,16 @@ impl<'a, I: Io<A>, A: Element, O: Operator<A>> Shared<'a, I, A, O> {
                     prefix.push(self.scan.operator, fold);
                 }
             }
-            Next::Rear(tile) => {
+            Next::Rear(tiles) => {
                 // SAFETY: as above.
-                unsafe { self.scan_tile(tile, prefix, stage) };
+                unsafe { self.scan.scan_tiles(prefix, tiles, None, stage) };
             }
             Next::End => {
                 if let Some((tiles, before)) = &mut leader.middle
                     && self.claim()
                 {
                     // SAFETY: passed on; the other thread leaves what this one has claimed.
-                    tiles.for_each(|tile| _ = unsafe { self.scan_tile(tile, before, stage) });
+                    unsafe { self.scan.scan_tiles(before, tiles.clone(), None, stage) };
                 }
                 return false;
             }
@@ -193,16 +194,16 @@ impl<'a, I: Io<A>, A: Element, O: Operator<A>> Shared<'a, I, A, O> {
         }
         let prefix = self.before(middle.start);
         let Some(mut prefix) = prefix.filter(|_| self.claim()) else { return };
-        for tile in middle {
-            if let Some(gate) = self.gates.get(tile) {
-                gate.close_folded(&self.folds[tile]);
+        if !self.gates.is_empty() {
+            for tile in middle.clone() {
+                self.gates[tile].close_folded(&self.folds[tile]);
             }
-            // SAFETY: passed on; the tile is this thread's.
-            unsafe { self.scan_tile(tile, &mut prefix, stage) };
         }
+        // SAFETY: passed on; the tiles are this thread's.
+        unsafe { self.scan.scan_tiles(&mut prefix, middle, None, stage) };
     }
 
-    /// Scans a tile, which the prefix takes in, and gives what it comes to.
+    /// Scans a tile of the front, which the prefix takes in, and gives what it comes to.
     ///
     /// # Safety
     ///
@@ -220,7 +221,7 @@ impl<'a, I: Io<A>, A: Element, O: Operator<A>> Shared<'a, I, A, O> {
         fold
     }
 
-    /// Takes in what a tile of the front or the rear came to.
+    /// Takes in what a tile of the front came to.
     fn take_in(&self, prefix: &mut Prefix<A>, fold: A) {
         if const { through::<I::Format, A, O>() } {
             prefix.replace(fold);
@@ -278,8 +279,8 @@ enum Next {
     Front(usize),
     /// Takes in the folds of the middle, and goes on behind it.
     Middle(Range<usize>),
-    /// Scans a tile behind the middle.
-    Rear(usize),
+    /// Scans the tiles behind the middle.
+    Rear(Range<usize>),
     End,
 }
 
@@ -310,7 +311,7 @@ impl Ahead {
         Self(AtomicU64::new(0))
     }
 
-    /// Goes on; nothing else changes once there is a middle.
+    /// Goes on, behind the middle to the end; nothing else changes once there is a middle.
     fn next(&self, tiles: usize) -> Next {
         let Places { next, middle: (start, end) } =
             Places::of(self.0.fetch_add(1, Ordering::Relaxed));
@@ -320,7 +321,8 @@ impl Ahead {
         } else if next >= tiles {
             Next::End
         } else if start < end && next >= end {
-            Next::Rear(next)
+            self.0.store(Places { next: tiles, middle: (start, end) }.packed(), Ordering::Relaxed);
+            Next::Rear(next..tiles)
         } else {
             Next::Front(next)
         }
@@ -516,8 +518,7 @@ mod tests {
         assert_eq!((ahead.next(17), ahead.next(17)), (Next::Front(0), Next::Front(1)));
         assert_eq!((tuning::middle(17), ahead.split(17)), (4..11, 4..11));
         assert_eq!((ahead.next(17), ahead.next(17)), (Next::Front(2), Next::Front(3)));
-        assert_eq!((ahead.next(17), ahead.next(17)), (Next::Middle(4..11), Next::Rear(11)));
-        (12..17).for_each(|tile| assert_eq!(ahead.next(17), Next::Rear(tile)));
+        assert_eq!((ahead.next(17), ahead.next(17)), (Next::Middle(4..11), Next::Rear(11..17)));
         assert_eq!(ahead.next(17), Next::End);
         let late = Ahead::of(17);
         (0..9).for_each(|tile| assert_eq!(late.next(17), Next::Front(tile)));

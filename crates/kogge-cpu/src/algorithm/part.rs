@@ -223,6 +223,7 @@ unsafe fn vector<H: Words, T: Element, A: Element, O: Operator<A>, const W: usiz
                 to,
                 len,
                 before,
+                prefix: None,
                 beside,
                 stream,
                 after: Some(&mut after),

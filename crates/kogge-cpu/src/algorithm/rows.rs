@@ -32,45 +32,49 @@ use super::asking::Asking;
 use super::folds::Folds;
 use super::format::Format;
 use super::lanes::{Columns, Vectors, last, splat};
+use super::levels::ROWS_PER_TILE;
 use super::tile::Beside;
 use crate::arch::Words;
 use crate::arch::stream::ROW;
 use crate::array::map;
-use kogge_core::{Element, Kind, Operator};
+use kogge_core::{Element, Kind, Operator, Prefix};
 use std::marker::PhantomData;
 
 /// Bytes of a row.
 pub(super) const ROW_BYTES: usize = ROW;
 
 /// Full rows to be scanned.
-#[derive(Clone, Copy)]
-pub(super) struct Rows<A> {
+pub(super) struct Rows<'a, A> {
     /// The first element, in its format.
     pub from: *const A,
     /// The first value; `from`, or not overlapping it.
     pub to: *mut A,
-    /// How many rows, from the start of a segment: up to a segment, or whole segments.
+    /// How many rows, from the start of a segment: up to a segment, or whole segments of a tile;
+    /// whole tiles if there is a `prefix`.
     pub count: usize,
     /// What precedes them.
     pub before: Option<A>,
+    /// What takes in all tiles but the last.
+    pub prefix: Option<&'a mut Prefix<A>>,
     /// What is done beside; where others are folded, as many rows.
     pub beside: Beside<*const A>,
     /// Whether values go past the caches.
     pub stream: bool,
 }
 
-/// Scans full rows. Gives their folds, and the fold of those folded beside.
+/// Scans full rows. Gives their folds, those of the last tile if there are several, and the fold of
+/// those folded beside.
 ///
 /// # Safety
 ///
 /// `A` must be `W` words of `H` and at most 16 bytes in size; the rows must be readable at `from`,
 /// and where others are folded, and writable at `to`; `count` is not 0, and even if others are
-/// folded; the CPU features of `H` must be present.
+/// folded; with a `prefix` none are; the CPU features of `H` must be present.
 #[inline(always)]
 pub(super) unsafe fn scan<F: Format, H: Words, A: Element, O: Operator<A>, const W: usize>(
     operator: &O,
     kind: Kind,
-    rows: Rows<A>,
+    rows: Rows<'_, A>,
 ) -> (Folds<A>, Option<A>) {
     // SAFETY: passed on.
     unsafe {
@@ -89,6 +93,8 @@ struct Scanning<'a, F, H: Words, A, O, const W: usize, const EXCLUSIVE: bool> {
     /// Rows to be prepared.
     left: usize,
     folds: Spread<H, A, W>,
+    /// What takes in tiles, if there are several.
+    prefix: Option<&'a mut Prefix<A>>,
     out: Out<H>,
     asking: Asking,
     ahead: Ahead<H, A, W>,
@@ -106,7 +112,7 @@ where
     ///
     /// As for [`scan`].
     #[inline(always)]
-    unsafe fn new(operator: &'a O, rows: Rows<A>) -> Self {
+    unsafe fn new(operator: &'a O, rows: Rows<'a, A>) -> Self {
         // SAFETY: passed on.
         let (folds, out) = unsafe {
             let in_place = rows.from == rows.to;
@@ -118,6 +124,7 @@ where
             from: rows.from.cast(),
             left: rows.count,
             folds,
+            prefix: rows.prefix,
             out,
             asking: Asking::of(rows.from, rows.beside),
             ahead: Ahead::of(rows.beside),
@@ -147,6 +154,7 @@ where
                 while self.left >= 2 {
                     let behind = self.prepare();
                     self.next(&row);
+                    self.end_tile();
                     self.ahead.row::<F, O>(self.operator);
                     row = self.prepare();
                     self.next(&behind);
@@ -220,6 +228,24 @@ where
         }
     }
 
+    /// Has the prefix take in the tile that the last row ends, if it ends one: as rows are finished
+    /// by twos after the first, that is the first of two.
+    ///
+    /// # Safety
+    ///
+    /// As for [`prepare`](Self::prepare).
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    unsafe fn end_tile(&mut self) {
+        if let Some(prefix) = &mut self.prefix
+            && self.folds.rows() == ROWS_PER_TILE
+        {
+            let tile = self.folds.folds().fold().expect("a tile has rows");
+            let before = take_in(prefix, self.operator, tile);
+            // SAFETY: by contract.
+            self.folds = unsafe { Spread::new(before) };
+        }
+    }
+
     /// # Safety
     ///
     /// As for [`prepare`](Self::prepare).
@@ -234,6 +260,13 @@ where
         // SAFETY: by contract.
         unsafe { finish::<H, A, O, W, _>(self.operator, kind, *row, chunks, H::GROUPS, before) }
     }
+}
+
+/// Takes a tile in, and gives what precedes the next one. (Compiled once, not for each level.)
+#[inline(never)]
+fn take_in<A: Element, O: Operator<A>>(prefix: &mut Prefix<A>, operator: &O, tile: A) -> Option<A> {
+    prefix.push(operator, tile);
+    prefix.before(operator)
 }
 
 /// A row and its chunks' Kogge–Stone values.

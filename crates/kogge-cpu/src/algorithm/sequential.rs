@@ -1,4 +1,4 @@
-//! One thread: tile after tile, each element touched once.
+//! One thread, each element touched once.
 //!
 //! Elements far from the thread are asked for ahead: while stores drain, past the caches or not, it
 //! asks for too little by itself. Near ones aren't, since that would take time of its own.
@@ -54,22 +54,15 @@ pub(crate) unsafe fn resume<I: Io<A>, A: Element, O: Operator<A>>(
     let near = if free { tuning::L2_BYTES } else { tuning::L3_BYTES };
     // A segment among many, which together are in no cache.
     let far = I::STREAM && Cpu::detect() == Cpu::Mesh;
-    let beside = match scan.len * size_of::<I::Element>() {
-        _ if far => Beside::Ask(Ask::PAGES),
-        bytes if bytes < near => Beside::Nothing,
-        bytes if bytes < tuning::MEMORY_BYTES => Beside::Ask(Ask::Along(Cache::L1)),
+    let ask = match scan.len * size_of::<I::Element>() {
+        _ if far => Some(Ask::PAGES),
+        bytes if bytes < near => None,
+        bytes if bytes < tuning::MEMORY_BYTES => Some(Ask::Along(Cache::L1)),
         bytes => {
             let askers = Askers { several: false, stream: I::STREAM, free };
-            Beside::Ask(Ask::of(bytes as u64, askers))
+            Some(Ask::of(bytes as u64, askers))
         }
     };
-    if const { Scan::<I, A, O>::ANY_TILE } && !matches!(beside, Beside::Ask(Ask::Pages { .. })) {
-        // SAFETY: passed on.
-        unsafe { scan.scan_next(prefix, 0..scan.len, beside, &mut stage) };
-        return;
-    }
-    for tile in 0..scan.tiles() {
-        // SAFETY: passed on.
-        unsafe { scan.scan_next(prefix, scan.tile(tile), beside.clone(), &mut stage) };
-    }
+    // SAFETY: passed on.
+    unsafe { scan.scan_tiles(prefix, 0..scan.tiles(), ask, &mut stage) };
 }

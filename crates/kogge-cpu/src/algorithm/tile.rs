@@ -40,6 +40,9 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
     /// Whether any number of places may be scanned at once, and be a tile.
     pub(crate) const ANY_TILE: bool = Self::FREE && !I::STAGED;
 
+    /// Whether whole tiles are scanned at once, row by row.
+    const BY_ROWS: bool = !I::STAGED && shape::<I::Format, I::Element, A, O>().by_rows();
+
     /// The places of a tile.
     pub(super) fn tile(&self, tile: usize) -> Range<usize> {
         let start = tile * self.tile;
@@ -97,6 +100,46 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
         }
     }
 
+    /// Scans tiles after a prefix, which takes them in: at once where that can be, as each call
+    /// waits for what precedes it. Nothing is folded beside.
+    ///
+    /// # Safety
+    ///
+    /// As for [`scan_tile`](Self::scan_tile).
+    pub(super) unsafe fn scan_tiles(
+        &self,
+        prefix: &mut Prefix<A>,
+        mut tiles: Range<usize>,
+        ask: Option<Ask>,
+        stage: &mut [MaybeUninit<A>],
+    ) {
+        let apart = matches!(ask, Some(Ask::Pages { .. }));
+        if !apart && !tiles.is_empty() && const { Self::ANY_TILE || Self::BY_ROWS } {
+            let last = self.tile(tiles.end - 1);
+            let mut places = self.tile(tiles.start).start..last.end;
+            if const { Self::ANY_TILE } {
+                // SAFETY: passed on.
+                unsafe { self.scan_next(prefix, places, Beside::ask(ask), stage) };
+                return;
+            }
+            if last.len() < Self::ORDER.tile() {
+                places.end = last.start;
+            }
+            tiles.start = tiles.end - usize::from(places.end < last.end);
+            if !places.is_empty() {
+                let (before, beside) = (prefix.before(self.operator), Beside::ask(ask));
+                // SAFETY: passed on.
+                let (fold, _) =
+                    unsafe { self.scan_segment(places, before, Some(&mut *prefix), beside, stage) };
+                prefix.push(self.operator, fold);
+            }
+        }
+        for tile in tiles {
+            // SAFETY: passed on.
+            unsafe { self.scan_next(prefix, self.tile(tile), Beside::ask(ask), stage) };
+        }
+    }
+
     /// Scans the places of a tile and gives their fold, or that of [all before](through) them too.
     /// The second value is the fold of another tile, if that was asked for.
     ///
@@ -111,9 +154,10 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
         beside: Beside<Range<usize>>,
         stage: &mut [MaybeUninit<A>],
     ) -> (A, Option<A>) {
-        let by_rows = const { !I::STAGED && shape::<I::Format, I::Element, A, O>().by_rows() };
         let len = places.len();
-        if const { Self::ANY_TILE } || (by_rows && len == Self::ORDER.tile()) {
+        if const { Self::ANY_TILE }
+            || (const { Self::BY_ROWS } && len == const { Self::ORDER.tile() })
+        {
             let (beside, after) = match beside {
                 Beside::Fold(ahead, ask) if ahead.len() == len => {
                     (Beside::Fold(ahead.start, ask), None)
@@ -123,7 +167,7 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
                 Beside::Nothing => (Beside::Nothing, None),
             };
             // SAFETY: passed on.
-            let (fold, folded) = unsafe { self.scan_segment(places, before, beside, stage) };
+            let (fold, folded) = unsafe { self.scan_segment(places, before, None, beside, stage) };
             // SAFETY: passed on.
             let after = after.map(|ahead| unsafe { self.reduce_tile(ahead, stage) });
             return (fold, folded.or(after));
@@ -133,7 +177,7 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
         for segment in self.segments(places) {
             // SAFETY: passed on.
             unsafe {
-                let (total, _) = self.scan_segment(segment, before, Beside::Nothing, stage);
+                let (total, _) = self.scan_segment(segment, before, None, Beside::Nothing, stage);
                 if const { through::<I::Format, A, O>() } {
                     (before, fold) = (Some(total), Some(total));
                 } else {
@@ -225,7 +269,8 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
     }
 
     /// Scans a segment, or a whole tile where rows go by vector or it may be [any](Self::ANY_TILE),
-    /// and gives its fold; and that of as many places from another one on.
+    /// and gives its fold; and that of as many places from another one on. With a prefix whole
+    /// tiles where rows go by vector: it takes in all but the last, whose fold that is.
     ///
     /// # Safety
     ///
@@ -234,6 +279,7 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
         &self,
         Range { start, end }: Range<usize>,
         before: Option<A>,
+        prefix: Option<&mut Prefix<A>>,
         beside: Beside<usize>,
         stage: &mut [MaybeUninit<A>],
     ) -> (A, Option<A>) {
@@ -248,6 +294,7 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
                 to: self.io.target(start, stage),
                 len,
                 before,
+                prefix,
                 beside: beside.map(|ahead| self.io.load(ahead, len, stage)),
                 stream: I::STREAM,
                 after: None,
@@ -310,6 +357,11 @@ impl<T> Beside<T> {
         }
     }
 
+    /// Nothing, or what is scanned asked for.
+    fn ask(ask: Option<Ask>) -> Self {
+        ask.map_or(Self::Nothing, Self::Ask)
+    }
+
     /// What is folded, if anything is.
     pub(super) fn folded(self) -> Option<T> {
         if let Self::Fold(ahead, _) = self { Some(ahead) } else { None }
@@ -329,6 +381,8 @@ pub(super) struct ScanSegment<'a, F, T, A, O> {
     pub(super) to: *mut A,
     pub(super) len: usize,
     pub(super) before: Option<A>,
+    /// Where whole tiles are scanned, what takes in all but the last; nothing is folded then.
+    pub(super) prefix: Option<&'a mut Prefix<A>>,
     pub(super) beside: Beside<*const A>,
     pub(super) stream: bool,
     /// Where what precedes the next row goes, if that is asked for; compact code doesn't say.
@@ -390,8 +444,9 @@ where
 ///
 /// The elements must be readable at `from`, and where others are folded, and writable at `to`,
 /// where `from` and `to` are equal or don't overlap; `len` is not 0, and unless operands are taken
-/// in any [order](free) at most a segment, or a tile where all rows go by vector; others are folded
-/// only where one of the two holds; the CPU features of `W32` and `W64` must be present.
+/// in any [order](free) at most a segment, or where all rows go by vector a tile, or whole tiles if
+/// there is a prefix; others are folded only where one of the two holds; the CPU features of `W32`
+/// and `W64` must be present.
 #[inline(always)]
 unsafe fn scan_segment<W32, W64, F, T, A, O>(work: ScanSegment<'_, F, T, A, O>) -> (A, Option<A>)
 where
@@ -402,7 +457,9 @@ where
     A: Element,
     O: Operator<A>,
 {
-    let ScanSegment { operator, kind, from, to, len, before, beside, stream, after, .. } = work;
+    let ScanSegment {
+        operator, kind, from, to, len, before, prefix, beside, stream, after, ..
+    } = work;
     if const { O::COMPACT } {
         debug_assert!(std::ptr::eq(from, to));
         // SAFETY: compact code has its elements in a stage, where they are scanned in place.
@@ -425,7 +482,7 @@ where
     let whole = const { shape::<F, T, A, O>() }.whole(len, order);
     let (mut folds, mut ahead_fold) = (Folds::new(before), None);
     if whole > 0 {
-        let rows = Rows { from, to, count: whole / order.row(), before, beside, stream };
+        let rows = Rows { from, to, count: whole / order.row(), before, prefix, beside, stream };
         // SAFETY: `whole` elements lie within `len`; the size of `A` is what the arm says.
         (folds, ahead_fold) = unsafe {
             by_shape! { shape::<F, T, A, O>();

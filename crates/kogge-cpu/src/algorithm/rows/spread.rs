@@ -29,6 +29,12 @@ impl<H: Words, A: Element, const W: usize> Spread<H, A, W> {
         Self { folds, accumulator: PhantomData }
     }
 
+    /// Rows taken in.
+    #[inline(always)]
+    pub(super) fn rows(&self) -> usize {
+        self.folds.rows()
+    }
+
     /// What precedes the next row.
     #[inline(always)]
     pub(super) fn before(&self) -> Option<Vectors<H, W>> {

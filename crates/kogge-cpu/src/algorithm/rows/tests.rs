@@ -12,7 +12,7 @@ use kogge_core::{Accumulate, Order, bf16, bytemuck, f16, from_fn, reference};
 struct Scan<'a, F, A, O, const W: usize> {
     operator: &'a O,
     kind: Kind,
-    rows: Rows<A>,
+    rows: Rows<'a, A>,
     format: PhantomData<F>,
 }
 
@@ -103,7 +103,7 @@ impl<T: Accumulate<A>, A: Element, O: Operator<A>> Case<'_, T, A, O> {
         let count = self.input.len() / Order::of::<T>().row();
         let beside = Beside::Fold(self.ahead.as_ptr().cast(), Ask::PAGES.once_more(false));
         let (from, to, before) = (from.cast(), to.cast(), self.before);
-        let rows = Rows { from, to, count, before, beside, stream };
+        let rows = Rows { from, to, count, before, prefix: None, beside, stream };
         let (operator, kind, format) = (self.operator, self.kind, PhantomData);
         let folds = level.run(Scan::<F, A, O, W> { operator, kind, rows, format });
         let folds = folds.map(|fold| fold.expect("there are rows"));
