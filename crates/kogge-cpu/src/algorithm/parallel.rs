@@ -68,8 +68,8 @@ struct Shared<'a, I, A, O> {
 }
 
 /// Scans on up to `threads` threads of the current rayon pool what follows the tiles of a prefix,
-/// and takes its tiles in; `tiles_per_piece` are such as `scan` has. Memory is asked for as `ask` says; a thread leads if that is `led`, and
-/// there is time and leave for it.
+/// and takes its tiles in; `tiles_per_piece` are such as `scan` has. Memory is asked for as `ask`
+/// says; a thread leads if that is `led`, and there is time and leave for it.
 ///
 /// # Safety
 ///

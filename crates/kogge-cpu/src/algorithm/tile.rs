@@ -373,7 +373,8 @@ const fn packs_nothing<F: Format>() -> bool {
     F::PACKED == 0 || cfg!(miri)
 }
 
-/// A segment, or more, to be scanned at some SIMD level. Made where `from` and `to` are known to be valid.
+/// A segment, or more, to be scanned at some SIMD level. Made where `from` and `to` are known to be
+/// valid.
 pub(super) struct ScanSegment<'a, F, T, A, O> {
     pub(super) operator: &'a O,
     pub(super) kind: Kind,
