@@ -9,6 +9,7 @@ use crate::algorithm::successive::{self, Successive};
 use crate::arch::{Words, Work};
 use crate::descent::Room;
 use crate::engine::{Request, same};
+use crate::{Cpu, tuning};
 use kogge_core::{Accumulate, Direction, Element, Operator, Order, Prefix};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -156,13 +157,18 @@ where
     /// don't, where elements are not their own accumulators, or segments have something of their
     /// own.
     ///
-    /// In place values go through a stage, which is slower than what many rows of one segment need.
+    /// In place values go through a stage, which is slower than what many rows of one segment need;
+    /// so they may where they go past the caches ([`tuning::successive_bytes`]).
     pub(super) fn successive(&self) -> Option<usize> {
         if const { !successive::by_rows::<T, A, O>() } {
             return None;
         }
-        let in_place = const { Order::of::<T>().segment() };
-        self.crowded().map(|_| if self.in_place { in_place } else { usize::MAX })
+        let longest = match (self.in_place, self.plan.stream) {
+            (true, _) => const { Order::of::<T>().segment() },
+            (false, true) => tuning::successive_bytes(Cpu::detect()) / size_of::<T>(),
+            (false, false) => usize::MAX,
+        };
+        self.crowded().map(|_| longest)
     }
 }
 
