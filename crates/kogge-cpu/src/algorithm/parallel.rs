@@ -390,6 +390,7 @@ fn next_lead(tiles: usize, early: bool, others: bool) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::io::Direct;
     use super::super::trial::{elements, scanned};
     use super::*;
     use crate::arch::stream::Cache;
@@ -424,6 +425,25 @@ mod tests {
         for tiles in 3..31 {
             check(tiles, |i| (i % 7) as f32 * 0.1 - 0.25);
             check(tiles, |i| i as i64 % 1000 - 300);
+        }
+    }
+
+    /// Where any number of places will do.
+    #[test]
+    #[cfg_attr(miri, ignore = "tiles of thousands")]
+    fn tiles_may_be_longer() {
+        for tiles in [3, 8, 9, 30] {
+            let (elements, want) = elements(tiles, |i| i as i64 % 1000 - 300);
+            for (longer, in_place, led) in [(2, false, true), (3, true, false), (8, false, false)] {
+                let got = scanned(&elements, in_place, |scan, prefix| {
+                    let &Scan { level, operator, kind, len, tile, accumulator, .. } = scan;
+                    let (io, tile) = (Direct { ..scan.io }, longer * tile);
+                    let scan = Scan { level, operator, kind, io, len, tile, accumulator };
+                    // SAFETY: the test's own slices.
+                    unsafe { run(&scan, prefix, 3, 1, Ask::Nothing, in_place, led) };
+                });
+                assert!(got == want, "{tiles} tiles, {longer} at once, {in_place}, {led}");
+            }
         }
     }
 
