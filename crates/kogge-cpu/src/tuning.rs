@@ -320,8 +320,8 @@ pub(crate) const fn paged_bytes(cpu: Cpu, askers: Askers) -> u64 {
 /// (On a Zen 5 by two threads, when memory is slow (50 GB/s), `i32` and `i64` of 64 MiB are as
 /// fast, of 128 MiB and more 1 to 6 % faster, when it is quick as fast; either one of the two by
 /// itself is worth nothing. Of 32 MiB, which lie in L3 in part, `i32` is a tenth slower. In place
-/// `i32` and `i64` are 4 to 9 % slower without prefetches. By one thread `i32` and `i64` of 512 MiB
-/// and 1 GiB are 3 % faster. On others it wasn't tried.)
+/// `i32` and `i64` are 4 to 9 % slower without prefetches. By one thread `i32` of 512 MiB is 3 %
+/// faster, `i64` of 1 GiB as fast. On others it wasn't tried.)
 pub(crate) const fn unasked_bytes(cpu: Cpu) -> u64 {
     match cpu {
         Cpu::Zen5 => 64 << 20,

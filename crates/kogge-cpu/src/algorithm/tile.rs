@@ -1,8 +1,9 @@
 //! Tiles and segments: rows by vector where elements are whole words, by array elsewhere.
 //!
 //! The segment is where code is compiled for a SIMD level: long enough to hide the call, and all
-//! the code around it exists once. (From L2 a call of 32 KiB costs sums of integers a tenth. Scans
-//! in [any order](free) have as many places a call as they like.)
+//! the code around it exists once. Where nobody need know of a tile by itself many go in one call.
+//! (On a Zen 5, one thread in L2 and L3, calls of 32 KiB cost sums of integers up to 14 %, of
+//! floats up to 8.)
 
 use super::asking::Ask;
 use super::folds::Folds;
@@ -113,6 +114,7 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
         ask: Option<Ask>,
         stage: &mut [MaybeUninit<A>],
     ) {
+        // Pages are asked for a tile at a time.
         let apart = matches!(ask, Some(Ask::Pages { .. }));
         if !apart && !tiles.is_empty() && const { Self::ANY_TILE || Self::BY_ROWS } {
             let last = self.tile(tiles.end - 1);
