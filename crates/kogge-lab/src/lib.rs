@@ -49,17 +49,22 @@
 //! Program order; a block barrier; `__syncwarp` among its lanes; a grid barrier;
 //! the end of a kernel; and a flag: the writer's `__threadfence` (or, within a
 //! block, `__threadfence_block`) before a volatile or atomic write, and the
-//! volatile or atomic read that sees it. Shuffles and votes do not order
-//! memory, as CUDA has it. Two deliberate leniencies, which textbooks rely on:
-//! the reader needs no fence of its own unless
-//! [`Options::acquire_needs_fence`] is set, and a fence before a block barrier
-//! counts for a flag that another thread of the block raises behind it.
+//! volatile or atomic read that sees it. With `cuda::atomic_ref` a release needs no
+//! fence before it and an acquire none behind it. A release goes on through the atomic
+//! updates of others, not through their stores; it is no fence for other flags.
+//! `memory_order_relaxed` is what CUDA's own atomics have, and
+//! `cuda::atomic_thread_fence` is a fence for writers, for readers or for both, as its
+//! order says. Shuffles and votes do not order memory, as CUDA has it. Two deliberate
+//! leniencies, which textbooks rely on: a volatile or relaxed read needs no fence
+//! behind it unless [`Options::acquire_needs_fence`] is set, and a fence before a block
+//! barrier counts for a flag that another thread of the block raises behind it.
+//!
 //! Atomic accesses never race with each other or with volatile ones, but for atomics
-//! of one block's scope (`atomicAdd_block`) with those of another block; volatile ones
-//! of an array don't where the kernel waits for its values in a loop, so that they are
-//! flags; whether such may come in either order is for [`explore`] to show. Memory
-//! itself is sequentially consistent: a missing fence is found as a race, not
-//! as a stale value.
+//! of one block's scope (`atomicAdd_block`, `cuda::thread_scope_block`) with those of
+//! another block. Volatile ones of an array don't where the kernel waits for its values
+//! in a loop, so that they are flags. Whether such may come in either order is for
+//! [`explore`] to show. Memory itself is sequentially consistent: a missing fence is
+//! found as a race, not as a stale value.
 //!
 //! # What counts as work
 //!
@@ -82,6 +87,13 @@
 //! what a pointer to `const` points at are not written; elements of an array that is `const` may be,
 //! and so may those of `__constant__` memory.
 //!
+//! Of libcu++ the atomics: `cuda::atomic_ref` and `cuda::atomic` (and those of `cuda::std`) of
+//! numbers and pointers of 32 and 64 bits and of structs of 4 and 8 bytes without padding, with
+//! their operators and all members but `wait` and its like, `fetch_add` and its like of pointers,
+//! `fetch_min` and `fetch_max` of floating-point numbers; all memory orders but `consume`; scopes
+//! from the block up; and `cuda::atomic_thread_fence`. `compare_exchange_weak` fails only where the
+//! value is another, and a host gives an array of `T` for one of `cuda::atomic<T>`.
+//!
 //! Refused where a launched kernel needs it: recursion (but for templates and
 //! constants), `goto`, lambdas, function pointers, virtual functions,
 //! exceptions, `new`, inline PTX, `static` variables and `__device__` ones
@@ -89,8 +101,9 @@
 //! arguments, range-based `for`, parameter packs, template specialisations,
 //! templates of structs within structs, methods defined outside their struct, members that
 //! are references, conversion operators, `__half` and `__nv_bfloat16`, 128-bit
-//! integers, pointers to arrays, `cuda::atomic` and other library types (`cub`, `thrust`, `std`
-//! containers), textures and surfaces, `cp.async`, `mbarrier`, clusters, named
+//! integers, pointers to arrays, atomic references to a thread's own variables and as members or
+//! in arrays, memory orders known only at run time, library types (`cub`, `thrust`, `std`
+//! containers, `cuda::barrier`), textures and surfaces, `cp.async`, `mbarrier`, clusters, named
 //! barriers, coalesced groups, dynamic parallelism. The text behind an `#include`
 //! is not read: a kernel that needs it is refused where it does. Host code is read
 //! past; what the host does is a [`Script`], or [`catalogue::HostProgram`] writes one.

@@ -24,6 +24,7 @@ mod cast;
 mod conditional;
 mod construct;
 mod consts;
+mod cuda_atomic;
 mod declare;
 mod deduce;
 mod emit;

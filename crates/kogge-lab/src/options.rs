@@ -137,10 +137,11 @@ pub struct Options {
     /// *work*; in a source without such a function, `+ * & | ^ min max` on two
     /// values that both stem from arrays count (see [`Report::work`](crate::Report::work)).
     pub operator: String,
-    /// Whether reading a flag orders what follows only after a fence, as the
-    /// PTX memory model has it. By default a volatile or atomic read is
-    /// enough, as textbooks (and the hardware they ran on) have it; the
-    /// writer's fence is always required.
+    /// Whether reading a flag orders what follows only after a fence (or as an
+    /// acquire, of `cuda::atomic_ref`), as the PTX memory model has it. By
+    /// default a volatile or atomic read is enough, as textbooks (and the
+    /// hardware they ran on) have it; the writer's fence or release is always
+    /// required.
     pub acquire_needs_fence: bool,
     /// Record a [`Trace`](crate::Trace).
     pub trace: bool,

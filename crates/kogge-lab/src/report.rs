@@ -74,9 +74,9 @@ impl fmt::Display for FindingKind {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum AccessKind {
-    /// A plain or volatile read.
+    /// A read: plain, volatile, or an atomic one that only reads.
     Read,
-    /// A plain or volatile write.
+    /// A write: plain, volatile, or an atomic one that only writes.
     Write,
     /// An atomic read-modify-write.
     Atomic,

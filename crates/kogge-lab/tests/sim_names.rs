@@ -69,15 +69,8 @@ fn names_of_libraries_are_refused_as_such() {
     };
     let tile = "auto t = cg::tiled_partition<32>(cg::this_thread_block());";
     let on_tile = |call: &str| format!("{tile} out[0] = {call};");
-    refused(
-        "",
-        "cuda::atomic_ref<int, cuda::thread_scope_device> r(out[0]);",
-        "`cuda::atomic_ref`",
-        "atomicAdd",
-    );
-    refused("__device__ cuda::atomic<int> n;", "n = 1;", "`cuda::atomic`", "`volatile`");
-    let fence = "cuda::atomic_thread_fence(cuda::memory_order_seq_cst);";
-    refused("", fence, "`cuda::atomic_thread_fence`", "__threadfence()");
+    refused("", "cuda::barrier<cuda::thread_scope_block> *b;", "`cuda::barrier`", "");
+    refused("namespace cu = cuda;", "cu::latch *l;", "`cu::latch`", "");
     refused("", &on_tile("cg::reduce(t, 1, cg::plus<int>())"), "`cg::reduce`", "shfl_xor");
     refused("", &on_tile("cg::inclusive_scan(t, 1)"), "`cg::inclusive_scan`", "shfl_up");
     refused("", "cg::plus<int> p;", "`cg::plus`", "");

@@ -7,18 +7,20 @@ use kogge_lab::{ArrayInit, FindingKind, Number, Program, ScalarType, Schedule, r
 use proptest::prelude::*;
 use support::{Case, kinds};
 
-const SEEDS: [&str; 7] = [
+const SEEDS: [&str; 9] = [
     include_str!("../lessons/look_back.cu"),
     include_str!("textbook/blelloch_padded.cu"),
     include_str!("textbook/block_scan_class.cu"),
     include_str!("textbook/cooperative.cu"),
     include_str!("textbook/linear_recurrence.cu"),
+    include_str!("textbook/look_back_atomic_pair.cu"),
+    include_str!("textbook/look_back_atomic_ref.cu"),
     include_str!("textbook/look_back_packed.cu"),
     include_str!("textbook/warp_shuffle.cu"),
 ];
 
 /// Pieces that a grammar-blind fuzzer would need long to find.
-const PIECES: [&str; 90] = [
+const PIECES: [&str; 106] = [
     "__global__ void k(int *x, int n) {",
     "}",
     "{",
@@ -109,6 +111,22 @@ const PIECES: [&str; 90] = [
     "B b; b = b;",
     "__constant__ int table[4];",
     "extern __shared__ int d[];",
+    "cuda::atomic_ref<int, cuda::thread_scope_block> r(x[n]);",
+    "cuda::atomic_ref<S> q(",
+    "cuda::atomic_ref",
+    "cuda::atomic<",
+    "cuda::thread_scope_device",
+    "cuda::memory_order_release",
+    "cuda::memory_order::",
+    "cuda::std::",
+    "__shared__ cuda::atomic<long long> a[4];",
+    "struct T { cuda::atomic<int> f{1}; int g; };",
+    "__device__ cuda::atomic<unsigned> count{3};",
+    "a[n]",
+    "r",
+    ".compare_exchange_weak(n, 1, cuda::memory_order_acquire)",
+    ".load()",
+    ".store({1}, cuda::memory_order_release);",
 ];
 
 proptest! {

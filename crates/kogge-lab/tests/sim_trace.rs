@@ -92,6 +92,20 @@ fn kogge_stone_in_shared_memory() {
     assert_eq!((levels[0], levels[levels.len() - 1]), (1, 5));
 }
 
+/// Atomic loads and stores move values as plain ones do.
+#[test]
+fn values_pass_through_libcus_atomics() {
+    let atomic = SHARED
+        .replace("s[t] = v", "cuda::atomic_ref<int>(s[t]).store(v)")
+        .replace("s[t - d]", "cuda::atomic_ref<int>(s[t - d]).load()");
+    assert!(atomic.contains(".store(v)") && atomic.contains(".load()"));
+    let of = |source: &str| {
+        let case = Case::new(source, "scan", 1, 8).value("x", support::input(8));
+        combinations(&trace(case.value("y", vec![0i32; 8])))
+    };
+    assert_eq!(of(&atomic), of(SHARED));
+}
+
 #[test]
 fn shuffles_carry_labels() {
     let source = "

@@ -24,6 +24,8 @@ pub(crate) enum TypeExpr {
     Decltype(Box<Expr>),
     /// A cooperative group.
     Group(GroupExpr),
+    /// An atomic of libcu++.
+    Atomic(AtomicExpr),
 }
 
 impl TypeExpr {
@@ -56,6 +58,18 @@ pub(crate) enum GroupExpr {
     Block,
     /// A tile of so many threads; none: as large as `coalesced_threads()` says.
     Tile(Option<Box<Expr>>),
+}
+
+/// `cuda::atomic<T, scope>` and `cuda::atomic_ref<T, scope>`.
+#[derive(Clone, Debug)]
+pub(crate) struct AtomicExpr {
+    /// Whether it refers to a variable, and isn't one itself.
+    pub reference: bool,
+    /// Whether it is the one of `cuda::std`, which has no scope.
+    pub std: bool,
+    /// None where the initialiser tells them.
+    pub arguments: Option<Vec<TemplateArgument>>,
+    pub pos: Pos,
 }
 
 /// A name, possibly qualified, each part with its template arguments.
@@ -253,6 +267,18 @@ pub(crate) enum Init {
     Value(Expr),
     /// `(arguments)`.
     Call(Vec<Expr>),
+}
+
+impl Init {
+    /// What a constructor is given.
+    pub(crate) fn members(&self) -> &[Expr] {
+        match self {
+            Self::Value(Expr { kind: ExprKind::List(members), .. }) | Self::Call(members) => {
+                members
+            }
+            Self::Value(e) => std::slice::from_ref(e),
+        }
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -10,6 +10,7 @@ use super::ast::{File, Function, Path, Stmt, Variable};
 use super::token::{Kind, Pos, Token};
 use crate::diagnostic::Diagnostic;
 
+mod atomic;
 mod declarator;
 mod expr;
 mod file;

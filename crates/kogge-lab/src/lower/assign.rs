@@ -29,6 +29,10 @@ impl Lower<'_> {
         if let ExprKind::List(members) = &value.kind {
             let place = self.place(target)?;
             self.check_assignable(&place)?;
+            if let Ty::Atomic(atomic) = &place.ty {
+                let v = self.construct(&atomic.ty.clone(), members)?;
+                return self.atomic_assign(op, &place, v);
+            }
             let v = self.construct(&place.ty, members)?;
             self.store(&place, &v)?;
             return Ok((v, place));
@@ -38,6 +42,9 @@ impl Lower<'_> {
         let right = self.keep(right, target)?;
         let place = self.place(target)?;
         self.pos = pos;
+        if let Ty::Atomic(_) = place.ty {
+            return self.atomic_assign(op, &place, right);
+        }
         let v = match op {
             None => match self.assign_struct(&place, &right)? {
                 Some(v) => return Ok((v, place)),
@@ -156,6 +163,9 @@ impl Lower<'_> {
         let pos = self.pos;
         let place = self.place(target)?;
         self.pos = pos;
+        if let Ty::Atomic(_) = place.ty {
+            return self.atomic_step(&place, up, prefix);
+        }
         self.check_assignable(&place)?;
         if place.ty == Ty::BOOL {
             return Err(pos.error("a `bool` cannot be stepped"));

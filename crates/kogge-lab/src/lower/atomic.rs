@@ -20,7 +20,7 @@ const fn types(op: AtomicOp) -> &'static [ScalarType] {
         AtomicOp::Min | AtomicOp::Max | AtomicOp::And | AtomicOp::Or | AtomicOp::Xor => {
             &[S::I32, S::U32, S::I64, S::U64]
         }
-        // Not functions of CUDA's: accesses that are strong.
+        // Not functions of CUDA's, but members of `cuda::atomic_ref`.
         AtomicOp::Load | AtomicOp::Store => &[],
     }
 }
@@ -62,17 +62,32 @@ impl Lower<'_> {
         let Some((pointer, operands)) = values.split_first() else {
             return self.refuse("an atomic without arguments");
         };
-        let ty = self.atomic_type(op, pointer, name)?;
+        let ty = self.declared_type(op, pointer, name)?;
+        let mut converted = Vec::new();
+        for v in operands {
+            converted.push(self.implicit(v.clone(), &Ty::Scalar(ty))?);
+        }
+        let scope = if block { atomic::BLOCK } else { 0 };
+        self.atomic_access(op, scope, ty, pointer, &converted)
+    }
+
+    /// The instruction, with its operands in registers one after the other; what was there.
+    pub(super) fn atomic_access(
+        &mut self,
+        op: AtomicOp,
+        flags: u32,
+        ty: ScalarType,
+        pointer: &Val,
+        operands: &[Val],
+    ) -> Result<Val> {
         let a = self.register(pointer)?;
         let b = self.temp(operands.len().max(1))?;
         for (i, v) in operands.iter().enumerate() {
-            let v = self.implicit(v.clone(), &Ty::Scalar(ty))?;
-            let from = self.register(&v)?;
+            let from = self.register(v)?;
             self.emit(Ins { d: b + i as u16, a: from, ..Ins::new(Op::Mov) })?;
         }
         let d = self.temp(1)?;
-        let scope = if block { atomic::BLOCK } else { 0 };
-        self.emit(Ins { op: Op::Atomic, x: code(ty), d, a, b, k: op as u32 | scope })?;
+        self.emit(Ins { op: Op::Atomic, x: code(ty), d, a, b, k: op as u32 | flags })?;
         self.barrier = self.code.len();
         let combines = matches!(
             op,
@@ -94,7 +109,7 @@ impl Lower<'_> {
     }
 
     /// The type that an atomic works on, if CUDA has it.
-    fn atomic_type(&self, op: AtomicOp, pointer: &Val, name: &str) -> Result<ScalarType> {
+    fn declared_type(&self, op: AtomicOp, pointer: &Val, name: &str) -> Result<ScalarType> {
         let Ty::Pointer(to) = &pointer.ty else {
             let ty = self.describe(&pointer.ty);
             return Err(self

@@ -45,6 +45,9 @@ impl Lower<'_> {
         if let Some(v) = self.atomic(name, arguments)? {
             return Ok(Some(v));
         }
+        if let Some(v) = self.thread_fence(name, arguments)? {
+            return Ok(Some(v));
+        }
         if let Some(v) = self.warp_function(name, arguments)? {
             return Ok(Some(v));
         }
@@ -89,6 +92,7 @@ impl Lower<'_> {
         let mut out = Vec::new();
         for a in arguments {
             let v = self.rvalue(a)?;
+            let v = self.settle(v)?;
             // A later argument may change a variable that this one is.
             out.push(v);
         }

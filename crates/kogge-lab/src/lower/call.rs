@@ -159,10 +159,13 @@ impl Lower<'_> {
             Some(place) => place,
             None => {
                 let v = self.rvalue(object)?;
-                self.materialise(v)?
+                self.place_of(v)?
             }
         };
         self.pos = pos;
+        if let Ty::Atomic(_) = place.ty {
+            return self.atomic_call(&place, &part.name, arguments);
+        }
         let Ty::Struct(id) = place.ty else {
             let ty = self.describe(&place.ty);
             return Err(pos.error(format!("a value of type `{ty}` has no member `{}`", part.name)));

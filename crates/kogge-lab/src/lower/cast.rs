@@ -48,6 +48,7 @@ impl Lower<'_> {
             }
             (Ty::Pointer(_), Ty::Scalar(s)) => *s == ScalarType::Bool,
             (Ty::Scalar(s), Ty::Pointer(_)) => null && !is_float(*s),
+            (Ty::Atomic(of), to) if v.ty != *to => self.converts(&Val::nothing(of.ty.clone()), to),
             _ => true,
         }
     }
@@ -116,6 +117,10 @@ impl Lower<'_> {
 
     /// A value converted to another type.
     pub(super) fn cast(&mut self, v: Val, to: &Ty) -> Result<Val> {
+        if v.ty == *to {
+            return Ok(v);
+        }
+        let v = self.settle(v)?;
         if v.ty == *to {
             return Ok(v);
         }

@@ -86,8 +86,28 @@ impl Lower<'_> {
             (Ty::Scalar(x), Ty::Scalar(y)) if x != y => Ty::Scalar(common(*x, *y)),
             (Ty::Scalar(_), Ty::Pointer(_)) => b,
             (Ty::Scalar(_), Ty::Struct(_)) => b,
+            (Ty::Atomic(_), _) | (_, Ty::Atomic(_)) if a != b => {
+                return self.conditional_atomic(&a, &b);
+            }
             _ => a,
         })
+    }
+
+    /// Of two sides one of which is an atomic: it becomes what the other one is.
+    fn conditional_atomic(&self, a: &Ty, b: &Ty) -> Result<Ty> {
+        match (a, b) {
+            (Ty::Atomic(x), Ty::Atomic(y)) if x.ty == y.ty => return Ok(x.ty.clone()),
+            (Ty::Atomic(of), other) | (other, Ty::Atomic(of))
+                if of.reference && !matches!(other, Ty::Atomic(_)) =>
+            {
+                return Ok(other.clone());
+            }
+            _ => {}
+        }
+        // Other types convert to that of an atomic variable as well.
+        let (a, b) = (self.describe(a), self.describe(b));
+        let error = self.pos.error(format!("`?:` between values of type `{a}` and `{b}`"));
+        Err(error.with_help("`load()` gives an atomic's value"))
     }
 
     /// The type of an expression as far as it shows without compiling it: none for calls, say.

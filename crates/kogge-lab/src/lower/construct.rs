@@ -31,6 +31,7 @@ impl Lower<'_> {
             }
             Ty::Array(..) => self.refuse("an array as a value"),
             Ty::Group(_) => self.refuse("constructing a cooperative group here"),
+            Ty::Atomic(atomic) => self.construct_atomic(atomic, arguments),
         }
     }
 
@@ -165,6 +166,9 @@ impl Lower<'_> {
                 continue;
             };
             let place = Self::part(&this, field.ty, field.leaf, field.offset, field.volatile);
+            if self.initialise_atomic(&place, arguments)? {
+                continue;
+            }
             let v = self.construct(&place.ty, arguments)?;
             self.store(&place, &v)?;
         }
@@ -239,6 +243,9 @@ impl Lower<'_> {
                 }
                 continue;
             };
+            if self.initialise_atomic(&part, init.members())? {
+                continue;
+            }
             let value = match init {
                 Init::Value(e) if !matches!(e.kind, ExprKind::List(_)) => {
                     let value = self.rvalue(e)?;
@@ -254,6 +261,9 @@ impl Lower<'_> {
 
     /// Initialises a place from a braced list; what the list leaves out is zero.
     pub(super) fn initialise(&mut self, place: &Place, members: &[Expr]) -> Result<()> {
+        if self.initialise_atomic(place, members)? {
+            return Ok(());
+        }
         match place.ty.clone() {
             Ty::Array(element, n) => {
                 if members.len() as u64 > n {
@@ -311,6 +321,10 @@ impl Lower<'_> {
 
     fn initialise_one(&mut self, part: &Place, member: Option<&Expr>) -> Result<()> {
         let top = self.top;
+        if self.initialise_atomic(part, member.map_or(&[], std::slice::from_ref))? {
+            self.top = top;
+            return Ok(());
+        }
         let aggregate = matches!(part.ty, Ty::Array(..) | Ty::Struct(_));
         match member {
             Some(Expr { kind: ExprKind::List(members), .. }) => self.initialise(part, members)?,

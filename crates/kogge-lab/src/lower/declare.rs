@@ -41,7 +41,10 @@ impl Lower<'_> {
                 return self.refuse(what).map_err(|e| e.with_help("leave out the `=`"));
             }
             let value = self.rvalue(e)?;
+            self.check_copied(&value.ty)?;
             (deduced(&v.ty, &value.ty), false, Some(value))
+        } else if let Some(ty) = self.deduced_atomic(&v.ty, v.init.as_ref().map(Init::members))? {
+            (ty, false, None)
         } else {
             let (ty, Qualifiers { volatile, .. }) = self.resolve(&v.ty)?;
             (self.complete(ty, v)?, volatile, None)
@@ -111,6 +114,7 @@ impl Lower<'_> {
         let mut place = self.new_variable(&v.name, ty.clone(), volatile, in_memory)?;
         self.keep_variable(&place);
         match &v.init {
+            Some(init) if self.initialise_atomic(&place, init.members())? => {}
             Some(Init::Value(e)) if matches!(e.kind, ExprKind::List(_)) => {
                 let ExprKind::List(members) = &e.kind else {
                     return Ok(());
@@ -152,6 +156,7 @@ impl Lower<'_> {
 
     /// A variable without an initialiser: a flag tells whether it was written.
     fn leave_unwritten(&mut self, v: &Variable, ty: &Ty, place: &mut Place) -> Result<()> {
+        self.check_default(ty)?;
         if let Ty::Struct(id) = *ty {
             return self.construct_by_default(place, id);
         }
@@ -185,7 +190,9 @@ impl Lower<'_> {
             // A `const` reference to another type is one to a copy.
             let (ty, _) = self.resolve(&v.ty)?;
             place = self.base_place(place, &ty);
-            if let (Ty::Scalar(_), Ty::Scalar(_), true) = (&ty, &place.ty, ty != place.ty) {
+            if let (Ty::Scalar(_), Ty::Scalar(_), true) | (_, Ty::Atomic(_), true) =
+                (&ty, &place.ty, ty != place.ty)
+            {
                 if constant {
                     self.rewind(&mark);
                     return Ok(false);

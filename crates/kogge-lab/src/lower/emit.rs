@@ -132,8 +132,13 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// A place's value in registers.
+    /// A place's value in registers; an atomic's is its address.
     pub(super) fn load(&mut self, place: &Place) -> Result<Val> {
+        if place.ty.atomic_variable().is_some() {
+            let address = self.address_of(place)?;
+            return Ok(Val { ty: place.ty.clone(), ..address });
+        }
+        self.check_copied(&place.ty)?;
         let n = self.leaf_count(&place.ty);
         match place.kind {
             PlaceKind::Register { base, flag } => {
@@ -165,6 +170,7 @@ impl Lower<'_> {
 
     /// Assigns a value of the place's type.
     pub(super) fn store(&mut self, place: &Place, v: &Val) -> Result<()> {
+        self.check_copied(&place.ty)?;
         if let Some(variable) = place.variable {
             self.taints.assign(variable, &v.taint);
         }

@@ -65,7 +65,7 @@ impl Lower<'_> {
                 self.cast(v, &to)
             }
             ExprKind::Construct(ty, arguments) => {
-                let (to, _) = self.resolve(ty)?;
+                let to = self.constructed_type(ty, arguments)?;
                 self.construct(&to, arguments)
             }
             ExprKind::SizeofType(ty) => {
@@ -125,6 +125,9 @@ impl Lower<'_> {
             }
         }
         if let Some(v) = self.qualified_constant(path)? {
+            return Ok(v);
+        }
+        if let Some(v) = Self::order_or_scope(path.last()) {
             return Ok(v);
         }
         match path.last() {
@@ -268,6 +271,7 @@ impl Lower<'_> {
                 }
                 let pointer = self.rvalue(operand)?;
                 self.pos = pos;
+                let pointer = self.settle(pointer)?;
                 let place = self.dereference(&pointer)?;
                 self.read(&place)
             }
@@ -281,6 +285,7 @@ impl Lower<'_> {
             Unary::Plus | Unary::Minus | Unary::Complement => {
                 let v = self.rvalue(operand)?;
                 self.pos = pos;
+                let v = self.settle(v)?;
                 if let Ty::Struct(_) = v.ty {
                     let name = match op {
                         Unary::Minus => "operator-",

@@ -23,6 +23,7 @@ impl Lower<'_> {
         match v.storage {
             Storage::Device => {
                 let Some(index) = self.globals.iter().position(|g| g.name == **name) else {
+                    self.at_file_scope(|me| me.resolve(&v.ty))?;
                     return Err(path.pos.error(format!("`{name}` has no known size")));
                 };
                 let (ty, volatile) = self.at_file_scope(|me| {

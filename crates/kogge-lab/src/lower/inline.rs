@@ -118,7 +118,17 @@ impl Lower<'_> {
         };
         let parameters: Result<Vec<_>> = f.parameters.iter().map(|p| self.resolve(&p.ty)).collect();
         self.scopes = scopes;
-        Ok(Signature { result: result?, parameters: parameters? })
+        let (result, parameters) = (result?, parameters?);
+        let by_value = |ty: &TypeExpr| !matches!(ty, TypeExpr::Reference(_));
+        if let Some(ty) = result.as_ref().filter(|_| by_value(&f.result)) {
+            self.check_copied(ty)?;
+        }
+        for (parameter, (ty, _)) in f.parameters.iter().zip(&parameters) {
+            if by_value(&parameter.ty) {
+                self.check_copied(ty)?;
+            }
+        }
+        Ok(Signature { result, parameters })
     }
 
     /// The frame of a callee, with registers for its result.
@@ -211,7 +221,10 @@ impl Lower<'_> {
                         self.top = self.floor;
                         Ok(Some(Val::register(ty, register, taint)))
                     }
-                    None => Ok(Some(v)),
+                    None => {
+                        self.check_copied(&v.ty)?;
+                        Ok(Some(v))
+                    }
                 };
             }
         }

@@ -9,7 +9,9 @@ use super::ty::{Qualifiers, Ty};
 use super::value::{Place, PlaceKind};
 use super::{Frame, Lower, Result, names};
 use crate::diagnostic::Diagnostic;
-use crate::lang::ast::{ExprKind, File, Function, Init, Path, Storage, TypeExpr};
+use crate::lang::ast::{
+    AtomicExpr, ExprKind, File, Function, Init, Path, Storage, TemplateArgument, TypeExpr,
+};
 use crate::machine::ins::{Compiled, DefaultArgument, Global, Ins, Op, Param, ParamType};
 use crate::machine::waiting::waiting;
 use crate::value::ScalarType;
@@ -70,7 +72,7 @@ pub(crate) fn parameters(file: &File, f: &Function) -> Vec<crate::program::Param
         lower.depth = 0;
         let resolved = lower.resolve(&p.ty).ok().map(|r| r.0);
         let (pointer, scalar) = match &resolved {
-            Some(Ty::Pointer(to)) => (true, to.ty.scalar()),
+            Some(Ty::Pointer(to)) => (true, to.ty.element()),
             Some(ty) => (false, ty.scalar()),
             None => (matches!(p.ty, TypeExpr::Pointer(_)), None),
         };
@@ -140,6 +142,7 @@ impl Lower<'_> {
         {
             ty = Ty::Array(element.clone(), members.len() as u64);
         }
+        self.check_default(&ty)?;
         let bytes = self.size_of(&ty);
         if bytes > 1 << 28 || bytes == 0 {
             return self.refuse("a device variable of this size");
@@ -153,6 +156,13 @@ impl Lower<'_> {
     }
 
     fn global_init(&mut self, ty: &Ty, init: &Init, bytes: &mut [u8]) -> Result<()> {
+        if let Some(atomic) = ty.atomic_variable() {
+            return match init.members() {
+                [] => Ok(()),
+                [one] => self.global_init(&atomic.ty, &Init::Value(one.clone()), bytes),
+                _ => self.refuse("this initialiser"),
+            };
+        }
         let e = match init {
             Init::Value(e) => e,
             Init::Call(_) => return self.refuse("constructors of device variables"),
@@ -298,7 +308,7 @@ impl Lower<'_> {
             Ty::Scalar(s) => ParamType::Scalar(*s),
             Ty::Pointer(to) => {
                 let size = self.size_of(&to.ty).min(1 << 20) as u32;
-                ParamType::Pointer(to.ty.scalar(), size)
+                ParamType::Pointer(to.ty.element(), size)
             }
             Ty::Struct(_) => {
                 let leaves = self.leaves(ty);
@@ -348,6 +358,15 @@ impl Lower<'_> {
     }
 }
 
+/// An atomic without its scope.
+fn describe_atomic(atomic: &AtomicExpr) -> String {
+    let of = match atomic.arguments.as_deref() {
+        Some([TemplateArgument::Type(ty), ..]) => format!("<{}>", describe_type(ty)),
+        _ => String::new(),
+    };
+    format!("cuda::{}{of}", if atomic.reference { "atomic_ref" } else { "atomic" })
+}
+
 /// A type as C writes it, for lists of parameters.
 fn describe_type(ty: &TypeExpr) -> String {
     match ty {
@@ -362,5 +381,6 @@ fn describe_type(ty: &TypeExpr) -> String {
         TypeExpr::Const(inner) => format!("const {}", describe_type(inner)),
         TypeExpr::Decltype(_) => "decltype(…)".into(),
         TypeExpr::Group(_) => "cooperative group".into(),
+        TypeExpr::Atomic(atomic) => describe_atomic(atomic),
     }
 }

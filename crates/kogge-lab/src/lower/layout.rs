@@ -25,6 +25,8 @@ impl Lower<'_> {
             Ty::Array(element, n) => self.size_of(element).saturating_mul(*n),
             Ty::Struct(id) => self.structs[*id].size,
             Ty::Group(_) => 1,
+            Ty::Atomic(atomic) if atomic.reference => 8,
+            Ty::Atomic(atomic) => self.size_of(&atomic.ty),
         }
     }
 
@@ -42,6 +44,8 @@ impl Lower<'_> {
             Ty::Void | Ty::Group(_) => Vec::new(),
             Ty::Scalar(s) => vec![(0, *s)],
             Ty::Pointer(_) => vec![(0, ScalarType::U64)],
+            Ty::Atomic(atomic) if atomic.reference => vec![(0, ScalarType::U64)],
+            Ty::Atomic(atomic) => self.leaves(&atomic.ty),
             Ty::Struct(id) => self.structs[*id].leaves.clone(),
             Ty::Array(element, n) => {
                 let (inner, size) = (self.leaves(element), self.size_of(element));
@@ -59,7 +63,7 @@ impl Lower<'_> {
 
     pub(super) fn leaf_count(&self, ty: &Ty) -> usize {
         match ty {
-            Ty::Scalar(_) | Ty::Pointer(_) => 1,
+            Ty::Scalar(_) | Ty::Pointer(_) | Ty::Atomic(_) => 1,
             Ty::Struct(id) => self.structs[*id].leaves.len(),
             _ => self.leaves(ty).len(),
         }
@@ -69,7 +73,16 @@ impl Lower<'_> {
         match ty {
             Ty::Array(..) => true,
             Ty::Struct(id) => self.structs[*id].in_memory,
-            _ => false,
+            ty => ty.atomic_variable().is_some(),
+        }
+    }
+
+    /// Whether there are atomics in a type: what has them isn't copied.
+    pub(super) fn holds_atomic(&self, ty: &Ty) -> bool {
+        match ty {
+            Ty::Array(element, _) => self.holds_atomic(element),
+            Ty::Struct(id) => self.structs[*id].holds_atomic,
+            ty => ty.atomic_variable().is_some(),
         }
     }
 
@@ -91,6 +104,9 @@ impl Lower<'_> {
             let (ty, Qualifiers { volatile, .. }) = self.resolve(&field.ty)?;
             if let TypeExpr::Reference(_) = field.ty {
                 return self.refuse("members that are references");
+            }
+            if ty.is_atomic_reference() {
+                return self.refuse("members that are atomic references");
             }
             self.add_field(id, field.name.clone(), ty, volatile, field.pos)?;
         }
@@ -148,6 +164,7 @@ impl Lower<'_> {
         child.promoted.extend(parent.promoted.iter().map(behind));
         child.leaves.extend(parent.leaves.iter().map(|&(o, s)| (o + offset, s)));
         child.in_memory |= parent.in_memory;
+        child.holds_atomic |= parent.holds_atomic;
         child.align = child.align.max(parent.align);
         child.bases.push(BasePart { id: base, leaf, offset });
         let above = |part: &BasePart| BasePart {
@@ -182,6 +199,7 @@ impl Lower<'_> {
         }
         let leaves = self.leaves(&ty);
         let in_memory = self.lives_in_memory(&ty);
+        let holds_atomic = self.holds_atomic(&ty);
         let end = self.end_of(id);
         let info = &mut self.structs[id];
         let offset = if info.decl.union { 0 } else { end.next_multiple_of(align) };
@@ -198,6 +216,7 @@ impl Lower<'_> {
         }
         info.align = info.align.max(align);
         info.in_memory |= in_memory;
+        info.holds_atomic |= holds_atomic;
         let field = Field { name, ty, offset, leaf, volatile };
         let promoted = self.promoted(&field);
         let info = &mut self.structs[id];

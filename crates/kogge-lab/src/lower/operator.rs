@@ -85,6 +85,10 @@ pub(super) const fn spelling(op: Binary) -> &'static str {
 
 impl Lower<'_> {
     pub(super) fn binary(&mut self, op: Binary, a: &Val, b: &Val) -> Result<Val> {
+        if let (Ty::Atomic(_), _) | (_, Ty::Atomic(_)) = (&a.ty, &b.ty) {
+            let (a, b) = (self.settle(a.clone())?, self.settle(b.clone())?);
+            return self.binary(op, &a, &b);
+        }
         match (&a.ty, &b.ty) {
             (Ty::Struct(_), _) | (_, Ty::Struct(_)) => {
                 let name = format!("operator{}", spelling(op));

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::scope::{Scope, Symbol};
-use super::ty::{Qualifiers, Ty};
+use super::ty::{Atomic, Qualifiers, Ty};
 use super::value::Val;
 use super::{Lower, Result};
 use crate::diagnostic::Diagnostic;
-use crate::lang::ast::{Function, TemplateArgument, TypeExpr};
+use crate::lang::ast::{AtomicExpr, Function, TemplateArgument, TypeExpr};
 use crate::value::ScalarType;
 
 /// A function with its template parameters bound.
@@ -193,6 +193,7 @@ impl Lower<'_> {
         let from = &argument.ty;
         match (from, to) {
             _ if from == to => Some(EXACT),
+            (Ty::Atomic(of), _) => self.match_rank(&Val::nothing(of.ty.clone()), to).map(|_| USER),
             (Ty::Scalar(S::F32), Ty::Scalar(S::F64)) => Some(PROMOTION),
             (Ty::Scalar(S::F32), Ty::Scalar(_)) => Some(CONVERSION),
             (Ty::Scalar(a), Ty::Scalar(b)) if super::common(*a, *a) == *b => Some(PROMOTION),
@@ -288,6 +289,11 @@ impl Lower<'_> {
                 }
                 (inner, from) => self.deduce(f, inner, from, bound),
             },
+            (TypeExpr::Atomic(ty), Ty::Atomic(from))
+                if (ty.reference, ty.std) == (from.reference, from.std) =>
+            {
+                self.deduce_atomic(f, ty, from, bound);
+            }
             (TypeExpr::Volatile(inner) | TypeExpr::Const(inner), from) => {
                 self.deduce(f, inner, from, bound);
             }
@@ -333,6 +339,18 @@ impl Lower<'_> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// The type and the scope of an atomic.
+    fn deduce_atomic(&self, f: &Function, ty: &AtomicExpr, from: &Atomic, bound: &mut Bound) {
+        let mut arguments = ty.arguments.iter().flatten();
+        if let Some(TemplateArgument::Type(of)) = arguments.next() {
+            self.deduce(f, of, &from.ty, bound);
+        }
+        if let Some(scope) = arguments.next() {
+            let symbol = Symbol::Constant(from.scope.value(), ScalarType::I32);
+            self.deduce_argument(f, scope, &symbol, bound);
         }
     }
 

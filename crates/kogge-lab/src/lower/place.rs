@@ -40,6 +40,7 @@ impl Lower<'_> {
                 }
                 let pointer = self.rvalue(operand)?;
                 self.pos = e.pos;
+                let pointer = self.settle(pointer)?;
                 self.dereference(&pointer).map(Some)
             }
             ExprKind::Index(base, index) => {
@@ -92,7 +93,11 @@ impl Lower<'_> {
         };
         self.pos = pos;
         let place = self.base_place(place, &to);
-        let converts = matches!((&place.ty, &to), (Ty::Scalar(a), Ty::Scalar(b)) if a != b);
+        let converts = match (&place.ty, &to) {
+            (Ty::Scalar(a), Ty::Scalar(b)) => a != b,
+            (Ty::Atomic(_), to) | (to, Ty::Atomic(_)) => place.ty != *to,
+            _ => false,
+        };
         match kind {
             CastKind::Static | CastKind::C if converts && qualifiers.constant => return Ok(None),
             CastKind::Static | CastKind::Const if converts => {
@@ -142,6 +147,12 @@ impl Lower<'_> {
         if let Some(place) = self.try_place(e)? {
             return Ok(place);
         }
+        // An atomic that no variable names, as `cuda::atomic_ref<int>(x[0]) += 1` has it.
+        if let ExprKind::Construct(..) | ExprKind::Call(..) | ExprKind::Conditional(..) = &e.kind
+            && let v @ Val { ty: Ty::Atomic(_), .. } = self.rvalue(e)?
+        {
+            return self.place_of(v);
+        }
         // `half *x = …` of a type that is not known is a product.
         if let ExprKind::Binary(_, a, _) = &e.kind {
             self.rvalue(a)?;
@@ -187,6 +198,7 @@ impl Lower<'_> {
 
     /// `pointer + index` or `pointer - index`, in elements.
     pub(super) fn advance(&mut self, pointer: &Val, index: &Val, back: bool) -> Result<Val> {
+        let (pointer, index) = (&self.settle(pointer.clone())?, &self.settle(index.clone())?);
         let (pointer, index) = match (&pointer.ty, &index.ty) {
             (Ty::Pointer(_), _) => (pointer, index),
             (_, Ty::Pointer(_)) if !back => (index, pointer),

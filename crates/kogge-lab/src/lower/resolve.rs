@@ -47,6 +47,9 @@ impl Lower<'_> {
             TypeExpr::Decltype(e) => (self.type_of(e)?, plain),
             TypeExpr::Array(element, size) => {
                 let (element, qualifiers) = self.resolve(element)?;
+                if element.is_atomic_reference() {
+                    return self.refuse("arrays of atomic references");
+                }
                 let size = match size {
                     Some(e) => self.constant(e)?,
                     None => 0,
@@ -57,6 +60,7 @@ impl Lower<'_> {
                 }
                 (ty, qualifiers)
             }
+            TypeExpr::Atomic(atomic) => (self.atomic_type(atomic)?, plain),
             TypeExpr::Group(GroupExpr::Grid) => (Ty::Group(Group::Grid), plain),
             TypeExpr::Group(GroupExpr::Block) => (Ty::Group(Group::Block), plain),
             TypeExpr::Group(GroupExpr::Tile(Some(size))) => {

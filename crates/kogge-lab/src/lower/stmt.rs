@@ -227,6 +227,7 @@ impl Lower<'_> {
 
     fn switch(&mut self, value: &Expr, body: &[Stmt]) -> Result<()> {
         let v = self.rvalue(value)?;
+        let v = self.settle(v)?;
         let Some(ty) = v.ty.scalar().filter(|&s| !is_float(s)) else {
             let ty = self.describe(&v.ty);
             return Err(value.pos.error(format!("`switch` of a value of type `{ty}`")));
@@ -343,6 +344,7 @@ impl Lower<'_> {
         let (register, ty) = match target {
             Some(target) => target,
             None if self.frame().deduce => {
+                self.check_copied(&v.ty)?;
                 // The registers lie above the body's: they stay taken.
                 let n = self.leaf_count(&v.ty);
                 let register = self.temp(n)?;

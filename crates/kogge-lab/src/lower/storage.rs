@@ -83,6 +83,7 @@ impl Lower<'_> {
     /// `__shared__` variables.
     pub(super) fn declare_shared(&mut self, v: &Variable) -> Result<()> {
         let (ty, Qualifiers { volatile, .. }) = self.resolve(&v.ty)?;
+        self.check_default(&ty)?;
         let has_size = v.init.is_none();
         if !has_size {
             return Err(v.pos.error("shared memory cannot be initialised"));

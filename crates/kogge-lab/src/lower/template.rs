@@ -148,6 +148,7 @@ impl Lower<'_> {
             align: 1,
             leaves: Vec::new(),
             in_memory: decl.union,
+            holds_atomic: false,
             decl: decl.clone(),
             scope,
             arguments,

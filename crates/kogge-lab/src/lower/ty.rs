@@ -15,6 +15,25 @@ pub(super) enum Ty {
     Array(Arc<Ty>, u64),
     Struct(usize),
     Group(Group),
+    Atomic(Arc<Atomic>),
+}
+
+/// `cuda::atomic` or `cuda::atomic_ref`. A value of either is the address of what it is of.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Atomic {
+    pub ty: Ty,
+    pub scope: ThreadScope,
+    /// Whether it refers to a variable, and isn't one itself.
+    pub reference: bool,
+    pub std: bool,
+}
+
+/// Between which threads an atomic is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ThreadScope {
+    System,
+    Device,
+    Block,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -86,8 +105,10 @@ pub(super) struct StructInfo {
     pub size: u64,
     pub align: u64,
     pub leaves: Vec<(u64, ScalarType)>,
-    /// Has arrays, or is a union: lives in memory, where it can be indexed.
+    /// Has arrays or atomics, or is a union: lives in memory, where it can be indexed.
     pub in_memory: bool,
+    /// Has atomics, so that it can't be copied.
+    pub holds_atomic: bool,
     pub decl: Arc<Struct>,
     /// Template arguments and member types.
     pub scope: Scope,
@@ -122,6 +143,26 @@ impl Ty {
     }
 }
 
+impl Ty {
+    /// An atomic that is a variable, and not a reference to one.
+    pub(super) fn atomic_variable(&self) -> Option<&Arc<Atomic>> {
+        match self {
+            Self::Atomic(atomic) if !atomic.reference => Some(atomic),
+            _ => None,
+        }
+    }
+
+    /// An atomic that refers to a variable.
+    pub(super) fn is_atomic_reference(&self) -> bool {
+        matches!(self, Self::Atomic(atomic) if atomic.reference)
+    }
+
+    /// The scalar that an array of this type is made of, for the host.
+    pub(super) fn element(&self) -> Option<ScalarType> {
+        self.atomic_variable().map_or(self, |atomic| &atomic.ty).scalar()
+    }
+}
+
 impl Lower<'_> {
     pub(super) fn describe(&self, ty: &Ty) -> String {
         match ty {
@@ -134,6 +175,7 @@ impl Lower<'_> {
             Ty::Array(element, n) => format!("{}[{n}]", self.describe(element)),
             Ty::Struct(id) => self.structs[*id].name.clone(),
             Ty::Group(_) => "cooperative group".into(),
+            Ty::Atomic(atomic) => self.describe_atomic(atomic),
         }
     }
 

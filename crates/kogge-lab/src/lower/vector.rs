@@ -44,6 +44,7 @@ impl Lower<'_> {
             align,
             leaves: (0..lanes).map(|i| (u64::from(i) * size, base)).collect(),
             in_memory: false,
+            holds_atomic: false,
             decl: Arc::new(Struct {
                 name: Arc::from(name),
                 template: Vec::new(),

@@ -5,7 +5,7 @@ use super::alu::{canonical, f32_of, f64_of, is_signed, of_f32, of_f64};
 use super::clock::Epoch;
 use super::exec::{Context, Machine};
 use super::findings::{Told, verb, who};
-use super::ins::{AtomicOp, Ins, atomic, decode, flag};
+use super::ins::{AtomicOp, Ins, Op, atomic, decode, flag};
 use super::memory::{self, Region};
 use super::race::{Conflict, Found, Strong, Volatile};
 use super::stats::{bank_conflicts, sectors};
@@ -187,7 +187,7 @@ impl Machine<'_> {
             other_block / grid[0] / grid[1],
         ];
         let other_kind = match (conflict.other_writes, conflict.other_atomic) {
-            (true, true) => AccessKind::Atomic,
+            (true, true) => self.atomic_access(conflict.other.pc),
             (true, false) => AccessKind::Write,
             (false, _) => AccessKind::Read,
         };
@@ -274,6 +274,7 @@ impl Machine<'_> {
             reads: true,
             writes: false,
             needs_fence: self.options.acquire_needs_fence,
+            releases: false,
             block: false,
             volatile: Volatile::Reads,
         });
@@ -323,6 +324,7 @@ impl Machine<'_> {
                     reads: false,
                     writes: true,
                     needs_fence: false,
+                    releases: false,
                     block: false,
                     volatile: if repeats { Volatile::Repeats } else { Volatile::Writes },
                 }
@@ -350,15 +352,8 @@ impl Machine<'_> {
         mask: u32,
         polls: &mut u32,
     ) {
-        let what = What::new(decode(ins.x), AccessKind::Atomic, pc, 0);
-        let op = AtomicOp::ALL[(ins.k & !atomic::BLOCK) as usize % AtomicOp::ALL.len()];
-        let mode = Strong {
-            reads: op != AtomicOp::Store,
-            writes: op != AtomicOp::Load,
-            needs_fence: self.options.acquire_needs_fence,
-            block: ins.k & atomic::BLOCK != 0,
-            volatile: Volatile::No,
-        };
+        let op = AtomicOp::of(ins);
+        let what = What::new(decode(ins.x), op.access(), pc, 0);
         let addresses = self.addresses(c, Ins { k: 0, ..ins });
         self.count(c, &addresses, mask, what.ty.size() as u64);
         let mut changed_any = false;
@@ -367,34 +362,78 @@ impl Machine<'_> {
                 c.warp.registers[usize::from(ins.d)][lane] = 0;
                 continue;
             };
-            self.counts.atomics += 1;
-            self.watch(c, lane, what, t, Some(mode));
-            c.warp.polled[lane] = (addresses[lane], pc);
+            self.counts.atomics += u64::from(what.kind == AccessKind::Atomic);
             let operand = |i: usize, w: &super::warp::Warp| {
                 w.registers.get(usize::from(ins.b) + i).map_or(0, |r| r[lane])
             };
             let (first, second) = (operand(0, c.warp), operand(1, c.warp));
+            let offset = t.offset as usize;
+            let there = self.region(c, t.space, t.object);
+            let written = there.is_written(offset, what.ty.size());
+            let old = there.load(offset, what.ty);
+            let mode = self.strong_mode(op, ins.k, old == first);
+            self.watch(c, lane, what, t, Some(mode));
+            c.warp.polled[lane] = (addresses[lane], pc);
             let region = match t.space {
                 Space::Global => &mut self.memory[t.object],
                 Space::Shared => &mut *c.shared,
                 Space::Local => &mut c.warp.local,
             };
-            let offset = t.offset as usize;
-            let written = region.is_written(offset, what.ty.size()) || op == AtomicOp::Store;
-            let old = region.load(offset, what.ty);
             let new = update(op, what.ty, old, first, second);
             let changed = memory::store(&mut region.bytes, offset, what.ty, new);
-            if !written {
-                region.store(offset, what.ty, new);
-            }
+            let first_written = !written && region.store(offset, what.ty, new);
             changed_any |= changed;
-            self.version += u64::from(changed && t.space != Space::Local);
+            self.version += u64::from((changed || first_written) && t.space != Space::Local);
             c.warp.registers[usize::from(ins.d)][lane] = old;
-            if !written && op != AtomicOp::Exchange {
+            if !written && !matches!(op, AtomicOp::Exchange | AtomicOp::Store) {
                 self.uninitialised(c, lane, what, t);
+            }
+            if self.recorder.is_some() {
+                self.atomic_label(c, op, ins, (lane, t, pc));
             }
         }
         *polls += u32::from(!changed_any);
+    }
+
+    /// What an atomic that wrote is told as.
+    fn atomic_access(&self, pc: u32) -> AccessKind {
+        let ins = self.kernel.code.get(pc as usize).filter(|ins| ins.op == Op::Atomic);
+        ins.map_or(AccessKind::Atomic, |ins| AtomicOp::of(*ins).access())
+    }
+
+    /// What an atomic does, if its comparison (where it has one) comes out so.
+    fn strong_mode(&self, op: AtomicOp, k: u32, equal: bool) -> Strong {
+        let fails = k & atomic::READS_ON_FAILURE != 0 && !equal;
+        let acquires = if fails { atomic::FAILURE_ACQUIRES } else { atomic::ACQUIRES };
+        Strong {
+            reads: op != AtomicOp::Store,
+            writes: op != AtomicOp::Load && !fails,
+            needs_fence: self.options.acquire_needs_fence && k & acquires == 0,
+            releases: k & atomic::RELEASES != 0 && !fails,
+            block: k & atomic::BLOCK != 0,
+            volatile: Volatile::No,
+        }
+    }
+
+    /// An atomic load or store moves what a value stands for, as others do.
+    fn atomic_label(
+        &mut self,
+        c: &mut Context<'_>,
+        op: AtomicOp,
+        ins: Ins,
+        (lane, t, pc): (usize, Target, u32),
+    ) {
+        match op {
+            AtomicOp::Load => {
+                let label = self.label_of(c, lane, t);
+                c.warp.labels[usize::from(ins.d)][lane] = label;
+            }
+            AtomicOp::Store => {
+                let label = c.warp.label(ins.b, lane);
+                self.relabel(c, lane, t, label, pc);
+            }
+            _ => {}
+        }
     }
 
     fn region<'r>(&'r self, c: &'r Context<'_>, space: Space, object: usize) -> &'r Region {

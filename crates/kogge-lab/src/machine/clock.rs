@@ -10,6 +10,8 @@
 
 use std::rc::Rc;
 
+use super::ins::fence;
+
 /// Who accessed and when. A clock of 0 is no access.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Epoch {
@@ -143,6 +145,18 @@ pub(super) struct Fence {
     base: u32,
 }
 
+impl Fence {
+    /// What comes before it.
+    fn covers(&self, me: &Me) -> Clock {
+        let mut clock = (*self.known).clone();
+        if self.base > me.start {
+            clock.raise_block(me.block, self.base - 1);
+        }
+        clock.raise_thread(me.thread, self.own);
+        clock
+    }
+}
+
 /// Where a thread stands in time.
 #[derive(Clone, Debug)]
 pub(super) struct Time {
@@ -155,10 +169,10 @@ pub(super) struct Time {
     fence_block: Option<Fence>,
     /// What fences before a block barrier covered, over the block.
     fenced: Rc<Clock>,
-    /// Read from flags, not yet behind a fence.
-    pending: Option<Rc<Clock>>,
-    /// The clock acquired last: polling acquires it again and again.
-    last: Option<Rc<Clock>>,
+    /// Read from flags, not yet behind a fence: one for the device, or for the block at least.
+    pending: [Option<Rc<Clock>>; 2],
+    /// The clocks acquired last: polling acquires them again and again.
+    last: [Option<Rc<Clock>>; 2],
 }
 
 /// The thread, as far as time is concerned.
@@ -184,8 +198,8 @@ impl Time {
             fence: None,
             fence_block: None,
             fenced: Rc::default(),
-            pending: None,
-            last: None,
+            pending: [None, None],
+            last: [None, None],
         }
     }
 
@@ -201,17 +215,39 @@ impl Time {
         self.known.knows(e.thread, e.thread / me.count, e.clock)
     }
 
-    /// A fence: what this thread knows now, a later flag can release.
-    pub(super) fn fence(&mut self, me: &Me, block_only: bool) {
-        if let Some(pending) = self.pending.take() {
-            join(&mut self.known, &pending);
+    /// A fence: what this thread has read from flags it knows now, and what it knows, a later flag
+    /// can release; of the two what [`fence`] does not leave out.
+    pub(super) fn fence(&mut self, me: &Me, what: u8) {
+        if what & fence::NO_ACQUIRE == 0 {
+            let device = (what & fence::BLOCK == 0).then(|| self.pending[0].take()).flatten();
+            for pending in [device, self.pending[1].take()].into_iter().flatten() {
+                join(&mut self.known, &pending);
+            }
         }
-        let fence = Fence { known: self.known.clone(), own: self.clock, base: me.base };
+        if what & fence::NO_RELEASE != 0 {
+            return;
+        }
+        let covered = self.now(me);
+        self.tick();
+        if what & fence::BLOCK == 0 {
+            self.fence = Some(covered.clone());
+        }
+        self.fence_block = Some(covered);
+    }
+
+    /// What a fence here would cover.
+    fn now(&self, me: &Me) -> Fence {
+        Fence { known: self.known.clone(), own: self.clock, base: me.base }
+    }
+
+    /// What comes next is not released with what came before.
+    pub(super) fn tick(&mut self) {
         self.clock = self.clock.saturating_add(1);
-        if !block_only {
-            self.fence = Some(fence.clone());
-        }
-        self.fence_block = Some(fence);
+    }
+
+    /// What a flag releases that needs no fence.
+    pub(super) fn releasing(&self, me: &Me) -> Rc<Clock> {
+        Rc::new(self.now(me).covers(me))
     }
 
     /// What a flag written now releases to the device (or the block alone).
@@ -220,11 +256,7 @@ impl Time {
         match fence {
             None => self.fenced.clone(),
             Some(f) => {
-                let mut clock = (*f.known).clone();
-                if f.base > me.start {
-                    clock.raise_block(me.block, f.base - 1);
-                }
-                clock.raise_thread(me.thread, f.own);
+                let mut clock = f.covers(me);
                 clock.join(&self.fenced);
                 Rc::new(clock)
             }
@@ -242,19 +274,20 @@ impl Time {
         self.fence.is_some()
     }
 
-    /// A flag was read that carries this.
-    pub(super) fn acquire(&mut self, release: &Rc<Clock>, needs_fence: bool) {
-        if release.is_empty() || self.last.as_ref().is_some_and(|l| Rc::ptr_eq(l, release)) {
+    /// A flag was read that carries this, released to the device or to the block alone.
+    pub(super) fn acquire(&mut self, release: &Rc<Clock>, needs_fence: bool, block: bool) {
+        let (last, pending) =
+            (&mut self.last[usize::from(block)], &mut self.pending[usize::from(block)]);
+        // What waits for a fence is not known yet.
+        let again = needs_fence || pending.is_none();
+        if release.is_empty() || again && last.as_ref().is_some_and(|l| Rc::ptr_eq(l, release)) {
             return;
         }
-        self.last = Some(release.clone());
-        if needs_fence {
-            match &mut self.pending {
-                Some(pending) => join(pending, release),
-                None => self.pending = Some(release.clone()),
-            }
-        } else {
-            join(&mut self.known, release);
+        *last = Some(release.clone());
+        match (needs_fence, pending) {
+            (true, Some(pending)) => join(pending, release),
+            (true, pending) => *pending = Some(release.clone()),
+            (false, _) => join(&mut self.known, release),
         }
     }
 
@@ -284,7 +317,7 @@ impl Time {
         self.fenced = fenced.clone();
         self.fence = None;
         self.fence_block = None;
-        self.last = None;
+        self.last = [None, None];
     }
 
     pub(super) fn fenced(&self) -> &Rc<Clock> {

@@ -266,7 +266,7 @@ impl Machine<'_> {
             Op::Fence => {
                 for lane in lanes(g.mask) {
                     let me = me(c.info, w.rank(lane));
-                    w.time[lane].fence(&me, ins.x == 1);
+                    w.time[lane].fence(&me, ins.x);
                 }
             }
             Op::WorkBegin | Op::Work => self.work(w, g.mask),

@@ -9,6 +9,7 @@
 use std::num::NonZeroU32;
 
 use crate::lang::Pos;
+use crate::report::AccessKind;
 use crate::value::ScalarType;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +71,7 @@ pub(crate) enum Op {
     Load,
     /// Type `x` at `a + k` = `b`; flags in `d`.
     Store,
-    /// `d` = atomic `k` (and its scope) of type `x` at `a` with operands from `b` on.
+    /// `d` = atomic `k` (its scope and order too) of type `x` at `a` with operands from `b` on.
     Atomic,
     /// `d` = shuffle `x` of `a`; mask, lane and width from `b` on.
     Shuffle,
@@ -81,7 +82,7 @@ pub(crate) enum Op {
     /// Barrier of the lanes of mask `a`.
     SyncWarp,
     GridSync,
-    /// `x` = 0: device-wide, 1: block-wide.
+    /// `x`: its scope, and what it leaves out ([`fence`]).
     Fence,
     Jump,
     JumpZero,
@@ -186,7 +187,7 @@ pub(crate) enum AtomicOp {
     And,
     Or,
     Xor,
-    /// A strong load, as `cuda::atomic_ref::load` or `__ldcg` has it.
+    /// What `cuda::atomic_ref` has as `load` and `store`.
     Load,
     Store,
 }
@@ -207,12 +208,46 @@ impl AtomicOp {
         Self::Load,
         Self::Store,
     ];
+
+    /// That of an [`Op::Atomic`].
+    pub(crate) const fn of(ins: Ins) -> Self {
+        Self::ALL[(ins.k & atomic::OPERATION) as usize % Self::ALL.len()]
+    }
+
+    /// What a finding calls it.
+    pub(crate) const fn access(self) -> AccessKind {
+        match self {
+            Self::Load => AccessKind::Read,
+            Self::Store => AccessKind::Write,
+            _ => AccessKind::Atomic,
+        }
+    }
 }
 
 /// Added to the operation of an atomic.
 pub(crate) mod atomic {
+    /// The bits of the operation itself.
+    pub(crate) const OPERATION: u32 = BLOCK - 1;
     /// Its scope is the block alone.
     pub(crate) const BLOCK: u32 = 1 << 8;
+    /// What it reads from orders what follows, without a fence.
+    pub(crate) const ACQUIRES: u32 = 1 << 9;
+    /// What came before is ordered for who reads it, without a fence.
+    pub(crate) const RELEASES: u32 = 1 << 10;
+    /// Where the comparison fails it is a read alone.
+    pub(crate) const READS_ON_FAILURE: u32 = 1 << 11;
+    /// And that read acquires.
+    pub(crate) const FAILURE_ACQUIRES: u32 = 1 << 12;
+}
+
+/// What a fence is for.
+pub(crate) mod fence {
+    /// For the block alone, not the device.
+    pub(crate) const BLOCK: u8 = 1;
+    /// Flags read before it order nothing behind it.
+    pub(crate) const NO_ACQUIRE: u8 = 2;
+    /// Flags written behind it release nothing before it.
+    pub(crate) const NO_RELEASE: u8 = 4;
 }
 
 /// Shuffles: which lane is read.

@@ -214,8 +214,8 @@ impl Shadow {
     }
 
     /// A volatile or atomic access. Reads acquire what the flag carries,
-    /// writes put there what the thread's fences cover; a read-modify-write
-    /// adds it to what was there.
+    /// writes put there what the thread's fences cover, or all that it knows if
+    /// they release by themselves; a read-modify-write adds it to what was there.
     pub(super) fn strong(
         &mut self,
         at: (u32, u32),
@@ -248,12 +248,12 @@ impl Shadow {
             volatile = volatile.or(side.volatile(now, me, time, mode));
             if mode.reads {
                 if !mode.block {
-                    time.acquire(&side.release, mode.needs_fence);
+                    time.acquire(&side.release, mode.needs_fence, false);
                 }
                 if let Some((block, release)) = &side.release_block
                     && *block == me.block
                 {
-                    time.acquire(release, mode.needs_fence);
+                    time.acquire(release, mode.needs_fence, true);
                 }
                 *(if mode.block { &mut side.block_read } else { &mut side.strong_read }) = now;
             }
@@ -263,6 +263,9 @@ impl Shadow {
                 let after = side.bytes.0 + side.bytes.1;
                 self.extra = (self.extra + after).saturating_sub(before);
             }
+        }
+        if mode.releases {
+            time.tick();
         }
         Found { race: found, volatile }
     }
@@ -281,7 +284,10 @@ pub(super) struct Found {
 pub(super) struct Strong {
     pub reads: bool,
     pub writes: bool,
+    /// Whether what it reads is known behind a fence only.
     pub needs_fence: bool,
+    /// Whether it releases without a fence.
+    pub releases: bool,
     /// Whether its scope is the block alone.
     pub block: bool,
     pub volatile: Volatile,
@@ -343,10 +349,13 @@ impl Side {
         let adds = mode.reads;
         let before = Rc::as_ptr(&self.release);
         let block_before = self.release_block.as_ref().map(|(_, clock)| Rc::as_ptr(clock));
-        let block = time.released(me, true);
+        let released = |block| {
+            if mode.releases { time.releasing(me) } else { time.released(me, block) }
+        };
+        let block = released(true);
         if !mode.block {
-            let device =
-                if time.is_fenced_alike() { block.clone() } else { time.released(me, false) };
+            let alike = mode.releases || time.is_fenced_alike();
+            let device = if alike { block.clone() } else { released(false) };
             if adds {
                 super::clock::join(&mut self.release, &device);
             } else {

@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod atomics;
 mod barriers;
 mod counts;
 mod faults;

@@ -83,6 +83,9 @@ impl Parser {
             if self.ahead(3).is("cooperative_groups") {
                 self.templates.insert(format!("groups {name}").into());
             }
+            if self.ahead(3).is("cuda") && self.ahead(4).is(";") {
+                self.templates.insert(format!("cuda {name}").into());
+            }
             self.skip_declaration();
             return Ok(());
         }

@@ -21,10 +21,6 @@ const GROUPS: [&str; 11] = [
 /// What can be written in place of a name.
 fn equivalent(name: &str) -> Option<&'static str> {
     Some(match name {
-        "atomic" | "atomic_ref" => {
-            "atomicAdd() and its like do the same; a flag that a loop waits for may be `volatile`"
-        }
-        "atomic_thread_fence" => "__threadfence() and __threadfence_block() do the same",
         "reduce" => "a loop over shfl_down() or shfl_xor() of the tile does the same",
         "inclusive_scan" | "exclusive_scan" => "a loop over shfl_up() of the tile does the same",
         _ => return None,
@@ -42,7 +38,7 @@ impl Parser {
         let name = self.ahead(start + 2).text.clone();
         let groups = self.is_template(&format!("groups {root}"));
         let refused = match &*root {
-            "cuda" => &*name != "std",
+            root if self.is_cuda(root) => &*name != "std",
             "cub" => true,
             "thrust" => !matches!(&*name, "min" | "max"),
             "cg" | "cooperative_groups" => !GROUPS.contains(&&*name),

@@ -46,6 +46,9 @@ impl Parser {
 
     /// A name with qualifiers and template arguments.
     pub(super) fn path(&mut self) -> Result<Path, Diagnostic> {
+        if let Some(path) = self.cuda_path()? {
+            return Ok(path);
+        }
         self.check_library()?;
         self.skip_namespaces();
         let pos = self.pos();

@@ -223,6 +223,7 @@ impl Parser {
             word if r.ty.is_none() && r.words.take(word) => {}
             _ if r.ty.is_some() || r.words.any() || !self.at_type() => return Ok(false),
             _ => {
+                r.said.constant |= self.at_cuda_enumeration();
                 r.ty = Some(self.type_name()?);
                 return Ok(true);
             }

@@ -228,7 +228,7 @@ impl Parser {
             || self.is("*")
             || self.is("&")
             || self.is("&&")
-            || (self.is("(") && self.ahead(1).is("*"));
+            || self.at_bracketed_declarator();
         if !declares && !matches!(self.peek().kind, Kind::End) && !self.is(";") {
             self.at = start;
             return Ok(None);
@@ -248,6 +248,28 @@ impl Parser {
         }
         self.expect(";")?;
         Ok(Some(variables))
+    }
+
+    /// Whether `(*…)` behind a type declares something, and isn't the argument of `T(*x).f()`.
+    fn at_bracketed_declarator(&self) -> bool {
+        if !self.is("(") {
+            return false;
+        }
+        let behind = self.behind_parentheses();
+        let assigns = behind.ends_with('=') && !matches!(behind, "=" | "==");
+        let uses = assigns || matches!(behind, "." | "->" | "++" | "--");
+        // `T(x) = value;` declares `x`.
+        behind == "=" || self.ahead(1).is("*") && !uses
+    }
+
+    /// What stands behind the parentheses that are next.
+    fn behind_parentheses(&self) -> &str {
+        let mut depth = 0;
+        let closing = (0..64).find(|&n| {
+            depth += i32::from(self.ahead(n).is("(")) - i32::from(self.ahead(n).is(")"));
+            depth == 0
+        });
+        closing.map_or("", |n| &*self.ahead(n + 1).text)
     }
 
     /// `{value}` or `(value)`; of a reference to a struct also a list of its members.

@@ -50,6 +50,9 @@ fn named_scalar(name: &str) -> Option<ScalarType> {
 impl Parser {
     /// Whether the next tokens start a type or a declaration's specifiers.
     pub(super) fn at_type(&self) -> bool {
+        if self.at_cuda_type() {
+            return true;
+        }
         let token = self.ahead(self.skip_distance());
         if !token.is_name() {
             return false;
@@ -63,6 +66,9 @@ impl Parser {
 
     /// A type that is one word, a named type or a group.
     pub(super) fn type_name(&mut self) -> Result<TypeExpr, Diagnostic> {
+        if let Some(ty) = self.cuda_type()? {
+            return Ok(ty);
+        }
         self.check_library()?;
         self.skip_namespaces();
         let text = self.peek().text.clone();

@@ -85,7 +85,8 @@ impl Lower<'_> {
             _ => value,
         };
         let value = self.implicit(value, &ty)?;
-        let kept = !names.assigned.contains(&name) && !names.addressed.contains(&name);
+        let unchanged = constant || !names.assigned.contains(&name);
+        let kept = unchanged && !names.addressed.contains(&name);
         let variable = self.taints.new_variable();
         self.taints.assign(variable, &value.taint);
         if kept && !volatile && !self.lives_in_memory(&ty) {
