@@ -13,7 +13,7 @@ use crate::descent::Descent;
 use crate::engine::{Request, same};
 use crate::parts::Parts;
 use crate::plan::Machine;
-use crate::tuning;
+use crate::tuning::{self, Table};
 use kogge_core::{Accumulate, Element, Operator, Order};
 use std::ops::Range;
 
@@ -156,6 +156,9 @@ impl<T: Element, U: Element> Lines<T, U> {
             return one;
         }
         let start = to_line / size;
+        if start >= self.count {
+            return one;
+        }
         let end = start + (self.count - start) / LANES * LANES;
         let inner = self.part(start..end);
         let cut = (start, end) != (0, self.count) && inner.by_lines::<A, O>(level, inner.to);
@@ -286,15 +289,14 @@ pub(crate) struct Cut {
 
 impl Cut {
     /// The cut of `lines` lines side by side, `outer` times, of elements and values of so many
-    /// bytes; values of the first are at the address `to`. `near` says that all of them lie in a
-    /// cache.
+    /// bytes, `written` bytes of values in all; those of the first are at the address `to`.
     pub(crate) fn new(
         lines: usize,
         outer: usize,
         Machine { threads, cpu, .. }: Machine,
         [element, size]: [usize; 2],
         to: usize,
-        near: bool,
+        written: u64,
     ) -> Self {
         let size = size.max(1);
         let to_line = to.wrapping_neg() % LINE;
@@ -302,16 +304,19 @@ impl Cut {
         let aligns = lines > LANES && to_line.is_multiple_of(size);
         let missing = if aligns { (LANES - to_line / size % LANES) % LANES } else { 0 };
         let groups_of = |bytes: usize| (bytes / (LANES * element.max(1))).clamp(1, GROUPS);
-        let narrow = groups_of(if near { WIDTH_IN_CACHE } else { WIDTH });
+        // Lines of the cache that two strips have in common would cost more than another one brings.
+        let whole = to_line.is_multiple_of(size)
+            && [element, size]
+                .into_iter()
+                .all(|size| lines.wrapping_mul(size).is_multiple_of(LINE));
+        let table = Table { written, whole, behind: to_line > 0 };
+        let narrow = groups_of(if table.near() { WIDTH_IN_CACHE } else { WIDTH });
         let wide = groups_of(WIDEST);
-        let each = (lines + missing).div_ceil(LANES);
+        let each = lines.saturating_add(missing).div_ceil(LANES);
         let groups = each.saturating_mul(outer);
         let (most, least) = (groups / narrow, groups.div_ceil(wide));
-        // Lines of the cache that two strips have in common would cost more than that brings.
-        let whole = to_line.is_multiple_of(size)
-            && [element, size].into_iter().all(|size| (lines * size).is_multiple_of(LINE));
-        let least_each = tuning::one_strip_bytes(cpu, to_line > 0);
-        let one_each = !near && whole && groups / groups_of(least_each) >= threads;
+        let one_each = tuning::one_strip_bytes(cpu, table)
+            .is_some_and(|least| groups / groups_of(least) >= threads);
         let strips = if threads == 1 {
             // A thread alone has nothing to share out: it visits the fewest pages by the widest
             // strips.

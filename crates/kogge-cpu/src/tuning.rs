@@ -1,7 +1,9 @@
-//! Numbers that were measured, and nothing else. bench/records holds the measurements.
+//! Numbers that were measured, and nothing else. bench/records holds the measurements. (What is
+//! brought into which cache is chosen by kind of CPU, too: [`Cache`](crate::arch::stream::Cache).)
 
 use crate::Cpu;
 use crate::algorithm::asking::Askers;
+use crate::arch::stream::LINE;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -40,8 +42,25 @@ pub(crate) const fn part_of_strip_bytes(awake: bool) -> usize {
     if awake { STRIP_BYTES_PER_THREAD / 2 } else { STRIP_BYTES_PER_THREAD }
 }
 
-/// Bytes of a strip's width at least where each thread has but one, and rows are whole lines of the
-/// cache, given whether values begin behind the beginning of one; else threads scan a table
+/// A table that is cut into strips.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Table {
+    /// Bytes of its values.
+    pub(crate) written: u64,
+    /// Whether rows are whole lines of the cache.
+    pub(crate) whole: bool,
+    /// Whether values begin behind the beginning of a line.
+    pub(crate) behind: bool,
+}
+
+impl Table {
+    /// Whether it lies in a cache.
+    pub(crate) const fn near(self) -> bool {
+        self.written < STREAM_BYTES
+    }
+}
+
+/// Bytes of a strip's width at least where each thread has but one; else threads scan a table
 /// together, each part of it twice. (Two threads of a mesh from memory, with L2 asked, `f32`: 256
 /// columns 29 and 33 GB/s, 320 27 and 33, 512 31 and 34; of 128, whose halves are 256 bytes, 26 to
 /// 28 for 29. Where lines of the cache are shared, of 700 and 1,000 columns, 26 and 21, 28 and 26,
@@ -49,17 +68,26 @@ pub(crate) const fn part_of_strip_bytes(awake: bool) -> usize {
 /// 320 35 and 36, 384 30 and 41, 512 35 and 41, 768 24 and 35; of 64, whose halves are 128 bytes,
 /// 36 and 21, of 250 20 and 13. Behind a line, as large vectors from the heap begin: 128 columns 27
 /// and 19, 192 25 and 15, 256 26 and 27, 384 24 and 32, 512 25 and 29, 768 26 and 37; of `i64` 128
-/// 32 and 26, 256 31 and 33, 512 29 and 36. On a Zen 5 tables of 8 MiB and 512 columns of `f32` are
-/// 1.25 to 1.4 times as fast with a strip each, of `i32` 0.9 to 1.2 times, those of 256 columns 0.9
-/// to 1.1 times, from memory 0.98 to 1.0. On others it wasn't tried.)
-pub(crate) const fn one_strip_bytes(cpu: Cpu, behind: bool) -> usize {
-    match (cpu, behind) {
+/// 32 and 26, 256 31 and 33, 512 29 and 36. On a Zen 5 tables in a cache are 1.1 to 1.6 times as
+/// fast with a strip each, whatever its width, unless lines are shared: of 33, 40, 50 and 100
+/// columns 0.6 to 0.9 times, of 300 1.3 to 1.5. From 8 to 24 MiB tables of 256 and 384 columns 1.2
+/// to 1.4 times, from memory 0.9 to 1.0. On others it wasn't tried.)
+pub(crate) const fn one_strip_bytes(cpu: Cpu, table: Table) -> Option<usize> {
+    let Table { written, whole, behind } = table;
+    Some(match (cpu, behind) {
+        (Cpu::Zen5, _) if table.near() && whole => LINE,
+        (Cpu::Zen5, _) if table.near() => 512,
+        _ if table.near() || !whole => return None,
+        (Cpu::Zen5, _) if written < FAR_TABLE_BYTES => 512,
         (Cpu::Zen4, false) => 256,
         (Cpu::Mesh, false) => 512,
         (Cpu::Zen4, true) | (Cpu::Zen5, false) => 1 << 10,
         _ => 2 << 10,
-    }
+    })
 }
+
+/// Bytes of a table's values from which it lies in memory alone, on a Zen 5.
+const FAR_TABLE_BYTES: u64 = 32 << 20;
 
 /// Whether strips from memory whose places meet in a set of an L1 go by two chunks of elements of
 /// four bytes at a time: what is kept of a group between two visits comes from L2. (Two threads of

@@ -287,17 +287,36 @@ fn strips_have_ends_where_values_begin_behind_a_line() {
         assert_eq!(sections(15, 66, 80, true), [0..1, 1..65, 65..66]);
         assert_eq!(sections(0, 67, 80, true), [0..0, 0..64, 64..67]);
     }
+    // Fewer values than there are to the next line.
+    let (from, to) = ([0u8; 64].as_ptr(), room[line + 2..].as_ptr().cast::<u8>().cast_mut());
+    let (strides, count) = ([50; 2], 50);
+    let lines = Lines { from, to, strides, len: 1, count, number: 0, beside: 1, stream: true };
+    assert_eq!(lines.sections::<u8, Sum>(Level::detect()), whole(50));
 }
 
 #[test]
 fn threads_have_a_wider_strip_each_where_values_begin_behind_a_line() {
     let strips = |cpu, lines, to| {
         let machine = Machine { threads: 2, cpu, awake: false, apart: false };
-        Cut::new(lines, 1, machine, [4, 4], to, false).strips()
+        Cut::new(lines, 1, machine, [4, 4], to, 64 << 20).strips()
     };
     assert_eq!([strips(Cpu::Zen4, 128, 64), strips(Cpu::Zen4, 480, 80)], [2, 1]);
     assert_eq!([strips(Cpu::Zen4, 512, 80), strips(Cpu::Mesh, 512, 80)], [2, 1]);
     assert_eq!(strips(Cpu::Zen4, 512, 81), 1, "no value begins with a line");
+}
+
+#[test]
+fn threads_of_a_zen_5_have_a_strip_each_of_what_lies_in_a_cache() {
+    let strips = |cpu, lines, mib: u64| {
+        let machine = Machine { threads: 2, cpu, awake: false, apart: false };
+        Cut::new(lines, 1, machine, [4, 4], 64, mib << 20).strips()
+    };
+    let zen5 = |lines, mib| strips(Cpu::Zen5, lines, mib);
+    assert_eq!([zen5(16, 4), zen5(32, 4), zen5(256, 4)], [1, 2, 2]);
+    assert_eq!([zen5(40, 4), zen5(200, 4), zen5(300, 4)], [1, 1, 2], "lines are shared");
+    assert_eq!([zen5(128, 8), zen5(256, 8), zen5(256, 31), zen5(256, 32)], [1, 2, 2, 1]);
+    assert_eq!([zen5(512, 32), zen5(300, 8)], [2, 1]);
+    assert_eq!([strips(Cpu::Common, 256, 4), strips(Cpu::Zen4, 256, 4)], [1, 1]);
 }
 
 #[test]
@@ -307,9 +326,10 @@ fn strips_are_all_lines_once() {
         for (outer, threads) in [(1, 1), (1, 2), (3, 8), (1_000, 2)] {
             for offset in 0..17 {
                 let to = (&raw const room[offset]).addr();
-                let cpu = [Cpu::Common, Cpu::Mesh][offset / 2 % 2];
+                let cpu = [Cpu::Common, Cpu::Mesh, Cpu::Zen5][offset / 2 % 3];
                 let machine = Machine { threads, cpu, awake: false, apart: false };
-                let cut = Cut::new(lines, outer, machine, [4, 4], to, offset % 2 == 0);
+                let written = if offset % 2 == 0 { 1 << 20 } else { 64 << 20 };
+                let cut = Cut::new(lines, outer, machine, [4, 4], to, written);
                 let mut end = 0;
                 for strip in 0..cut.strips() {
                     let lines = cut.strip(strip);

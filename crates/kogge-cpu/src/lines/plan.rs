@@ -222,10 +222,10 @@ impl Strips {
         let threads = machine.threads;
         let bytes = [problem.element_bytes, problem.output_bytes];
         let len = shape.line.len;
-        let written = len.saturating_mul(beside * problem.output_bytes).saturating_mul(count);
-        let far = written as u64 >= tuning::STREAM_BYTES;
-        let stream = !problem.in_place && far;
-        let cut = Cut::new(beside, count, machine, bytes, to, !far);
+        let values = len.saturating_mul(beside).saturating_mul(count);
+        let written = values.saturating_mul(problem.output_bytes) as u64;
+        let stream = !problem.in_place && written >= tuning::STREAM_BYTES;
+        let cut = Cut::new(beside, count, machine, bytes, to, written);
         let strips = cut.strips();
         let tasks = count.saturating_mul(strips);
         let elements = len.saturating_mul(beside.div_ceil(strips));
