@@ -99,19 +99,20 @@ impl<A: Element> Prefix<A> {
         }
     }
 
-    /// Takes in the next tile under an [exact](Operator::EXACT) operator, given the fold of all up
-    /// to its end: where any order has the same bits, levels need not be told apart.
+    /// Takes in the next tiles under an [exact](Operator::EXACT) operator, given how many they are
+    /// and the fold of all up to their end: where any order has the same bits, levels need not be
+    /// told apart.
     ///
     /// ```
     /// use kogge_core::{Prefix, ops::Sum};
     ///
     /// let mut prefix = Prefix::new(None);
     /// prefix.push(&Sum, 5);
-    /// prefix.replace(12);
-    /// assert_eq!((prefix.before(&Sum), prefix.tiles()), (Some(12), 2));
+    /// prefix.replace(2, 12);
+    /// assert_eq!((prefix.before(&Sum), prefix.tiles()), (Some(12), 3));
     /// ```
-    pub fn replace(&mut self, through: A) {
-        self.tiles += 1;
+    pub fn replace(&mut self, tiles: usize, through: A) {
+        self.tiles += tiles;
         self.blocks = Some(through);
         self.ladder.clear();
     }

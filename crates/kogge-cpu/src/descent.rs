@@ -62,7 +62,7 @@ impl<A: Element<Accumulator = A>> Descent<A> {
     /// Before the first row of so many groups, given their initial values.
     pub(crate) fn begin(&mut self, groups: usize, init: impl Fn(usize) -> Option<[A; LANES]>) {
         Group::resize(&mut self.groups, groups);
-        self.levels.resize_with(groups, || Levels::new(None));
+        self.levels.resize_with(groups, Levels::new);
         for (g, levels) in self.levels.iter_mut().enumerate() {
             levels.restart(init(g));
         }

@@ -8,7 +8,7 @@ use crate::algorithm::{parallel, sequential};
 use crate::pool::Call;
 use crate::{Cpu, Level, Machine, Plan, plan, tuning};
 use kogge_core::{
-    Accumulate, Direction, Element, Error, Kind, Operator, Prefix, Problem, bf16, f16,
+    Accumulate, Direction, Element, Error, Kind, Operator, Order, Prefix, Problem, bf16, f16,
 };
 use std::marker::PhantomData;
 
@@ -38,7 +38,8 @@ pub struct Request<'a, O, A> {
     pub init: Option<A>,
     /// The SIMD level; [`Level::detect`] for the best.
     pub level: Level,
-    /// Instead of what [`plan`](fn@plan) says; never changes the result.
+    /// Instead of what [`plan`](fn@plan) says, of flat scans, segments and contiguous lines that
+    /// follow one another; never changes the result.
     pub plan: Option<Plan>,
 }
 
@@ -174,7 +175,7 @@ where
     let (from, to) = (input.as_ptr(), output.as_mut_ptr());
     // SAFETY: the slices are borrowed for the call, one of them exclusively, and as long as each
     // other.
-    unsafe { scan_from(request, Start::Tiles(prefix), from, to, len, false) };
+    unsafe { resume(request, prefix, from, to, len, false) };
     Ok(())
 }
 
@@ -197,7 +198,35 @@ where
 {
     let (to, len) = (data.as_mut_ptr(), data.len());
     // SAFETY: the slice is borrowed exclusively for the call.
-    unsafe { scan_from(request, Start::Tiles(prefix), to.cast_const(), to, len, true) };
+    unsafe { resume(request, prefix, to.cast_const(), to, len, true) };
+}
+
+/// # Safety
+///
+/// As for [`scan_raw`].
+unsafe fn resume<T, U, A, O>(
+    request: &Request<'_, O, A>,
+    prefix: &mut Prefix<A>,
+    from: *const T,
+    to: *mut U,
+    len: usize,
+    in_place: bool,
+) where
+    T: Accumulate<A>,
+    U: Accumulate<A>,
+    A: Element,
+    O: Operator<A>,
+{
+    let mut counted = prefix.clone();
+    // SAFETY: passed on.
+    unsafe { scan_from(request, Start::Tiles(prefix), from, to, len, in_place) };
+    // Under an exact operator some tiles may have been one to the engine.
+    if const { O::EXACT }
+        && let Some(through) = prefix.before(request.operator)
+    {
+        counted.replace(len.div_ceil(const { Order::of::<T>().tile() }), through);
+        *prefix = counted;
+    }
 }
 
 /// What precedes the first element.
@@ -247,29 +276,11 @@ where
     O: Operator<A>,
 {
     let bytes = len.saturating_mul(size_of::<T>()) as u64;
-    let written = len.saturating_mul(size_of::<U>()) as u64;
     let planned = request.plan.is_some();
     let call = if planned { None } else { Call::begin(bytes, in_place, O::EXACT) };
     let awake = call.as_ref().is_some_and(|call| call.awake);
-    let plan = request.plan.unwrap_or_else(|| {
-        if bytes.max(written) < tuning::AWAKE_BYTES {
-            // As `plan` says, too. It divides: that would be a thirtieth of a scan of 4 KiB.
-            return Plan { threads: 1, tiles_per_piece: 1, stream: false };
-        }
-        let least = || tuning::bytes_per_thread(Cpu::detect(), in_place, O::EXACT);
-        let threads = match bytes {
-            // The pool isn't asked: that would take as long.
-            bytes if !awake && bytes < 2 * tuning::LEAST_PER_THREAD => 1,
-            bytes if !awake && bytes < 2 * least() => 1,
-            _ => match rayon::current_num_threads() {
-                // Two would fold and then scan in the time that one takes to scan.
-                2 if const { O::COMPACT && O::EXACT } => 1,
-                threads => threads,
-            },
-        };
-        let machine = Machine { awake, ..Machine::here(threads) };
-        plan(&request.problem::<T, U>(len, in_place), machine)
-    });
+    let plan =
+        request.plan.unwrap_or_else(|| planned_for::<T, U, A, O>(request, len, in_place, awake));
     if const { same::<T, U, A>() && !O::COMPACT } && request.direction == Direction::Forward {
         let (from, to) = (from.cast::<A>(), to.cast::<A>());
         // SAFETY: passed on; both `T` and `U` are `A`.
@@ -300,6 +311,41 @@ where
     let io = Converted { from, to, len, direction, accumulator: PhantomData };
     // SAFETY: passed on.
     unsafe { run_from(request, start, io, len, plan, in_place) }
+}
+
+/// The plan for a call here and now, given whether another thread is awake.
+#[inline]
+fn planned_for<T, U, A, O>(
+    request: &Request<'_, O, A>,
+    len: usize,
+    in_place: bool,
+    awake: bool,
+) -> Plan
+where
+    T: Accumulate<A>,
+    U: Accumulate<A>,
+    A: Element,
+    O: Operator<A>,
+{
+    let bytes = len.saturating_mul(size_of::<T>()) as u64;
+    let written = len.saturating_mul(size_of::<U>()) as u64;
+    if bytes.max(written) < tuning::AWAKE_BYTES {
+        // As `plan` says, too. It divides: that would be a thirtieth of a scan of 4 KiB.
+        return Plan { threads: 1, tiles_per_piece: 1, stream: false };
+    }
+    let least = || tuning::bytes_per_thread(Cpu::detect(), in_place, O::EXACT);
+    let threads = match bytes {
+        // The pool isn't asked: that would take as long.
+        bytes if !awake && bytes < 2 * tuning::LEAST_PER_THREAD => 1,
+        bytes if !awake && bytes < 2 * least() => 1,
+        _ => match rayon::current_num_threads() {
+            // Two would fold and then scan in the time that one takes to scan.
+            2 if const { O::COMPACT && O::EXACT } => 1,
+            threads => threads,
+        },
+    };
+    let machine = Machine { awake, ..Machine::here(threads) };
+    plan(&request.problem::<T, U>(len, in_place), machine)
 }
 
 /// # Safety

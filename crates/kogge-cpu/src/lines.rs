@@ -61,6 +61,23 @@ pub struct Axis {
     pub strides: [isize; 2],
 }
 
+/// A stride that no element's bytes overflow.
+const MOST: isize = isize::MAX >> 16;
+
+impl Axis {
+    /// The same, with strides that may be multiplied: there need be no multiple in bytes of one that
+    /// is never stepped by, and what has no bytes may have any.
+    fn steady<T, U>(self) -> Self {
+        let steady = |stride: isize, bytes: usize| match self.len {
+            _ if bytes == 0 => 0,
+            0 | 1 => stride.clamp(-MOST, MOST),
+            _ => stride,
+        };
+        let [from, to] = self.strides;
+        Self { strides: [steady(from, size_of::<T>()), steady(to, size_of::<U>())], ..self }
+    }
+}
+
 /// Scans every line along `line`; the other axes are `outer`, and their indices number the lines,
 /// the last axis fastest. `from` and `to` are the elements with index 0 on all axes.
 ///
@@ -103,6 +120,8 @@ where
     O: Operator<A>,
 {
     debug_assert!(!in_place || size_of::<T>() == size_of::<U>(), "values overwrite other elements");
+    let line = line.steady::<T, U>();
+    let outer = &outer.iter().map(|axis| axis.steady::<T, U>()).collect::<Vec<_>>()[..];
     let shape = LineShape { line, outer, own: per.is_some(), compact: O::COMPACT };
     let (mut outer, lines) = (numbered(outer), shape.lines());
     per.check(lines, "line(s)")?;
@@ -210,7 +229,7 @@ where
             (1, threads) => (0..count).for_each(|index| scan(offsets(axes, index), threads)),
             (threads, _) => {
                 let (_, at_least) = plan::shared(count, self.line.len, threads);
-                pool::each(count, at_least, &|index| scan(offsets(axes, index), 1));
+                pool::each(count, at_least, threads, &|index| scan(offsets(axes, index), 1));
             }
         }
     }
@@ -233,7 +252,7 @@ where
             let mut descent = Descent::new();
             (0..tasks).for_each(|task| scan(&mut descent, task));
         } else {
-            pool::ranges(tasks, at_least, &|tasks| {
+            pool::ranges(tasks, at_least, threads, &|tasks| {
                 let mut descent = Descent::new();
                 tasks.flatten().for_each(|task| scan(&mut descent, task));
             });
@@ -306,7 +325,7 @@ where
                 Together::new(&columns, &strip(task), self.in_place).run(threads);
             });
         } else {
-            pool::ranges(tasks, at_least, &|tasks| {
+            pool::ranges(tasks, at_least, threads, &|tasks| {
                 let mut descents = descents();
                 tasks.flatten().for_each(|task| scan(task, &mut descents));
             });

@@ -9,9 +9,9 @@ mod succession;
 pub(crate) use distance::apart;
 pub(crate) use succession::Call;
 
-use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 /// Calls `task` on up to so many threads at once, of which the caller is one.
 pub(crate) fn together(threads: usize, task: &(dyn Fn() + Sync)) {
@@ -42,52 +42,51 @@ fn joined(threads: usize, task: &(dyn Fn() + Sync)) {
 /// What a thread is called with that takes some of all numbers: what gives it range after range.
 pub(crate) type Ranges<'a> = &'a mut dyn Iterator<Item = Range<usize>>;
 
-/// Calls `task` on threads that share out the numbers below `count`, by ranges of at least `least`
-/// numbers each where there are so many.
-pub(crate) fn ranges(count: usize, least: usize, task: &(dyn Fn(Ranges<'_>) + Sync)) {
-    if rayon::current_thread_index().is_none() {
-        return from_both_ends(count, least, task);
-    }
-    let numbers = (0..count).into_par_iter().with_min_len(least);
-    let leaves =
-        numbers.fold(|| 0..0, |leaf, i| if leaf.is_empty() { i..i + 1 } else { leaf.start..i + 1 });
-    leaves.for_each(|leaf| task(&mut std::iter::once(leaf)));
-}
-
 /// Ranges that a thread should find, so that all end at about the same time.
 const RANGES_PER_THREAD: usize = 32;
 
-/// The same from outside of the pool: the caller begins with the first ranges, its guests with the
-/// last ones. In the next call each finds what it had in its own caches, likely.
-fn from_both_ends(count: usize, least: usize, task: &(dyn Fn(Ranges<'_>) + Sync)) {
-    let threads = rayon::current_num_threads();
+/// Calls `task` on up to so many threads that share out the numbers below `count`, by ranges of at
+/// least `least` numbers each where there are so many.
+///
+/// The caller begins with the first ranges, the others with the last ones: in the next call each
+/// finds what it had in its own caches, likely.
+pub(crate) fn ranges(
+    count: usize,
+    least: usize,
+    threads: usize,
+    task: &(dyn Fn(Ranges<'_>) + Sync),
+) {
     let each = least.max(count.div_ceil(threads * RANGES_PER_THREAD)).max(1);
     let parts = count.div_ceil(each);
-    if parts <= 1 {
+    if parts <= 1 || threads == 1 {
         return task(&mut std::iter::once(0..count));
     }
     let (taken, ends) = (AtomicUsize::new(0), [const { AtomicUsize::new(0) }; 2]);
     let range = |part: usize| part * each..count.min((part + 1) * each);
-    guests::with(threads.min(parts) - 1, &|| {
-        let guest = rayon::current_thread_index().is_some();
+    let caller = thread::current().id();
+    together(threads.min(parts), &|| {
+        let from_behind = thread::current().id() != caller;
         task(&mut std::iter::from_fn(|| {
             // Both ends together have taken no more ranges than there are.
             (taken.fetch_add(1, Ordering::Relaxed) < parts).then(|| {
-                let part = ends[usize::from(guest)].fetch_add(1, Ordering::Relaxed);
-                range(if guest { parts - 1 - part } else { part })
+                let part = ends[usize::from(from_behind)].fetch_add(1, Ordering::Relaxed);
+                range(if from_behind { parts - 1 - part } else { part })
             })
         }));
     });
 }
 
-/// Calls `task` with every number below `count`; a thread takes at least `least` of them.
-pub(crate) fn each(count: usize, least: usize, task: &(dyn Fn(usize) + Sync)) {
-    ranges(count, least, &|ranges| ranges.flatten().for_each(task));
+/// Calls `task` with every number below `count` on up to so many threads, each of which takes at
+/// least `least` of them.
+pub(crate) fn each(count: usize, least: usize, threads: usize, task: &(dyn Fn(usize) + Sync)) {
+    ranges(count, least, threads, &|ranges| ranges.flatten().for_each(task));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::HashSet;
+    use std::sync::Mutex;
 
     #[test]
     fn every_number_once() {
@@ -95,7 +94,7 @@ mod tests {
         for (count, least) in [(0, 1), (1, 1), (2, 5), (100, 1), (101, 7)] {
             let calls: Vec<AtomicUsize> = (0..count).map(|_| AtomicUsize::new(0)).collect();
             let every = || {
-                each(count, least, &|i| {
+                each(count, least, 3, &|i| {
                     calls[i].fetch_add(1, Ordering::Relaxed);
                 });
             };
@@ -108,7 +107,7 @@ mod tests {
         while guests.load(Ordering::Relaxed) == 0 {
             assert!(start.elapsed().as_secs() < 60, "no guest comes");
             let calls = [const { AtomicUsize::new(0) }; 100];
-            each(calls.len(), 1, &|i| {
+            each(calls.len(), 1, 2, &|i| {
                 calls[i].fetch_add(1, Ordering::Relaxed);
                 if rayon::current_thread_index().is_some() {
                     guests.fetch_add(1, Ordering::Relaxed);
@@ -117,6 +116,17 @@ mod tests {
             });
             assert!(calls.iter().all(|calls| calls.load(Ordering::Relaxed) == 1));
         }
+        let seen = Mutex::new(HashSet::new());
+        let see = || {
+            each(100, 1, 2, &|_| {
+                seen.lock().unwrap().insert(thread::current().id());
+                thread::yield_now();
+            });
+        };
+        pool.install(see);
+        assert!(seen.lock().unwrap().drain().count() <= 2);
+        see();
+        assert!(seen.into_inner().unwrap().len() <= 2);
         let calls = AtomicUsize::new(0);
         let count = || {
             calls.fetch_add(1, Ordering::Relaxed);

@@ -171,7 +171,7 @@ where
         input_layout.check(input.len())?;
         output_layout.check(output.len())?;
         output_layout.check_distinct()?;
-        let (line, outer) = axes::<T, U>(input_layout, output_layout, self.axis)?;
+        let (line, outer) = axes(input_layout, output_layout, self.axis)?;
         // Not pointers to the rest of the slice: negative strides lead back to its beginning.
         let from = input.as_ptr().wrapping_add(input_layout.offset);
         let to = output.as_mut_ptr().wrapping_add(output_layout.offset);
@@ -201,7 +201,7 @@ where
     pub fn scan_in_place(self, data: &mut [T], layout: &Layout) -> Result<(), Error> {
         layout.check(data.len())?;
         layout.check_distinct()?;
-        let (line, outer) = axes::<T, T>(layout, layout, self.axis)?;
+        let (line, outer) = axes(layout, layout, self.axis)?;
         let to = data.as_mut_ptr().wrapping_add(layout.offset);
         let from = to.cast_const();
         // SAFETY: the layout was checked against the slice and against overlap; the slice is
@@ -210,11 +210,8 @@ where
     }
 }
 
-/// A stride that no element's bytes overflow.
-const MOST: isize = isize::MAX >> 16;
-
-/// The axis to scan along and the others, of elements `T` and values `U`.
-fn axes<T, U>(input: &Layout, output: &Layout, axis: usize) -> Result<(Axis, Vec<Axis>), Error> {
+/// The axis to scan along and the others.
+fn axes(input: &Layout, output: &Layout, axis: usize) -> Result<(Axis, Vec<Axis>), Error> {
     if input.shape != output.shape {
         let (input, output) = (input.shape.clone(), output.shape.clone());
         return Err(Error::ShapeMismatch { input, output });
@@ -223,14 +220,7 @@ fn axes<T, U>(input: &Layout, output: &Layout, axis: usize) -> Result<(Axis, Vec
     if axis >= dimensions {
         return Err(Error::AxisOutOfRange { axis, dimensions });
     }
-    // An axis without steps may have a stride that there is no multiple of in bytes, and what has
-    // no bytes any.
-    let stride = |layout: &Layout, k: usize, bytes: usize| match layout.shape[k] {
-        _ if bytes == 0 => 0,
-        0 | 1 => layout.strides[k].clamp(-MOST, MOST),
-        _ => layout.strides[k],
-    };
-    let strides = |k| [stride(input, k, size_of::<T>()), stride(output, k, size_of::<U>())];
+    let strides = |k| [input.strides[k], output.strides[k]];
     let axis_of = |k: usize| Axis { len: input.shape[k], strides: strides(k) };
     let mut axes: Vec<Axis> = (0..dimensions).map(axis_of).collect();
     let line = axes.remove(axis);

@@ -1,11 +1,11 @@
 //! Memory asked for ahead of a scan, so that it is read evenly while stores drain. (Bursts of more
 //! than 1 KiB, of loads, prefetches or stores, cost a fifth of the bandwidth and more.)
 
+use super::levels::ROWS_PER_TILE;
 use super::pages::{self, BLOCK};
 use super::tile::Beside;
 use crate::arch::stream::{Cache, LINE, ROW};
 use crate::{Cpu, tuning};
-use kogge_core::Order;
 
 /// Bytes from where something is folded to where it is asked for: memory, by several threads.
 pub(super) const AHEAD: usize = 8 * ROW;
@@ -21,7 +21,7 @@ const SOON: usize = AHEAD / 4;
 const AHEAD_AGAIN: usize = AHEAD_OF_SCAN;
 
 /// Bytes of a tile whose rows go by vector.
-const TILE: usize = ROW * Order::ROWS_PER_SEGMENT * Order::SEGMENTS_PER_TILE;
+const TILE: usize = ROW * ROWS_PER_TILE;
 
 /// How memory is asked for ahead of where it is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

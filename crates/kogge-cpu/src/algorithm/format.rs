@@ -181,7 +181,12 @@ impl Half for bf16 {
     #[inline(always)]
     unsafe fn widen_pairs<H: Words>(pairs: H::Vector) -> [H::Vector; 2] {
         // SAFETY: passed on.
-        unsafe { [map::<H>(pairs, |pair| pair << 16), map::<H>(pairs, |pair| pair & 0xffff_0000)] }
+        unsafe {
+            [
+                map::<H>(pairs, |pair| quiet(pair << 16)),
+                map::<H>(pairs, |pair| quiet(pair & 0xffff_0000)),
+            ]
+        }
     }
 
     #[inline(always)]
@@ -192,6 +197,13 @@ impl Half for bf16 {
             zip::<H>(even, odd, |even, odd| rounded(even) >> 16 | odd)
         }
     }
+}
+
+/// The same bits of an `f32`, a signalling NaN made a quiet one, as conversions have it.
+#[inline(always)]
+fn quiet(bits: u32) -> u32 {
+    let nan = bits & 0x7fff_ffff > 0x7f80_0000;
+    bits | if nan { 0x0040_0000 } else { 0 }
 }
 
 /// The bits of an `f32`, the upper half rounded to nearest even; a NaN stays one.

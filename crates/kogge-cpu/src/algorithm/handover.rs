@@ -192,8 +192,8 @@ impl Gate {
         self.close();
     }
 
-    /// Closes the gate to helpers, and waits until none is inside. Those inside never wait, so this
-    /// ends.
+    /// Closes the gate to helpers, and waits until none is inside. Those inside wait for nobody who
+    /// scans, so this ends when what their operator does ends.
     pub(crate) fn close(&self) {
         self.state.fetch_or(CLOSED, Ordering::AcqRel);
         while self.state.load(Ordering::Acquire) != CLOSED {

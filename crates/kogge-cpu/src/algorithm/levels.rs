@@ -1,5 +1,6 @@
 //! What precedes the rows of a line as they come: the levels of the order from rows up.
 
+use super::tile::join;
 use kogge_core::{Element, Operator, Order, Prefix};
 
 /// Rows of a tile.
@@ -24,8 +25,8 @@ pub(crate) struct Levels<A> {
 
 impl<A: Element> Levels<A> {
     /// Before the first row.
-    pub(crate) fn new(init: Option<A>) -> Self {
-        let (before, before_segment) = (init, init);
+    pub(crate) fn new() -> Self {
+        let (before, before_segment, init) = (None, None, None);
         Self { rows: 0, before, before_segment, segment: None, tile: None, prefix: None, init }
     }
 
@@ -50,8 +51,8 @@ impl<A: Element> Levels<A> {
     /// Takes in the next row's total. Only the last row of a sequence may be short of elements.
     pub(crate) fn push<O: Operator<A>>(&mut self, operator: &O, row: A) {
         self.rows += 1;
-        self.segment = join(operator, self.segment, row);
-        self.before = join(operator, self.before, row);
+        self.segment = Some(join(operator, self.segment, row));
+        self.before = Some(join(operator, self.before, row));
         self.end_levels(operator);
     }
 
@@ -90,7 +91,7 @@ impl<A: Element> Levels<A> {
     pub(crate) fn total<O: Operator<A>>(&mut self, operator: &O) -> Option<A> {
         self.end_segment(operator);
         match &self.prefix {
-            None => self.tile.map_or(self.init, |tile| join(operator, self.init, tile)),
+            None => self.tile.map_or(self.init, |tile| Some(join(operator, self.init, tile))),
             Some(_) => {
                 self.end_tile(operator);
                 self.before
@@ -110,8 +111,8 @@ impl<A: Element> Levels<A> {
 
     fn end_segment<O: Operator<A>>(&mut self, operator: &O) {
         if let Some(segment) = self.segment.take() {
-            self.tile = join(operator, self.tile, segment);
-            self.before_segment = join(operator, self.before_segment, segment);
+            self.tile = Some(join(operator, self.tile, segment));
+            self.before_segment = Some(join(operator, self.before_segment, segment));
             self.before = self.before_segment;
         }
     }
@@ -153,7 +154,7 @@ impl<A: Element> Span<A> {
 
     /// Takes in the next row's total.
     pub(crate) fn push<O: Operator<A>>(&mut self, operator: &O, row: A) {
-        self.advance(operator, 1, join(operator, self.segment, row));
+        self.advance(operator, 1, Some(join(operator, self.segment, row)));
     }
 
     /// The fold of the segment's rows.
@@ -179,18 +180,10 @@ impl<A: Element> Span<A> {
     /// The fold of the rows taken in.
     pub(crate) fn total<O: Operator<A>>(&self, operator: &O) -> Option<A> {
         match self.segment {
-            Some(segment) => join(operator, self.segments, segment),
+            Some(segment) => Some(join(operator, self.segments, segment)),
             None => self.segments,
         }
     }
-}
-
-/// `left ∘ right`, or `right` alone.
-fn join<A: Element, O: Operator<A>>(operator: &O, left: Option<A>, right: A) -> Option<A> {
-    Some(match left {
-        Some(left) => operator.combine(left, right),
-        None => right,
-    })
 }
 
 #[cfg(all(test, not(loom)))]
@@ -214,11 +207,12 @@ mod tests {
         const LENGTHS: [usize; 9] = [0, 1, 7, 8, 9, 63, 64, 65, 200];
         for (before, rows) in LENGTHS.iter().flat_map(|&n| LENGTHS.map(|rows| (n, rows))) {
             for init in [None, Some(0.3)] {
-                let mut levels = Levels::new(Some(1e6));
+                let (mut levels, mut others) = (Levels::new(), Levels::new());
+                others.restart(init);
                 (0..before).for_each(|_| levels.push(&Sum, 1e7));
                 levels.restart(init);
                 assert_eq!(levels.rows(), 0);
-                assert_eq!(all(&mut levels, rows), all(&mut Levels::new(init), rows), "{before}");
+                assert_eq!(all(&mut levels, rows), all(&mut others, rows), "{before}");
             }
         }
     }

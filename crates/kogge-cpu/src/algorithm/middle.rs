@@ -217,17 +217,8 @@ impl<'a, I: Io<A>, A: Element, O: Operator<A>> Shared<'a, I, A, O> {
         let (places, before) = (self.scan.tile(tile), prefix.before(self.scan.operator));
         // SAFETY: passed on.
         let (fold, _) = unsafe { self.scan.scan_tile(places, before, Beside::Nothing, stage) };
-        self.take_in(prefix, fold);
+        self.scan.take_in(prefix, fold);
         fold
-    }
-
-    /// Takes in what a tile of the front came to.
-    fn take_in(&self, prefix: &mut Prefix<A>, fold: A) {
-        if const { through::<I::Format, A, O>() } {
-            prefix.replace(fold);
-        } else {
-            prefix.push(self.scan.operator, fold);
-        }
     }
 
     /// What a tile of the middle comes to: as published, or computed if that is late. `None` if the
@@ -252,7 +243,7 @@ impl<'a, I: Io<A>, A: Element, O: Operator<A>> Shared<'a, I, A, O> {
         let mut prefix = self.before.clone();
         let first = if const { through::<I::Format, A, O>() } { end - 1 } else { 0 };
         for slot in &self.folds[first..end] {
-            self.take_in(&mut prefix, slot.within(tuning::FRONT_WAIT)?);
+            self.scan.take_in(&mut prefix, slot.within(tuning::FRONT_WAIT)?);
         }
         Some(prefix)
     }

@@ -5,13 +5,16 @@
 //! shorter, as [`cut`] finds their chunks, [`successive`] some at a time whose values leave [from
 //! registers](turned) or through an [`outlet`]; [`free`], [`exact`] and [`headed`] do where any
 //! order is as good. Whether rows, arrays or [`exact`] take a segment, the [shape](mod@shape) of
-//! its types tells. [`folds`] makes of rows' totals what precedes the next one; [`tile`] puts
-//! segments together; [`sequential`] goes through tiles one by one, [`parallel`] lets threads take
-//! them in turn, and [`middle`] has one of two take the middle of few, with [`handover`] between
-//! them. [`strip`] goes across lines side by side, from and to where [`abreast`] says,
-//! [`line`](mod@line) by line of the cache where it can, with [`levels`] above its rows. [`io`] is
-//! where all others read and write, and [`asking`] what is brought near before, by [`pages`] in
-//! turn where memory is far.
+//! its types tells; [`compact`] code goes by the operator's own loops, and what is left of a row of
+//! halves through [`staged`]. [`folds`] makes of rows' totals what precedes the next one; [`tile`]
+//! puts segments together; [`sequential`] goes through tiles one by one, [`parallel`] lets threads
+//! take them in turn, and [`middle`] has one of two take the middle of few, with [`handover`]
+//! between them. [`strip`] goes across lines side by side, from and to where [`abreast`] says,
+//! [`line`](mod@line) by line of the cache where it can, by [groups](group) of sixteen lines with
+//! [`levels`] above their rows, and [`narrow`] through tables of fewer columns than that;
+//! [`segmented`] through segments of any lengths, whose heads are masks. [`io`] is where all others
+//! read and write, and [`asking`] what is brought near before, by [`pages`] in turn where memory is
+//! far.
 
 pub(crate) mod abreast;
 mod arrays;

@@ -137,7 +137,7 @@ impl<A: Element> Total<A> {
     fn taken_in<O: Operator<A>>(self, operator: &O, prefix: &mut Prefix<A>) {
         match self {
             Self::Own(fold) => prefix.push(operator, fold),
-            Self::Through(fold) => prefix.replace(fold),
+            Self::Through(fold) => prefix.replace(1, fold),
         }
     }
 }

@@ -12,6 +12,7 @@ use super::rows;
 use super::shape::{Shape, by_shape, shape};
 use super::tile::{Beside, ReduceSegment, ScanSegment, join, through};
 use super::{arrays, compact};
+use crate::arch::stream::ROW;
 use crate::arch::{Level, Words};
 use kogge_core::{Element, Kind, Operator, Order};
 use std::marker::PhantomData;
@@ -259,7 +260,7 @@ unsafe fn vector<H: Words, T: Element, A: Element, O: Operator<A>, const W: usiz
 /// Room for a row, in whole cache lines.
 #[repr(align(64))]
 struct Room {
-    _row: [u8; rows::ROW_BYTES],
+    _row: [u8; ROW],
 }
 
 /// Scans less than a row.

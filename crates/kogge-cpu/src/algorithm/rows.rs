@@ -40,9 +40,6 @@ use crate::array::map;
 use kogge_core::{Element, Kind, Operator, Prefix};
 use std::marker::PhantomData;
 
-/// Bytes of a row.
-pub(super) const ROW_BYTES: usize = ROW;
-
 /// Full rows to be scanned.
 pub(super) struct Rows<'a, A> {
     /// The first element, in its format.

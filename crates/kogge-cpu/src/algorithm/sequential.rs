@@ -52,10 +52,10 @@ pub(crate) unsafe fn resume<I: Io<A>, A: Element, O: Operator<A>>(
     let mut stage = scan.stage();
     let free = const { Scan::<I, A, O>::FREE };
     let near = if free { tuning::L2_BYTES } else { tuning::L3_BYTES };
-    // A segment among many, which together are in no cache.
-    let far = I::STREAM && Cpu::detect() == Cpu::Mesh;
+    // Past the caches and yet so few, it is a segment among many, which together are in none.
+    let among_many = I::STREAM && Cpu::detect() == Cpu::Mesh;
     let ask = match scan.len * size_of::<I::Element>() {
-        _ if far => Some(Ask::PAGES),
+        bytes if among_many && bytes < tuning::MEMORY_BYTES => Some(Ask::PAGES),
         bytes if bytes < near => None,
         bytes if bytes < tuning::MEMORY_BYTES => Some(Ask::Along(Cache::L1)),
         bytes => {

@@ -84,12 +84,17 @@ impl<I: Io<A>, A: Element, O: Operator<A>> Scan<'_, I, A, O> {
         // SAFETY: passed on.
         let (fold, ahead) =
             unsafe { self.scan_tile(places, prefix.before(self.operator), beside, stage) };
+        self.take_in(prefix, fold);
+        ahead
+    }
+
+    /// Has a prefix take in what [`scan_tile`](Self::scan_tile) gave of the next tile.
+    pub(super) fn take_in(&self, prefix: &mut Prefix<A>, fold: A) {
         if const { through::<I::Format, A, O>() } {
-            prefix.replace(fold);
+            prefix.replace(1, fold);
         } else {
             prefix.push(self.operator, fold);
         }
-        ahead
     }
 
     /// The fold of a tile and what precedes it, given what [`scan_tile`](Self::scan_tile) gave.

@@ -1,10 +1,11 @@
 //! What the machine can do, and the only intrinsics of the engine.
 //!
 //! A row is 32 chunks of 16 bytes, so its words form a matrix with a line per chunk. [`Words`] is
-//! the whole of what the algorithms need from the hardware: turn such a row into columns of 32
-//! lanes (one lane per chunk), move lanes along, and turn columns back into a row. Arithmetic isn't
-//! among it. Operators are written for one value; the compiler vectorises `combine` over the lanes
-//! of a register, for built-in and user operators alike.
+//! what rows need from the hardware: turn one into columns of 32 lanes (one lane per chunk), move
+//! lanes along, and turn columns back into a row. [`Vectors`], with [`Ordered`], [`Masked`] and
+//! [`Items`] on top, are elements as memory has them; [`Turn`] and [`Simd`] are what is left.
+//! Arithmetic isn't among it. Operators are written for one value; the compiler vectorises
+//! `combine` over the lanes of a register, for built-in and user operators alike.
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod avx2;
@@ -42,7 +43,8 @@ type Chunk = [u8; 16];
 /// # Safety
 ///
 /// `Column` must be a plain array of `Vector`s holding 32 lanes, `Row` a plain array of
-/// `16 / size_of::<Word>()` columns, and `Vector` a plain array of `LANES` words.
+/// `16 / size_of::<Word>()` columns, `Group` one of as many vectors, and `Vector` a plain array of
+/// `LANES` words, of which any bits are some.
 pub(crate) unsafe trait Words: Copy {
     /// A lane: `u32` or `u64`.
     type Word: Pod;
@@ -330,7 +332,7 @@ pub(crate) unsafe trait Words: Copy {
 pub struct Level(Kind);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Kind {
+enum Kind {
     Portable,
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     Avx2,

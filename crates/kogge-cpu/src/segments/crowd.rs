@@ -204,10 +204,7 @@ impl Mask {
 
     /// Looks ahead, from the segment on that starts `at` some place.
     fn see<S: Starts>(&mut self, level: crate::Level, starts: &mut S, at: usize) {
-        if self.word(at) >= self.seen {
-            self.heads[1..=self.seen].fill(0);
-            (self.base, self.seen) = (at, 0);
-        }
+        debug_assert!(self.seen == 0 && self.base == at || self.word(at) < self.seen);
         let all = (self.end - self.base).div_ceil(64);
         // Behind a long segment another may follow.
         let ahead = if self.seen == 0 { WORDS } else { 2 * WORDS };

@@ -153,7 +153,7 @@ where
         }
     };
     let pieces = Pieces { len, size: plan.piece };
-    let numbers = if per.is_some() { numbers(segments, &pieces) } else { vec![] };
+    let numbers = if per.is_some() { numbers(segments, &pieces, plan.threads) } else { vec![] };
     if let Some(&count) = numbers.last() {
         per.check(count, "segment(s)")?;
     }
@@ -185,7 +185,7 @@ impl Pieces {
 }
 
 /// The number of the first segment of each piece, and of all segments at last.
-fn numbers<S: Segments>(segments: &S, pieces: &Pieces) -> Vec<usize> {
+fn numbers<S: Segments>(segments: &S, pieces: &Pieces, threads: usize) -> Vec<usize> {
     let bounds = (0..pieces.count()).map(|piece| pieces.starts(piece));
     if segments.before(0).is_some() {
         let ends = bounds.map(|bounds| bounds.end);
@@ -198,7 +198,7 @@ fn numbers<S: Segments>(segments: &S, pieces: &Pieces) -> Vec<usize> {
     };
     match pieces.count() {
         1 => count(0),
-        n => pool::each(n, 1, &count),
+        n => pool::each(n, 1, threads, &count),
     }
     let mut through = 0;
     let running = counts.into_iter().map(|count| {
@@ -284,7 +284,7 @@ where
             return;
         }
         let done = many(pieces.count(), OnceLock::new);
-        pool::each(pieces.count(), 1, &|i| done[i].set(piece(i)).unwrap_or(()));
+        pool::each(pieces.count(), 1, self.plan.threads, &|i| done[i].set(piece(i)).unwrap_or(()));
         let mut end = self.len;
         for done in done.iter().rev().filter_map(OnceLock::get) {
             if let Some((start, number)) = done.long {

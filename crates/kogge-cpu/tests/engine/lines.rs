@@ -250,6 +250,37 @@ fn lines_without_elements_have_totals() {
     );
 }
 
+/// What is never stepped by may be any number.
+#[test]
+fn an_axis_of_one_place_has_any_stride() {
+    for far in [isize::MAX, isize::MIN] {
+        let input: Vec<u32> = (1..51).collect();
+        let (one, side) = ([far; 2], [1; 2]);
+        for (line, outer, expected) in [
+            (Axis { len: 1, strides: one }, Axis { len: 50, strides: side }, input.clone()),
+            (Axis { len: 50, strides: side }, Axis { len: 1, strides: one }, sums(&input)),
+        ] {
+            let mut output = vec![0; 50];
+            let (from, to) = (input.as_ptr(), output.as_mut_ptr());
+            let (request, per) = (Request::<_, u32>::new(&Sum), PerPart::default());
+            // SAFETY: 50 elements are reached.
+            unsafe { scan_lines(&request, per, from, to, line, &[outer], false) }.unwrap();
+            assert_eq!(output, expected, "{far}");
+        }
+    }
+}
+
+fn sums(input: &[u32]) -> Vec<u32> {
+    let mut sum = 0;
+    input
+        .iter()
+        .map(|x| {
+            sum += x;
+            sum
+        })
+        .collect()
+}
+
 /// Values that don't fit in a cache are stored past it, from the first whole cache line on; few
 /// lines are shared out along their length.
 #[test]

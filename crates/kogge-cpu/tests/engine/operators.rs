@@ -151,6 +151,15 @@ fn wider_accumulators_and_outputs() {
     });
 }
 
+/// All bits of halves, NaNs with and without the quiet bit among them, as an operator sees them.
+#[test]
+fn every_half_is_widened_alike() {
+    let xor = from_fn(0f32, |x: f32, y: f32| f32::from_bits(x.to_bits() ^ y.to_bits()));
+    let bits = |i: usize| i as u16;
+    sweep::<bf16, f32, f32, _>("bf16", &xor, 0.1, |i| bf16::from_bits(bits(i)));
+    sweep::<f16, f32, f32, _>("f16", &xor, 0.1, |i| f16::from_bits(bits(i)));
+}
+
 /// Operators whose vector code the compiler makes of more than one instruction.
 #[test]
 fn inlined_operators() {

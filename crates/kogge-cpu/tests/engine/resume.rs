@@ -1,6 +1,7 @@
 //! Scans that go on where another ended, at any tile boundary, on one thread and on many.
 
 use crate::common::{MANY, MANY_STREAM, ONE, Random, Wide, bracket_each};
+use kogge_core::ops::Sum;
 use kogge_core::{Compact, Direction, Kind, Operator, Order, Prefix, from_fn, reference};
 use kogge_cpu::{Plan, Request, resume_in_place, resume_into, scan_in_place, scan_into};
 
@@ -66,6 +67,24 @@ fn every_cut<O: Operator<Wide>>(operator: &O) {
                 check(operator, &data, cuts, request);
             }
         }
+    }
+}
+
+/// The engine may take several at once.
+#[test]
+fn tiles_of_exact_operators_are_counted() {
+    let tile = Order::of::<i32>().tile();
+    let tiles = if cfg!(miri) { 2 } else { 40 };
+    let mut data = vec![1i32; tiles * tile + 1];
+    for plan in if cfg!(miri) { vec![ONE] } else { vec![ONE, MANY] } {
+        let request = Request { plan: Some(plan), ..Request::<_, i32>::new(&Sum) };
+        let mut prefix = Prefix::new(Some(5));
+        resume_in_place(&request, &mut prefix, &mut data[..tile]);
+        assert_eq!(prefix.tiles(), 1);
+        resume_in_place(&request, &mut prefix, &mut data[tile..]);
+        assert_eq!(prefix.tiles(), tiles + 1);
+        resume_in_place(&request, &mut prefix, &mut data[..0]);
+        assert_eq!(prefix.tiles(), tiles + 1);
     }
 }
 

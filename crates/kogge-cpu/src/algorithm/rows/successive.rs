@@ -25,11 +25,12 @@ use super::steps::{chunks, closed, finish};
 use crate::algorithm::asking::{AHEAD, Wanted};
 use crate::algorithm::cut::PLACES;
 use crate::algorithm::lanes::{Vectors, splat};
+use crate::algorithm::levels::ROWS_PER_TILE;
 use crate::algorithm::outlet::Outlet;
 use crate::algorithm::turned::Turned;
 use crate::arch::stream::{LINE, ROW};
 use crate::arch::{CHUNKS, Words};
-use kogge_core::{Element, Kind, Operator, Order, Prefix};
+use kogge_core::{Element, Kind, Operator, Prefix};
 use std::mem::MaybeUninit;
 
 /// Places from those that are scanned to those of which what is looked at is asked for: more than
@@ -160,9 +161,6 @@ where
 {
     /// Elements of a row.
     const LEN: usize = ROW / if size_of::<A>() > 0 { size_of::<A>() } else { 1 };
-
-    /// Rows of a tile.
-    const TILE: usize = Order::ROWS_PER_SEGMENT * Order::SEGMENTS_PER_TILE;
 
     /// Bytes of a group, and its elements.
     const GROUP: usize = ROW / CHUNKS * H::LANES;
@@ -417,8 +415,8 @@ where
     unsafe fn finish<const AT_ONCE: bool>(&mut self, at: At, row: &Prepared<H::Row, H, W>) {
         // SAFETY: by contract.
         unsafe {
-            if at.row.is_multiple_of(Self::TILE) {
-                self.begin(at.row / Self::TILE);
+            if at.row.is_multiple_of(ROWS_PER_TILE) {
+                self.begin(at.row / ROWS_PER_TILE);
             }
             let values = match self.folds.before() {
                 Some(before) => self.values(row, Some(before)),

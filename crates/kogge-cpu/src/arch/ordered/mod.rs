@@ -1,13 +1,13 @@
-//! Vectors of elements in the order of memory, for operators that take operands in any order.
+//! Vectors of elements in the order of memory.
 //!
-//! Where nothing binds the order, a vector is scanned where it lies: moved up by one element, two,
-//! four, … within its 16-byte lanes, then from lane to lane. Moves are by bytes, so elements of 1,
-//! 2, 4 and 8 bytes have them in common.
+//! Where nothing binds the order of operands, a vector is scanned where it lies: moved up by one
+//! element, two, four, … within its 16-byte lanes, then from lane to lane. Moves are by bytes, so
+//! elements of 1, 2, 4 and 8 bytes have them in common. Lines side by side and the rows of narrow
+//! tables, whose neighbours don't depend on each other, lie in such vectors whatever the order.
 //!
 //! Where the CPU has vectors of 64 bytes, those are [what is scanned](super::Simd::Wide): a Zen 5
-//! does one of them in the time of one of 32. (A Zen 4 does them in halves, and by counting
-//! shuffles might be a quarter slower than with 32 bytes; that wasn't measured.) Under masks 32
-//! bytes are [what serves](super::Simd::Masked).
+//! does one of them in the time of one of 32. (A Zen 4 does them in halves; in the caches it has
+//! vectors of 32 bytes.) Under masks 32 bytes are [what serves](super::Simd::Masked).
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(crate) mod avx2;

@@ -54,6 +54,7 @@ impl Flags for Heads<'_> {
         match <&[bool; 64]>::try_from(heads) {
             Ok(heads) if heads.iter().any(|&head| head) => first | mask(&heads.map(u8::from)),
             Ok(_) => first,
+            Err(_) if heads.is_empty() => 0,
             Err(_) => first | bits(heads.iter().copied()),
         }
     }

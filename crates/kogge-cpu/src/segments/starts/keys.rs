@@ -119,7 +119,8 @@ impl<K: Key> Flags for Keys<'_, K> {
                 }
             }
             _ => {
-                let later = keys[first..].iter().zip(before).map(|(key, left)| key != left);
+                let Some(keys) = keys.get(first..) else { return 0 };
+                let later = keys.iter().zip(before).map(|(key, left)| key != left);
                 first as u64 | bits(later) << first
             }
         }

@@ -148,7 +148,7 @@ fn look<I: Offset>(offsets: &[I], len: usize) -> Seen {
     };
     match parts {
         1 => part(0),
-        parts => pool::each(parts, 1, &part),
+        parts => pool::each(parts, 1, rayon::current_num_threads(), &part),
     }
     Seen { rise: rise.into_inner(), alike: alike.into_inner() }
 }
