@@ -49,7 +49,8 @@ Examples:
     kogge scan data/seattle-weather.csv --column precipitation
 
   The same per kind of weather, started anew when it changes, as Parquet:
-    kogge scan data/seattle-weather.csv --column precipitation --by weather -o totals.parquet
+    kogge scan data/seattle-weather.csv --column precipitation \\
+        --by weather -o totals.parquet
 
   numpy's cumsum along the last axis, in an array larger than memory:
     kogge scan big.npy --axis -1 -o sums.npy
@@ -64,29 +65,40 @@ Examples:
     produce | kogge scan - --input-format raw --dtype f32 --format raw | consume
 
 Nulls:
-  Empty cells of CSV and nulls of Parquet and Arrow are skipped: the scan is that of the values that
-  are there, and a null stays null beside it. The operator last-valid fills them. A line of CSV with
-  nothing on it is no row, as for pandas; in a table of one column a null is written \"\".
+  Empty cells of CSV and nulls of Parquet and Arrow are skipped: the scan is
+  that of the values that are there, and a null stays null beside it. The
+  operator last-valid fills them. A line of CSV with nothing on it is no row,
+  as for pandas; in a table of one column a null is written \"\".
 
 Types:
-  A column of CSV becomes i64, u64, f64 or bool in Parquet and Arrow, if all its cells are that, else
-  text, which has to be UTF-8. So that no digit is lost, integers stay text where they are beyond 64
-  bits, or beyond 2^53 among floats, and so do numbers of which one has zeros in front, as codes
-  have (007). A scanned column has the type that it is scanned in: f64 for integers beyond 64 bits.
+  A column of CSV becomes i64, u64, f64 or bool in Parquet and Arrow, if all
+  its cells are that, else text, which has to be UTF-8. So that no digit is
+  lost, integers stay text where they are beyond 64 bits, or beyond 2^53 among
+  floats, and so do numbers of which one has zeros in front, as codes have
+  (007). A scanned column has the type that it is scanned in: f64 for integers
+  beyond 64 bits.
+
+Arrays as text:
+  An array of one axis becomes a table: a column of its values, called value,
+  and one of theirs. One of more axes becomes a line of text for each line of
+  its last axis, without names.
 
 Keys:
-  --by compares the cells of CSV as text, so 1 and 1.0 differ. Floats of Parquet and Arrow are
-  compared as numbers: 0.0 equals -0.0, and NaN equals nothing, so each NaN begins a run; within lists
-  and structures they are compared by their bits. Nulls are equal.
+  --by compares the cells of CSV as text, so 1 and 1.0 differ. Floats of
+  Parquet and Arrow are compared as numbers: 0.0 equals -0.0, and NaN equals
+  nothing, so each NaN begins a run; within lists and structures they are
+  compared by their bits. Nulls are equal.
 
 Order of combination:
-  Float sums depend on the order of additions. kogge's is fixed by the length and the size of the
-  elements alone, so neither threads nor pieces nor file formats change a bit of the result.
+  Float sums depend on the order of additions. kogge's is fixed by the length
+  and the size of the elements alone, so neither threads nor pieces nor file
+  formats change a bit of the result.
 
 Memory:
-  Constant, except for: a column scanned in --reverse in a table, which is held (an element and a
-  value a row, and the other columns are read a second time); a batch of Arrow IPC, which is read
-  whole; a row of CSV, which may have 64 MiB.";
+  Constant, except for: a column scanned in --reverse in a table, which is
+  held (an element and a value a row, and the other columns are read a second
+  time); a batch of Arrow IPC, which is read whole; a row of CSV, which may
+  have 64 MiB.";
 
 /// Thousands of threads take longer to start than most scans take.
 const MOST_THREADS: i64 = 1024;
@@ -160,7 +172,7 @@ pub struct ScanArgs {
 
     /// How many threads scan, at most 1024; one more reads and one writes [default: one for every
     /// core]
-    #[arg(long, value_name = "N", help_heading = "Files", value_parser = value_parser!(u16).range(1..=MOST_THREADS))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Files", value_parser = value_parser!(u16).range(1..=MOST_THREADS))]
     pub threads: Option<u16>,
 
     /// Print one line of JSON about what was done; needs --output. The total of no values is what

@@ -15,8 +15,8 @@ Exit codes:
   0    done (also when a reader such as `head` closed the pipe)
   2    wrong usage of the command line
   3    the input cannot be opened or read
-  4    the input is malformed: truncated, a bad header, text in a column of numbers
-  5    the request does not fit the data: no such column or axis, an operator without that type
+  4    the input is malformed: truncated, a bad header, text among numbers
+  5    the request does not fit the data: no such column, no such type
   6    the output cannot be written
   7    the disk is full
   8    there is not enough memory, or no thread can be started

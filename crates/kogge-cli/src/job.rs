@@ -62,7 +62,7 @@ fn run(job: &Job, input: Input, input_format: Format) -> Result<()> {
                 .hint("name the column to scan with --column"));
         }
         if !args.names.is_empty() && job.output_format.is_array() {
-            return Err(no_names());
+            return Err(no_names(false));
         }
         return table::scan(job, input, input_format);
     }
@@ -81,7 +81,7 @@ fn run(job: &Job, input: Input, input_format: Format) -> Result<()> {
         return table::scan_array(job, reader);
     }
     if !args.names.is_empty() {
-        return Err(no_names());
+        return Err(no_names(text_of_rows));
     }
     array::scan(job, reader)
 }
@@ -97,30 +97,42 @@ pub fn check_name_count(args: &ScanArgs, columns: usize) -> Result<()> {
     )))
 }
 
-fn no_names() -> Error {
-    Error::usage("--as names a new column, and what is written here is an array without names")
-        .hint("leave --as out, or write a table, as with --format csv")
+fn no_names(text_of_rows: bool) -> Error {
+    let error =
+        Error::usage("--as names a new column, and what is written here is an array without names");
+    error.hint(match text_of_rows {
+        true => "leave --as out: an array of more than one axis is lines of text without names",
+        false => "leave --as out, or write a table, as with --format csv",
+    })
 }
 
 fn input_format(args: &ScanArgs, input: &Input) -> Result<Format> {
-    if let Some(format) = args.input_format {
-        return Ok(format);
-    }
-    let by_name = input.path.as_deref().map(Format::from_path);
-    if let Some(Ok(format)) = by_name {
-        return Ok(format);
-    }
-    if let Some((packer, unpack)) = Format::packed(input.head()) {
+    let by_name = input.path.as_deref().map(Format::from_path).and_then(Result::ok);
+    let named = args.input_format.or(by_name);
+    // Of raw elements the first may be any.
+    if named != Some(Format::Raw)
+        && let Some((packer, unpack)) = Format::packed(input.head())
+    {
         let what = format!("{} is packed by {packer}, which kogge does not unpack", input.name);
         return Err(
-            Error::usage(what).hint(format!("unpack it first: {unpack} FILE | kogge scan -"))
+            Error::malformed(what).hint(format!("unpack it first: {unpack} FILE | kogge scan -"))
         );
     }
-    let unknown = || {
-        Error::usage(format!("the format of {} cannot be told", input.name))
-            .hint("give --input-format; for raw elements also --dtype")
-    };
-    Format::from_head(input.head()).ok_or_else(unknown)
+    let by_head = Format::from_head(input.head());
+    match (named, by_head) {
+        (Some(text), Some(binary)) if text.is_text() && !binary.is_text() => {
+            let is = format!("{} is no text, but {}", input.name, binary.called());
+            Err(Error::malformed(is).hint(format!("give --input-format {}", binary.called())))
+        }
+        (Some(format), _) | (None, Some(format)) => Ok(format),
+        (None, None) => {
+            let error = Error::usage(format!("the format of {} cannot be told", input.name));
+            Err(error.hint(match args.dtype {
+                Some(_) => "for raw elements give --input-format raw",
+                None => "give --input-format; raw and --dtype for raw elements",
+            }))
+        }
+    }
 }
 
 fn output_format(args: &ScanArgs, input_format: Format) -> Result<Format> {

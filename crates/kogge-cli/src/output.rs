@@ -55,7 +55,7 @@ pub struct Output {
 
 enum Place {
     Stdout,
-    /// A device or a pipe, which no rename may replace.
+    /// A device, a pipe or what a descriptor was opened for, which no rename may replace.
     Device(File),
     Beside {
         file: File,
@@ -84,6 +84,14 @@ impl Output {
             return Err(Error::usage(format!("{name} is both input and output"))
                 .hint("name another output with -o, and rename it afterwards"));
         }
+        match descriptor(path) {
+            Some(1) => return Ok(Self { name, place: Place::Stdout }),
+            Some(number) => {
+                let file = opened(number).map_err(fail)?;
+                return Ok(Self { name, place: Place::Device(file) });
+            }
+            None => {}
+        }
         let target = behind_links(path).map_err(fail)?;
         let place = match fs::metadata(&target) {
             // Whatever it is called, as by /dev/stdout.
@@ -97,7 +105,16 @@ impl Output {
             Ok(existing) if existing.permissions().readonly() => {
                 return Err(Error::new(Fault::Write, format!("{name} is read-only")));
             }
-            existing => beside(target, existing.ok().map(|e| e.permissions())).map_err(fail)?,
+            existing => {
+                let permissions = existing.ok().map(|existing| existing.permissions());
+                beside(target, permissions).map_err(|error| match error.kind() {
+                    io::ErrorKind::PermissionDenied => fail(error).hint(
+                        "a file appears beside others when it is complete, so its directory has \
+                         to be writable; or write it by > in place of -o",
+                    ),
+                    _ => fail(error),
+                })?
+            }
         };
         Ok(Self { name, place })
     }
@@ -186,6 +203,49 @@ impl Output {
         *partial = None;
         temporary.persist(&target).map_err(|error| Error::write(&self.name, &error.error))
     }
+}
+
+/// Links from one path to another at most.
+#[cfg(unix)]
+const MOST_LINKS: usize = 40;
+
+/// The number of the descriptor of this process that a path means, as /dev/stderr and /dev/fd/3 do.
+#[cfg(unix)]
+fn descriptor(path: &Path) -> Option<std::os::fd::RawFd> {
+    let own = ["/proc/self/fd", "/dev/fd"].map(|directory| fs::canonicalize(directory).ok());
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        let directory = fs::canonicalize(path.parent()?).ok()?;
+        if own.contains(&Some(directory)) {
+            return path.file_name()?.to_str()?.parse().ok();
+        }
+        let next = fs::read_link(&path).ok()?;
+        path = path.parent()?.join(next);
+    }
+    None
+}
+
+#[cfg(not(unix))]
+fn descriptor(_: &Path) -> Option<i32> {
+    None
+}
+
+/// What a descriptor was opened for: what is written comes behind what was.
+#[cfg(unix)]
+fn opened(number: std::os::fd::RawFd) -> io::Result<File> {
+    use std::os::fd::{FromRawFd, OwnedFd};
+    // SAFETY: takes a number, whether it is a descriptor or not, and gives one of our own or -1.
+    let own = unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, 0) };
+    if own < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the descriptor is new, so nobody else closes it.
+    Ok(File::from(unsafe { OwnedFd::from_raw_fd(own) }))
+}
+
+#[cfg(not(unix))]
+fn opened(_: i32) -> io::Result<File> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// The file that a path means, which need not exist: a link to nothing means what it names.

@@ -13,13 +13,19 @@ const INTERRUPTED: i32 = 130;
 #[cfg(not(unix))]
 pub fn clean_up() {
     // Fails only where a handler is set already; then that one is in charge.
-    let _ = ctrlc::set_handler(|| end("interrupted", INTERRUPTED));
+    let _ = ctrlc::set_handler(|| interrupted());
+}
+
+/// Ends the process as Ctrl-C does.
+pub fn interrupted() -> ! {
+    end("interrupted", INTERRUPTED)
 }
 
 /// Ends the process without a partial output.
 fn end(says: &str, code: i32) -> ! {
     use std::io::Write;
     crate::output::remove_partial();
+    crate::lab::watch::leave();
     crate::progress::clear();
     // The terminal may be what has gone.
     let _ = writeln!(std::io::stderr(), "{says}");
@@ -28,7 +34,7 @@ fn end(says: &str, code: i32) -> ! {
 
 #[cfg(unix)]
 mod unix {
-    use super::{INTERRUPTED, end};
+    use super::{end, interrupted};
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
     use signal_hook::iterator::Signals;
     use std::ffi::c_int;
@@ -49,7 +55,7 @@ mod unix {
                 match signal {
                     SIGXFSZ => {}
                     SIGQUIT => end("quit", QUIT),
-                    _ => end("interrupted", INTERRUPTED),
+                    _ => interrupted(),
                 }
             }
         };

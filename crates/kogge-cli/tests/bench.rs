@@ -59,6 +59,9 @@ fn what_cannot_be_measured_is_one_error() {
     for (args, code, word) in [
         (vec!["--dtype", "i24"], 2, "i24"),
         (vec!["--size", "7kB"], 2, "kB"),
+        (vec!["--seconds", "nan"], 2, "expected 0 to 86400"),
+        (vec!["--seconds", "1e30"], 2, "expected 0 to 86400"),
+        (vec!["--threads", "0"], 2, "0 is not in 1..=65535"),
         (vec!["--size", "3", "--dtype", "i64", "--no-python"], 5, "3 bytes hold no i64"),
         (vec!["plot", "/no/such/record"], 3, "cannot read '/no/such/record'"),
         (vec!["table", "/no/such/record"], 3, "cannot read '/no/such/record'"),

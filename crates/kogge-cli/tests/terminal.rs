@@ -14,6 +14,16 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+/// The two ends of a new terminal: ours and a command's.
+fn terminal() -> (File, File) {
+    let own = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&own).unwrap();
+    unlockpt(&own).unwrap();
+    let name = ptsname(&own, Vec::new()).unwrap();
+    let name = std::ffi::OsStr::from_bytes(name.as_bytes());
+    (File::from(own), File::options().read(true).write(true).open(name).unwrap())
+}
+
 /// A command whose errors go to a terminal, and what appears there.
 struct Watched {
     child: Child,
@@ -24,21 +34,21 @@ struct Watched {
 impl Watched {
     /// `kogge scan` from a pipe.
     fn scan(place: &Place, arguments: &str) -> Self {
-        let own = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-        grantpt(&own).unwrap();
-        unlockpt(&own).unwrap();
-        let name = ptsname(&own, Vec::new()).unwrap();
-        let name = std::ffi::OsStr::from_bytes(name.as_bytes());
-        let theirs = File::options().read(true).write(true).open(name).unwrap();
+        let (own, theirs) = terminal();
         let mut command = Command::new(env!("CARGO_BIN_EXE_kogge"));
         command.current_dir(place.directory.path()).arg("scan").args(arguments.split_whitespace());
         command.env("TERM", "xterm").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(theirs);
+        Self::of(command, own)
+    }
+
+    /// A command at whose terminal this is the other end.
+    fn of(mut command: Command, mut own: File) -> Self {
         dispose(&mut command, libc::SIG_DFL);
         let child = command.spawn().unwrap();
         drop(command);
         let (send, terminal) = channel();
         thread::spawn(move || {
-            let (mut own, mut piece) = (File::from(own), [0; 4096]);
+            let mut piece = [0; 4096];
             // The other end's closing is an error here.
             while let Ok(read) = own.read(&mut piece) {
                 if read == 0 || send.send(piece[..read].to_vec()).is_err() {
@@ -153,6 +163,40 @@ fn an_interruption_leaves_no_bar() {
     assert_eq!((code, left.as_str()), (Some(130), "interrupted\n"));
     drop(stdin);
     assert_eq!(place.names().len(), 0);
+}
+
+/// The terminal is given back, however the watching ends.
+#[test]
+fn a_run_is_watched_until_somebody_ends_it() {
+    for end in ["q", "\u{3}", "TERM"] {
+        let (own, theirs) = terminal();
+        let mut typed = own.try_clone().unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kogge"));
+        command.args(["lab", "watch", "sequential"]).env("TERM", "xterm");
+        command.stdin(theirs.try_clone().unwrap()).stdout(theirs.try_clone().unwrap());
+        let mut watched = Watched::of(
+            {
+                command.stderr(theirs);
+                command
+            },
+            own,
+        );
+        let patience = Instant::now();
+        while !watched.seen.contains("\u{1b}[?25l") {
+            assert!(patience.elapsed() < Duration::from_secs(20), "{:?}", watched.seen);
+            thread::sleep(Duration::from_millis(50));
+            watched.see();
+        }
+        if end == "TERM" {
+            let pid = watched.child.id().to_string();
+            assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+        } else {
+            typed.write_all(end.as_bytes()).unwrap();
+        }
+        let (code, seen) = watched.end_with_all();
+        assert_eq!(code, Some(if end == "q" { 0 } else { 130 }), "{end:?} {seen:?}");
+        assert!(seen.contains("\u{1b}[?1049l"), "{end:?} {seen:?}");
+    }
 }
 
 #[test]

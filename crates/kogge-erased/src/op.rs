@@ -19,13 +19,13 @@ pub enum Op {
     #[cfg_attr(feature = "clap", value(alias = "cummax", alias = "maximum"))]
     Max,
     /// Bitwise and of integers
-    #[cfg_attr(feature = "clap", value(name = "bitand", alias = "bit-and"))]
+    #[cfg_attr(feature = "clap", value(name = "bitand", alias = "bit-and", alias = "and"))]
     BitAnd,
     /// Bitwise or of integers
-    #[cfg_attr(feature = "clap", value(name = "bitor", alias = "bit-or"))]
+    #[cfg_attr(feature = "clap", value(name = "bitor", alias = "bit-or", alias = "or"))]
     BitOr,
     /// Bitwise exclusive or of integers
-    #[cfg_attr(feature = "clap", value(name = "bitxor", alias = "bit-xor"))]
+    #[cfg_attr(feature = "clap", value(name = "bitxor", alias = "bit-xor", alias = "xor"))]
     BitXor,
     /// Whether all so far are non-zero
     All,

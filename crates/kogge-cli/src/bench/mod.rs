@@ -75,8 +75,8 @@ struct RunArgs {
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     only: Vec<String>,
     /// Seconds for each type and size
-    #[arg(long, default_value_t = 1.0)]
-    seconds: f64,
+    #[arg(long, default_value = "1", value_parser = seconds)]
+    seconds: Duration,
     /// Rounds at least
     #[arg(long, default_value_t = 11, value_parser = clap::value_parser!(u16).range(1..))]
     rounds: u16,
@@ -90,8 +90,8 @@ struct RunArgs {
     #[arg(long, value_name = "FILE.so", requires = "cuda")]
     cub: Option<PathBuf>,
     /// Threads on the CPU [default: one for every core]
-    #[arg(long, value_name = "N")]
-    threads: Option<std::num::NonZeroUsize>,
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
     /// The commit to name in the record [default: that of the sources, if they are here]
     #[arg(long, value_name = "ID")]
     commit: Option<String>,
@@ -116,6 +116,12 @@ fn bytes(text: &str) -> std::result::Result<u64, String> {
         .checked_mul(1 << shift)
         .filter(|&bytes| bytes > 0 && bytes <= 1 << 40)
         .ok_or_else(|| "expected 1 to 1024 GiB".to_owned())
+}
+
+/// A number of seconds, a day at most.
+fn seconds(text: &str) -> std::result::Result<Duration, String> {
+    let seconds = text.trim().parse().ok().filter(|seconds| (0.0..=86_400.0).contains(seconds));
+    seconds.map(Duration::from_secs_f64).ok_or_else(|| "expected 0 to 86400".to_owned())
 }
 
 /// Runs `kogge bench`.
@@ -178,11 +184,10 @@ fn measure(args: &RunArgs) -> Result<()> {
         say("warning: this is a debug build, whose speed says nothing; build with --release");
     }
     if let Some(threads) = args.threads {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get());
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into());
         pool.build_global().map_err(|error| failed(io::Error::other(error)))?;
     }
-    let options = options(args).map_err(failed)?;
-    let outcome = versus::measure(&options, |cell| {
+    let outcome = versus::measure(&options(args), |cell| {
         let bytes = || format!("{} bytes", cell.len * cell.element_bytes);
         let of = cell.shape.clone().unwrap_or_else(bytes);
         say(format_args!("measured {} of {of}", cell.dtype));
@@ -213,14 +218,13 @@ fn print_outcome(outcome: &Outcome) -> io::Result<()> {
     Ok(())
 }
 
-fn options(args: &RunArgs) -> io::Result<Options> {
+fn options(args: &RunArgs) -> Options {
     let default: &[u64] = if args.cuda {
         &[64 << 10, 1 << 20, 16 << 20, 64 << 20, 256 << 20, 1 << 30]
     } else {
         &[64 << 10, 1 << 20, 16 << 20, 64 << 20]
     };
-    let total = Duration::try_from_secs_f64(args.seconds).map_err(io::Error::other)?;
-    Ok(Options {
+    Options {
         place: if args.cuda { Place::Cuda(args.device) } else { Place::Cpu },
         dtypes: args.dtype.clone(),
         sizes: match (args.size.as_slice(), args.shape.as_slice()) {
@@ -229,12 +233,12 @@ fn options(args: &RunArgs) -> io::Result<Options> {
         },
         shapes: args.shape.clone(),
         only: args.only.clone(),
-        budget: Budget { total, least: usize::from(args.rounds), most: 10_000 },
+        budget: Budget { total: args.seconds, least: usize::from(args.rounds), most: 10_000 },
         python: (!args.no_python).then(|| args.python.clone()),
         cub: args.cub.clone(),
         commit: args.commit.clone(),
         record: args.record.clone(),
-    })
+    }
 }
 
 /// Where, when and of what.

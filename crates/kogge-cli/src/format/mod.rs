@@ -103,6 +103,12 @@ impl Format {
         }
     }
 
+    /// What options call it.
+    pub fn called(self) -> String {
+        let value = self.to_possible_value().expect("every format may be chosen");
+        value.get_name().to_owned()
+    }
+
     /// Whether it holds one array, not named columns.
     pub fn is_array(self) -> bool {
         matches!(self, Self::Npy | Self::Raw)

@@ -21,7 +21,7 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Pixels of a PNG to a unit of the drawing
-    #[arg(long, default_value_t = 1.5)]
+    #[arg(long, default_value_t = 1.5, allow_negative_numbers = true)]
     scale: f32,
     /// Write every label out in text, however wide it gets
     #[arg(long)]

@@ -17,7 +17,7 @@ mod subject;
 mod table;
 mod trace;
 mod trial;
-mod watch;
+pub mod watch;
 
 use crate::streams;
 use std::io;
@@ -26,7 +26,7 @@ use std::process::ExitCode;
 
 use kogge_lab::Diagnostic;
 
-use crate::error::Fault;
+use crate::error::{Fault, reason};
 use crate::output::Output;
 
 /// The exit code of a run that found hazards.
@@ -112,7 +112,7 @@ pub fn run(args: &LabArgs) -> ExitCode {
 fn print(text: &str) -> Result<(), Diagnostic> {
     match streams::print(text.as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Diagnostic::general(format!("cannot write the output: {error}")))
+            Err(Diagnostic::general(format!("cannot write the output: {}", reason(&error))))
         }
         _ => Ok(()),
     }

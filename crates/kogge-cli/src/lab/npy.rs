@@ -5,6 +5,7 @@ use std::io::{BufReader, Read};
 
 use kogge_lab::{Diagnostic, ScalarType, Values};
 
+use crate::error::reason;
 use crate::format::npy::Header;
 use kogge_erased::Dtype;
 
@@ -17,8 +18,8 @@ pub fn load(path: &str, ty: ScalarType) -> Result<Values, Diagnostic> {
     let refused = |error: &dyn std::fmt::Display| {
         Diagnostic::general(error.to_string().replacen("error: ", "", 1))
     };
-    let file =
-        File::open(path).map_err(|error| refused(&format!("cannot read {path}: {error}")))?;
+    let file = File::open(path)
+        .map_err(|error| refused(&format!("cannot read {path}: {}", reason(&error))))?;
     let mut reader = BufReader::new(file);
     let (header, _) = Header::read(&mut reader, path).map_err(|error| refused(&error))?;
     if scalar(header.dtype) != Some(ty) {
@@ -28,7 +29,7 @@ pub fn load(path: &str, ty: ScalarType) -> Result<Values, Diagnostic> {
     let mut bytes = Vec::new();
     reader
         .read_to_end(&mut bytes)
-        .map_err(|error| refused(&format!("cannot read {path}: {error}")))?;
+        .map_err(|error| refused(&format!("cannot read {path}: {}", reason(&error))))?;
     let expected =
         header.shape.iter().try_fold(ty.size() as u64, |product, &side| product.checked_mul(side));
     if expected != Some(bytes.len() as u64) {

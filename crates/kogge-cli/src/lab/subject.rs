@@ -1,5 +1,6 @@
 //! What to run: a lesson at a length, or a CUDA file with a launch by hand.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -14,6 +15,7 @@ use kogge_lab::{
 
 use super::check::Claim;
 use super::{npy, trial};
+use crate::error::reason;
 
 /// The most elements that a lesson is run on.
 const LONGEST: usize = 1 << 24;
@@ -235,8 +237,12 @@ impl SubjectArgs {
     fn operator(&self, element: ScalarType) -> Result<Operator, Diagnostic> {
         let name = self.operator.as_deref().unwrap_or("sum");
         Operator::named(name, element).ok_or_else(|| {
-            Diagnostic::general(format!("--operator: there is no `{name}` on {}", element.c_name()))
-                .with_help(format!("operators are {}", OPERATORS.join(", ")))
+            let message = format!("--operator: there is no `{name}` on {}", element.c_name());
+            Diagnostic::general(message).with_help(match name {
+                "affine" => "it takes --element unsigned or 'unsigned long long'".to_owned(),
+                name if OPERATORS.contains(&name) => "it takes integers: --element int".to_owned(),
+                _ => format!("operators are {}", OPERATORS.join(", ")),
+            })
         })
     }
 
@@ -419,7 +425,12 @@ impl SubjectArgs {
                 value.map_err(|error| Diagnostic::general(format!("--arg {name}: {error}")))?;
             Ok((name.to_owned(), value))
         };
-        self.arg.iter().map(parse).collect()
+        let values: Vec<_> = self.arg.iter().map(parse).collect::<Result<_, Diagnostic>>()?;
+        let mut names = HashSet::new();
+        match values.iter().find(|(name, _)| !names.insert(name)) {
+            Some((name, _)) => Err(Diagnostic::general(format!("--arg {name} is given twice"))),
+            None => Ok(values),
+        }
     }
 
     /// `K=V`, and `K` alone for 1, as compilers have it.
@@ -514,9 +525,9 @@ fn split<'a>(option: &str, text: &'a str) -> Result<(&'a str, &'a str), Diagnost
 
 fn read(path: &Path) -> Result<String, Diagnostic> {
     let mut bytes = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes))
-        .map_err(|error| Diagnostic::general(format!("cannot read {}: {error}", path.display())))?;
+    File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes)).map_err(
+        |error| Diagnostic::general(format!("cannot read {}: {}", path.display(), reason(&error))),
+    )?;
     if bytes.len() as u64 > LARGEST {
         let message =
             format!("{} is no CUDA file: it has more than {LARGEST} bytes", path.display());

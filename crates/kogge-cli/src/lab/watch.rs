@@ -4,8 +4,9 @@ mod player;
 mod screen;
 
 use std::io::IsTerminal;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use crossterm::event::{Event, KeyCode, KeyEventKind, read};
+use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, read};
 use kogge_lab::Diagnostic;
 
 use super::subject::SubjectArgs;
@@ -19,7 +20,7 @@ pub struct Args {
     subject: SubjectArgs,
 }
 
-pub fn run(args: &Args) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     let mut subject = args.subject.prepare()?;
     subject.options.trace = true;
     let report = subject.run()?;
@@ -30,11 +31,22 @@ pub fn run(args: &Args) -> Outcome {
     }
     let mut player = Player::new(&report, &subject.source, &subject.title)
         .ok_or_else(|| Diagnostic::general("the run has no steps to watch"))?;
+    WATCHING.store(true, Ordering::SeqCst);
     let mut terminal = ratatui::init();
     let result = watch(&mut terminal, &mut player);
-    ratatui::restore();
+    leave();
     result.map_err(|error| Diagnostic::general(format!("the terminal failed: {error}")))?;
     Ok(Verdict::of(clean))
+}
+
+/// Whether the terminal shows a run, and nothing that is typed.
+static WATCHING: AtomicBool = AtomicBool::new(false);
+
+/// Gives the terminal back, if it shows a run.
+pub fn leave() {
+    if WATCHING.swap(false, Ordering::SeqCst) {
+        ratatui::restore();
+    }
 }
 
 fn watch(terminal: &mut ratatui::DefaultTerminal, player: &mut Player) -> std::io::Result<()> {
@@ -45,6 +57,10 @@ fn watch(terminal: &mut ratatui::DefaultTerminal, player: &mut Player) -> std::i
             continue;
         }
         match key.code {
+            // The terminal makes no signal of it while it shows a run.
+            KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => {
+                crate::signals::interrupted()
+            }
             KeyCode::Char('q') | KeyCode::Esc => return Ok(()),
             KeyCode::Right | KeyCode::Char('l' | ' ') | KeyCode::Enter => player.forward(),
             KeyCode::Left | KeyCode::Char('h') | KeyCode::Backspace => player.back(),

@@ -47,8 +47,11 @@ impl ArrayTable {
             reader = reader.into_positioned()?;
         }
         let dtype = reader.header.dtype;
-        let no_type =
-            || Error::mismatch(format!("tables have no {dtype}")).hint("write to a .raw file");
+        let no_type = || {
+            Error::mismatch(format!("tables have no {dtype}")).hint(format!(
+                "write an array: -o FILE.raw, or --input-dtype {dtype} --dtype f32 -o FILE.npy"
+            ))
+        };
         let field = Field::new(NAME, data_type(dtype).ok_or_else(no_type)?, false);
         let schema = Arc::new(Schema::new(vec![field]));
         let head = Head {

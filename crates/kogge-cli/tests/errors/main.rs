@@ -47,7 +47,9 @@ fn usage() {
     for array in ["m.npy", "m.npy --axis 0 -o y.npy", "x.npy -o y.npy", "x.npy -o y.raw"] {
         place.fails(&format!("{array} --as a"), 2, &["--as names a new column", "leave --as out"]);
     }
+    place.fails("m.npy --as a", 2, &["lines of text without names"]);
     place.fails("x.csv --column precipitation --as a -o y.npy", 2, &["--as names a new column"]);
+    place.fails("x.csv --threads -1", 2, &["-1 is not in 1..=1024"]);
     assert!(place.stdout("x.npy --as a").starts_with("value,a\n"));
     place.fails("x.npy --as a --as b", 2, &["2 new name(s) for 1 new column(s)"]);
     place.fails("x.csv --column precipitation --input-dtype f32", 2, &["raw"]);
@@ -56,7 +58,23 @@ fn usage() {
     place.write("x.dat", [0, 1, 2, 200, 255]);
     place.fails("x.dat", 2, &["--input-format"]);
     place.write("x.csv.gz", [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]);
-    place.fails("x.csv.gz", 2, &["'x.csv.gz' is packed by gzip", "gzip -dc FILE | kogge scan -"]);
+    let packed = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3];
+    for name in ["packed.csv", "packed.npy", "packed.parquet"] {
+        place.write(name, packed);
+        place.fails(name, 4, &["is packed by gzip", "gzip -dc FILE | kogge scan -"]);
+    }
+    place.fails("x.csv.gz", 4, &["'x.csv.gz' is packed by gzip", "gzip -dc FILE | kogge scan -"]);
+    place.fails("x.csv.gz --input-format csv", 4, &["is packed by gzip"]);
+    place.write("array.csv", fs::read(place.path("x.npy")).unwrap());
+    place.fails("array.csv", 4, &["'array.csv' is no text, but npy", "--input-format npy"]);
+    assert_eq!(place.stdout("array.csv --input-format npy"), place.stdout("x.npy"));
+    place.fails("x.dat --dtype f32", 2, &["for raw elements give --input-format raw"]);
+    place.write("x.bf16", [0x80, 0x3f]);
+    place.fails(
+        "x.bf16 --input-format raw --dtype bf16",
+        5,
+        &["tables have no bf16", "-o FILE.npy"],
+    );
     place.fails("x.dat --input-format raw", 2, &["--dtype"]);
 }
 

@@ -138,6 +138,25 @@ fn standard_output_by_its_name() {
     assert!(command.stdout(nowhere).status().unwrap().success());
 }
 
+/// What is written there comes behind what was, as what a shell writes does.
+#[cfg(target_os = "linux")]
+#[test]
+fn descriptors_by_their_names() {
+    let place = place();
+    for (name, number) in [("/dev/fd/3", 3), ("/proc/self/fd/3", 3), ("/dev/stderr", 2)] {
+        let line = format!(
+            "exec {number}>all; echo before >&{number}; \"$0\" scan x.npy -o {name} --format csv; \
+             echo after >&{number}"
+        );
+        let mut shell = Command::new("sh");
+        shell.current_dir(place.directory.path());
+        shell.args(["-c", &line, env!("CARGO_BIN_EXE_kogge")]).status().unwrap();
+        let all = format!("before\n{}after\n", place.stdout("x.npy"));
+        assert_eq!(place.text("all"), all, "{name}");
+    }
+    place.fails("x.npy -o /dev/fd/977 --format csv", 6, &["cannot write '/dev/fd/977'"]);
+}
+
 /// From its end a table is read twice: the values of the first reading must not stand beside the
 /// rows of another.
 #[test]

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::error::reason;
 use kogge_lab::Diagnostic;
 use serde_json::{Value, json};
 
@@ -68,7 +69,7 @@ impl Record {
     /// A file that can't be read or is no record.
     pub fn read(path: &Path) -> Result<Self, Diagnostic> {
         let text = std::fs::read_to_string(path).map_err(|error| {
-            Diagnostic::general(format!("cannot read {}: {error}", path.display()))
+            Diagnostic::general(format!("cannot read {}: {}", path.display(), reason(&error)))
         })?;
         Self::from_json(&text).ok_or_else(|| {
             Diagnostic::general(format!("{} is no record of timings", path.display()))
