@@ -78,14 +78,17 @@
 //! CUDA C as kernels are written in textbooks and on blogs: all statements but `goto`, range-based
 //! `for` and declarations in conditions, all operators, pointers, arrays, structs with methods,
 //! constructors, operators and single inheritance, unions, enumerations, references, templates of
-//! functions and structs on types and integers, `auto`, `constexpr`, `if constexpr`, the
+//! functions and structs on types and integers with their specialisations (of structs for some of
+//! the arguments, too), `auto`, `constexpr`, `if constexpr`, the
 //! preprocessor, `__shared__` and `extern __shared__`, device variables, atomics, fences, shuffles,
 //! votes, maths, vector types, cooperative groups (grid, block, tiles of a fixed size). Sizes are
-//! those of 64-bit Linux, and `long` is `long long`. Signed overflow wraps; transcendental
-//! functions are the host's; a product and a sum are never fused, as nvcc fuses them unless told
-//! `-fmad=false`. Templates that have specialisations are refused. Variables that are `const` and
-//! what a pointer to `const` points at are not written; elements of an array that is `const` may be,
-//! and so may those of `__constant__` memory.
+//! those of 64-bit Linux; `long` is `long long`, `char` is `signed char`, and a value of an
+//! enumeration is an integer, so that templates and overloads don't tell them apart. Signed overflow
+//! wraps; transcendental functions are the host's; a product and a sum are never fused, as nvcc
+//! fuses them unless told `-fmad=false`. Variables that are `const` and what a pointer to `const`
+//! points at are not written; elements of an array that is `const` may be, and so may those of
+//! `__constant__` memory. Of a template that has specialisations, a wrong one or one outside the
+//! language refuses the use, whatever the arguments: which one is meant isn't known then.
 //!
 //! Of libcu++ the atomics: `cuda::atomic_ref` and `cuda::atomic` (and those of `cuda::std`) of
 //! numbers and pointers of 32 and 64 bits and of structs of 4 and 8 bytes without padding, with
@@ -98,7 +101,10 @@
 //! constants), `goto`, lambdas, function pointers, virtual functions,
 //! exceptions, `new`, inline PTX, `static` variables and `__device__` ones
 //! within functions, bit fields, designated initialisers, braced lists as
-//! arguments, range-based `for`, parameter packs, template specialisations,
+//! arguments, range-based `for`, parameter packs, specialisations of members, of
+//! variables and for references, references and enumerations as arguments of a
+//! template of structs that has specialisations, specialisations that are told by
+//! what can't be formed (SFINAE),
 //! templates of structs within structs, methods defined outside their struct, members that
 //! are references, conversion operators, `__half` and `__nv_bfloat16`, 128-bit
 //! integers, pointers to arrays, atomic references to a thread's own variables and as members or

@@ -38,9 +38,12 @@ mod layout;
 mod names;
 mod operator;
 mod overload;
+mod pattern;
 mod place;
 mod resolve;
 mod scope;
+mod special_function;
+mod specialise;
 mod stmt;
 mod storage;
 mod taint;
@@ -54,6 +57,8 @@ pub(crate) use kernel::{full_name, globals, lower_kernel, parameters};
 use names::{Names, scan_names};
 
 use scope::{Scope, Symbol};
+use special_function::SpecialFunction;
+use specialise::Family;
 use taint::Taints;
 use ty::{StructInfo, Ty};
 use value::Place;
@@ -122,6 +127,13 @@ struct Lower<'a> {
     loops: Vec<Loop>,
     structs: Vec<StructInfo>,
     struct_ids: HashMap<String, usize>,
+    /// The specialisations of templates of structs, and of functions, as they are needed.
+    families: HashMap<Arc<str>, Family>,
+    special_functions: HashMap<Arc<str>, Arc<[SpecialFunction]>>,
+    /// Where the structs that are specialisations are declared first, and their lines.
+    declared_special: HashMap<usize, (usize, u32)>,
+    /// The parameters of partial specialisations, as what is not known.
+    unknowns: HashMap<usize, Scope>,
     bodies: HashMap<usize, Arc<[Stmt]>>,
     taints: Taints,
     locals: Vec<Object>,
@@ -169,6 +181,10 @@ impl<'a> Lower<'a> {
             loops: Vec::new(),
             structs: Vec::new(),
             struct_ids: HashMap::new(),
+            families: HashMap::new(),
+            special_functions: HashMap::new(),
+            declared_special: HashMap::new(),
+            unknowns: HashMap::new(),
             bodies: HashMap::new(),
             taints: Taints::default(),
             locals: Vec::new(),

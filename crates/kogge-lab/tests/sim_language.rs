@@ -413,29 +413,6 @@ fn defaults_see_what_their_declaration_sees() {
 }
 
 #[test]
-fn specialisations_are_refused_where_their_template_is_used() {
-    let refused = |prelude: &str, body: &str| {
-        let source = format!("{prelude}\n__global__ void k(int *out) {{ {body} }}\n");
-        let error = Program::parse(&source, "s.cu", &[]).unwrap().check().unwrap_err();
-        assert!(error.message.contains("specialisations of the template"), "{error}");
-        assert_eq!(error.line, 2);
-    };
-    let function = "template <typename T> __device__ int f(T) { return 1; }
-        template <> __device__ int f<float>(float) { return 2; }";
-    refused(function, "out[0] = f(1.0f);");
-    let implied = "template <typename T> __device__ int f(T) { return 1; }
-        template <> __device__ int f(float) { return 2; }";
-    refused(implied, "out[0] = f(1.0f);");
-    let whole = "template <typename T> struct S { static constexpr int v = 1; };
-        template <> struct S<float> { static constexpr int v = 2; };";
-    refused(whole, "out[0] = S<float>::v;");
-    let partial = "template <typename T> struct S { static constexpr int v = 1; };
-        template <typename T> struct S<T *> { static constexpr int v = 2; };";
-    refused(partial, "out[0] = S<int *>::v;");
-    assert_eq!(evaluate(partial, "out[0] = 5;", 1), [5]);
-}
-
-#[test]
 fn characters_and_small_products() {
     let body = r#"
         out[0] = '\r'; out[1] = '\''; out[2] = '\\'; out[3] = '\x41'; out[4] = '\101'; out[5] = '\0';

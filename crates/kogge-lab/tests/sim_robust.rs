@@ -20,7 +20,7 @@ const SEEDS: [&str; 9] = [
 ];
 
 /// Pieces that a grammar-blind fuzzer would need long to find.
-const PIECES: [&str; 106] = [
+const PIECES: [&str; 116] = [
     "__global__ void k(int *x, int n) {",
     "}",
     "{",
@@ -127,6 +127,16 @@ const PIECES: [&str; 106] = [
     ".compare_exchange_weak(n, 1, cuda::memory_order_acquire)",
     ".load()",
     ".store({1}, cuda::memory_order_release);",
+    "template <>",
+    "template <typename T>",
+    "template <typename T, int N> struct V { enum { v = 1 }; T a; };",
+    "template <> struct V<int, 3> { enum { v = V<char, 2>::v }; int a; };",
+    "template <typename T> struct V<T *, 2> : V<T, 3> { T *b; };",
+    "template <int N> struct V<const int, N>",
+    "V<int *, 2> v;",
+    "V<float, 32>::v",
+    "template <typename T> __device__ T id(T a) { return a; }",
+    "template <> __device__ int id<int>(int a) { return id(1.5f); }",
 ];
 
 proptest! {
@@ -194,6 +204,28 @@ fn hostile_shapes() {
         "template <int N> struct A { A<N + 1> a; };".to_owned() + &kernel("A<0> a;"),
         "template <int N> __device__ int f() { return f<N + 1>(); }".to_owned()
             + &kernel("x[0] = f<0>();"),
+        "template <int N> struct A { enum { v = A<N - 1>::v + A<N - 2>::v }; }; template <> struct A<-99> { enum { v = 1 }; };"
+            .to_owned() + &kernel("x[0] = A<0>::v;"),
+        "template <class T> struct A { A<T *> a; }; template <class T> struct A<T *> { A<T **> a; }; template <class T> struct A<T ***> { A<A<T>> a; };"
+            .to_owned() + &kernel("A<int> a;"),
+        "template <class T> struct A {}; template <class T> struct A<A<A<T>>> { A<A<A<A<T>>>> a; }; template <> struct A<A<A<A<A<int>>>>> {};"
+            .to_owned() + &kernel("A<A<A<int>>> a;"),
+        "template <int N> struct A {}; template <> struct A<sizeof(A<sizeof(A<sizeof(A<1>)>)>)> {}; template <> struct A<sizeof(A<9>)> {};"
+            .to_owned() + &kernel("A<1> a;"),
+        "template <int N> struct A {}; ".to_owned()
+            + &(0..20_000).map(|i| format!("template <> struct A<{i}> {{}};")).collect::<String>()
+            + &kernel(&(0..2_000).map(|i| format!("A<{i}> a{i};")).collect::<String>()),
+        "template <class T, class U> struct A {}; ".to_owned()
+            + &"template <class T> struct A<T *, T> {}; ".repeat(2_000)
+            + &kernel("A<int *, int> a; A<int, int> b;"),
+        "template <class T> __device__ int f(T) { return 1; } ".to_owned()
+            + &(0..5_000)
+                .map(|i| format!("struct S{i} {{}}; template <> __device__ int f(S{i}) {{ return {i}; }}"))
+                .collect::<String>()
+            + &kernel("x[0] = f(3) + f(S7{});"),
+        "template <class T> __device__ int f(T); template <> ".repeat(deep / 10) + &kernel("f(1);"),
+        "template <> ".repeat(deep) + &kernel(""),
+        "template <class T> struct A;".to_owned() + &kernel(&format!("{}int{} a;", "A<".repeat(deep), ">".repeat(deep))),
         "__device__ int f(int n) { return n ? f(n - 1) + f(n - 2) : 1; }".to_owned()
             + &kernel("x[0] = f(40);"),
         "typedef A B; typedef B A;".to_owned() + &kernel("A a;"),

@@ -1,6 +1,7 @@
 //! The syntax tree. Names are not resolved yet: types of templates stay
 //! unevaluated until the template is instantiated.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::token::{Pos, Token};
@@ -22,6 +23,8 @@ pub(crate) enum TypeExpr {
     /// declarations say themselves.
     Const(Box<TypeExpr>),
     Decltype(Box<Expr>),
+    /// An enumeration, by the type that holds its members.
+    Enumeration(Box<TypeExpr>),
     /// A cooperative group.
     Group(GroupExpr),
     /// An atomic of libcu++.
@@ -311,6 +314,8 @@ pub(crate) struct Function {
     /// Constructor's member initialisers.
     pub initialisers: Vec<(Arc<str>, Vec<Expr>)>,
     pub body: Arc<[Token]>,
+    /// Whether there is a body.
+    pub defined: bool,
     /// Type names visible in the body that the file does not declare.
     pub types: Vec<Arc<str>>,
     pub kernel: bool,
@@ -331,10 +336,24 @@ pub(crate) struct Order {
     pub declared: usize,
 }
 
+/// A specialisation of a function template.
+#[derive(Clone, Debug)]
+pub(crate) struct SpecialFunction {
+    pub function: Arc<Function>,
+    /// Those that it names: its parameters tell the others.
+    pub arguments: Vec<TemplateArgument>,
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Struct {
     pub name: Arc<str>,
     pub template: Vec<TemplateParameter>,
+    /// What a specialisation is for; its template is empty then, unless it is a partial one.
+    pub arguments: Option<Vec<TemplateArgument>>,
+    /// Whether there is a body.
+    pub defined: bool,
+    /// Where it stands, counted in tokens.
+    pub order: usize,
     pub fields: Vec<Variable>,
     pub methods: Vec<Arc<Function>>,
     /// Methods without a body here.
@@ -346,6 +365,28 @@ pub(crate) struct Struct {
     pub union: bool,
     pub align: Option<Expr>,
     pub pos: Pos,
+}
+
+impl Struct {
+    /// A struct without members.
+    pub(crate) fn empty(name: Arc<str>, pos: Pos) -> Self {
+        Self {
+            name,
+            template: Vec::new(),
+            arguments: None,
+            defined: true,
+            order: 0,
+            fields: Vec::new(),
+            methods: Vec::new(),
+            declared: Vec::new(),
+            inner: Vec::new(),
+            bases: Vec::new(),
+            asserts: Vec::new(),
+            union: false,
+            align: None,
+            pos,
+        }
+    }
 }
 
 /// What a struct declares that is no part of its values.
@@ -377,9 +418,13 @@ pub(crate) struct File {
     pub variables: Vec<Variable>,
     pub enums: Vec<Vec<(Arc<str>, Option<Expr>)>>,
     pub asserts: Vec<StaticAssert>,
-    /// Templates that have specialisations, which are outside the language: to use the template
-    /// itself in their place would be wrong.
-    pub specialised: Vec<(Arc<str>, Diagnostic)>,
+    /// Specialisations of structs, by the template's name, in source order.
+    pub special_structs: HashMap<Arc<str>, Vec<Arc<Struct>>>,
+    /// The same of functions.
+    pub special_functions: HashMap<Arc<str>, Vec<SpecialFunction>>,
+    /// Templates that have specialisations that are wrong or outside the language: to use the
+    /// template itself in their place would be wrong.
+    pub unspecialised: Vec<(Arc<str>, Diagnostic)>,
     /// Methods that are defined outside their struct, which are outside the language: struct and
     /// method.
     pub outside: Vec<([Arc<str>; 2], Diagnostic)>,
@@ -388,9 +433,9 @@ pub(crate) struct File {
     /// Headers that the file includes and whose text is missing.
     pub unread: Vec<String>,
     /// Names that are types, for the bodies.
-    pub types: Arc<std::collections::HashSet<Arc<str>>>,
+    pub types: Arc<HashSet<Arc<str>>>,
     /// Names that are templates, for the bodies.
-    pub templates: Arc<std::collections::HashSet<Arc<str>>>,
+    pub templates: Arc<HashSet<Arc<str>>>,
 }
 
 impl File {

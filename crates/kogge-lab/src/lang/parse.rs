@@ -19,9 +19,12 @@ mod library;
 mod number;
 mod path;
 mod record;
+mod special;
 mod specifiers;
 mod stmt;
 mod types;
+
+use special::Special;
 
 /// Deepest tree: bounds the stack here and in whatever walks the tree.
 const MAX_DEPTH: u32 = 120;
@@ -39,9 +42,18 @@ pub(crate) struct Parser {
     templates: Names,
     /// Template parameters to be forgotten behind their template.
     fresh: Vec<Arc<str>>,
-    /// Whether the declaration is behind `template <>`, and what was found to be specialised.
-    specialises: bool,
-    specialised: Vec<(Arc<str>, Diagnostic)>,
+    /// What the declaration being read specialises.
+    special: Special,
+    /// Whether the declaration being read begins with `template <…>`.
+    headed: bool,
+    /// Templates of functions that are declared and not defined, as far as is known yet.
+    declared_templates: Vec<Function>,
+    /// All that are declared.
+    function_templates: Names,
+    /// Templates of structs, by their index.
+    struct_templates: HashMap<Arc<str>, usize>,
+    /// Whether the pointer that was read last is `const` itself.
+    const_pointer: bool,
     /// The last type that was found to be unknown, and where.
     unknown: Option<(Pos, Arc<str>)>,
     /// Where functions are declared first: name, and number of parameters if that is known.
@@ -60,6 +72,7 @@ pub(crate) fn parse_file(tokens: Vec<Token>, unread: Vec<String>) -> Result<File
     parser.templates.insert(Arc::from("tiled_partition"));
     let mut file = File { unread, ..File::default() };
     parser.file(&mut file)?;
+    parser.add_declared_templates(&mut file);
     file.types = Arc::new(parser.types);
     file.templates = Arc::new(parser.templates);
     Ok(file)
@@ -100,8 +113,12 @@ impl Parser {
             known_templates: templates,
             templates: Names::new(),
             fresh: Vec::new(),
-            specialises: false,
-            specialised: Vec::new(),
+            special: Special::Nothing,
+            headed: false,
+            declared_templates: Vec::new(),
+            function_templates: Names::new(),
+            struct_templates: HashMap::new(),
+            const_pointer: false,
             declared: Vec::new(),
             prototypes: HashMap::new(),
             unknown: None,
@@ -155,7 +172,7 @@ impl Parser {
     }
 
     fn expect(&mut self, text: &str) -> Result<(), Diagnostic> {
-        if text == ">" && self.is(">>") {
+        if text == ">" && self.closes_arguments() {
             self.split_shift();
         }
         if self.eat(text) {
@@ -165,12 +182,21 @@ impl Parser {
         Err(found.pos.error(format!("expected `{text}`, found {}", found.describe())))
     }
 
-    /// Cuts a `>>` that closes two argument lists.
+    /// Whether argument lists end here: up to three of them at once.
+    fn closes_arguments(&self) -> bool {
+        self.is(">") || self.is(">>") || self.is(">>>")
+    }
+
+    /// Cuts the first `>` off what closes several argument lists.
     fn split_shift(&mut self) {
         let token = &mut self.tokens[self.at];
-        token.text = Arc::from(">");
-        let second = token.clone();
-        self.tokens.insert(self.at, second);
+        let rest = token.text.len().saturating_sub(1);
+        if rest > 0 {
+            let mut first = token.clone();
+            first.text = Arc::from(">");
+            token.text = Arc::from(">".repeat(rest));
+            self.tokens.insert(self.at, first);
+        }
     }
 
     fn name(&mut self, what: &str) -> Result<Arc<str>, Diagnostic> {

@@ -67,6 +67,7 @@ impl Lower<'_> {
                 return Ok(v);
             }
             self.check_declared(&part.name)?;
+            self.check_specialised(&part.name)?;
             return Err(self.unknown("the function", path));
         }
         let values = self.arguments(arguments)?;

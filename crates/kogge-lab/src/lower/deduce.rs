@@ -49,9 +49,9 @@ impl Lower<'_> {
         if let Some(i) = (0..kernel.template.len()).find(missing) {
             return Err(untold(kernel, i, "no array that tells"));
         }
-        let scope = self.with_defaults(kernel, bound, Scope::default())?.unwrap_or_default();
-        let symbols = kernel.template.iter().filter_map(|p| scope.get(&p.name));
-        Ok(symbols.map(|symbol| self.describe_symbol(symbol)).collect())
+        let bound = self.with_defaults(kernel, bound, Scope::default())?;
+        let (_, symbols) = bound.unwrap_or_default();
+        Ok(symbols.iter().map(|symbol| self.describe_symbol(symbol)).collect())
     }
 }
 

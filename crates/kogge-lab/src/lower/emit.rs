@@ -237,7 +237,8 @@ impl Lower<'_> {
 
     /// A place's address as a value.
     pub(super) fn address_of(&mut self, place: &Place) -> Result<Val> {
-        let qualifiers = Qualifiers { volatile: place.volatile, constant: place.constant };
+        let qualifiers =
+            Qualifiers { volatile: place.volatile, constant: place.constant, loose: false };
         let ty = Ty::pointer(place.ty.clone(), qualifiers);
         let PlaceKind::Memory { base, offset } = place.kind else {
             return self.refuse("the address of this variable");

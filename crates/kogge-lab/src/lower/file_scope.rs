@@ -61,6 +61,7 @@ impl Lower<'_> {
         let file = self.file;
         let name: Arc<str> = Arc::from(path.last());
         if let Some(v) = file.variables.iter().find(|v| v.name == name) {
+            self.check_specialised(&name)?;
             let Some(Init::Value(e)) = &v.init else {
                 return Err(path.pos.error(format!(
                     "`{name}` is a variable of the host: device code cannot use it"

@@ -31,19 +31,27 @@ impl Lower<'_> {
     /// Compiles a function in place of its call.
     pub(super) fn inline(
         &mut self,
-        chosen: Chosen,
+        mut chosen: Chosen,
         arguments: Vec<Argument>,
         this: Option<Place>,
     ) -> Result<Val> {
         self.descend()?;
-        let Chosen { function: f, mut scope } = chosen;
-        self.check_callee(&f)?;
         let call_pos = self.pos;
+        self.loosen(&mut chosen, &arguments);
+        let special = self.specialised(&chosen)?;
+        // A specialisation knows nothing of its template's parameters, but for default arguments.
+        let (f, mut scope) = match special {
+            Some(special) => (special, Scope::default()),
+            None => (chosen.function.clone(), chosen.scope.clone()),
+        };
+        self.pos = call_pos;
+        self.check_callee(&f)?;
         let body = self.body(&f)?;
         let names = scan_names(&body);
         let signature = self.signature(&f, &scope)?;
         let bound = self.bind_parameters(
-            (&f, &scope),
+            &f,
+            &chosen,
             signature.parameters,
             &arguments,
             &names,

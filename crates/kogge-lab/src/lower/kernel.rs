@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::declare::is_constant;
 use super::emit::FIXED;
+use super::overload::Chosen;
 use super::scope::{Scope, Symbol};
 use super::ty::{Qualifiers, Ty};
 use super::value::{Place, PlaceKind};
@@ -32,8 +33,14 @@ pub(crate) fn lower_kernel(
     if let (Some(_), true) = (arguments, function.template.is_empty()) {
         return Err(function.pos.error("this kernel is no template"));
     }
-    let (scope, _) = lower.bind(&function.template, arguments.unwrap_or(&[]), Scope::default())?;
-    lower.kernel(&function, scope)
+    let given = arguments.unwrap_or(&[]);
+    lower.check_specialised(&function.name)?;
+    let (scope, symbols) = lower.bind(&function.template, given, Scope::default())?;
+    let chosen = Chosen { function, scope, arguments: symbols, explicit: given.len() };
+    match lower.specialised(&chosen)? {
+        Some(special) => lower.special_kernel(&special, &chosen.function),
+        None => lower.kernel(&chosen.function, chosen.scope, &chosen.function),
+    }
 }
 
 fn no_kernel(lower: &Lower<'_>, file: &File, path: &Path) -> Diagnostic {
@@ -221,7 +228,20 @@ impl Lower<'_> {
         }
     }
 
-    fn kernel(mut self, f: &Arc<Function>, scope: Scope) -> Result<Compiled> {
+    /// A specialisation of a kernel: its parameters are called as those of the template, which a
+    /// launch knows.
+    fn special_kernel(self, f: &Arc<Function>, template: &Function) -> Result<Compiled> {
+        if !f.kernel {
+            return Err(f.pos.error("a specialisation of a kernel must be `__global__` as well"));
+        }
+        if let Some(p) = template.parameters.iter().find(|p| p.default.is_some()) {
+            return Err(p.pos.outside("default arguments of kernels that have specialisations"));
+        }
+        self.kernel(f, Scope::default(), template)
+    }
+
+    /// A kernel; `listed` is what a launch knows of it.
+    fn kernel(mut self, f: &Arc<Function>, scope: Scope, listed: &Function) -> Result<Compiled> {
         let body = self.body(f)?;
         let used = names::scan_names(&body);
         self.scopes.push(scope);
@@ -239,7 +259,7 @@ impl Lower<'_> {
             }
             let register = self.temp(self.leaf_count(&ty).max(1))?;
             params.push(Param {
-                name: parameter_name(p.name.as_ref(), i),
+                name: parameter_name(listed.parameters[i].name.as_ref(), i),
                 register,
                 ty: self.param_type(&ty)?,
                 default,
@@ -278,7 +298,7 @@ impl Lower<'_> {
         self.block(&body)?;
         self.pos = f.pos;
         self.emit(Ins::new(Op::Exit))?;
-        Ok(self.finish(f, params, launch_bound))
+        Ok(self.finish(listed, params, launch_bound))
     }
 
     /// What the parameters are without arguments; their names are those that the kernel sees, and
@@ -376,6 +396,7 @@ fn describe_type(ty: &TypeExpr) -> String {
         TypeExpr::Named(path) => path.last().into(),
         TypeExpr::Pointer(inner) => format!("{} *", describe_type(inner)),
         TypeExpr::Reference(inner) => format!("{} &", describe_type(inner)),
+        TypeExpr::Enumeration(inner) => describe_type(inner),
         TypeExpr::Array(inner, _) => format!("{}[]", describe_type(inner)),
         TypeExpr::Volatile(inner) => format!("volatile {}", describe_type(inner)),
         TypeExpr::Const(inner) => format!("const {}", describe_type(inner)),

@@ -11,9 +11,13 @@ use crate::lang::ast::{AtomicExpr, Function, TemplateArgument, TypeExpr};
 use crate::value::ScalarType;
 
 /// A function with its template parameters bound.
+#[derive(Clone)]
 pub(super) struct Chosen {
     pub function: Arc<Function>,
     pub scope: Scope,
+    /// What its template parameters are, and how many of them the call names.
+    pub arguments: Vec<Symbol>,
+    pub explicit: usize,
 }
 
 /// Template parameters as they become known.
@@ -72,7 +76,7 @@ impl Candidate {
 
 /// How special a function is: no template before a template, and of templates the one whose
 /// parameters say more.
-fn special(f: &Function) -> (bool, usize) {
+pub(super) fn special(f: &Function) -> (bool, usize) {
     fn words(ty: &TypeExpr) -> usize {
         match ty {
             TypeExpr::Pointer(inner) | TypeExpr::Array(inner, _) => 1 + words(inner),
@@ -166,12 +170,12 @@ impl Lower<'_> {
         if arguments.len() > f.parameters.len() || arguments.len() < required {
             return Ok(None);
         }
-        if !f.template.is_empty() {
+        if owner.is_none() {
             self.check_specialised(&f.name)?;
         }
         let outer_scope = owner.map(|id| self.structs[id].scope.clone()).unwrap_or_default();
-        let scope = self.bindings(f, explicit, arguments, outer_scope)?;
-        let Some(scope) = scope else { return Ok(None) };
+        let bound = self.bindings(f, explicit, arguments, outer_scope)?;
+        let Some((scope, symbols)) = bound else { return Ok(None) };
         let outer = std::mem::take(&mut self.scopes);
         self.scopes.push(scope.clone());
         let (mut types, mut ranks) = (Vec::new(), Vec::new());
@@ -183,7 +187,8 @@ impl Lower<'_> {
         }
         self.scopes = outer;
         let fits = ranks.len() == arguments.len();
-        let chosen = Chosen { function: f.clone(), scope };
+        let explicit = explicit.map_or(0, <[_]>::len);
+        let chosen = Chosen { function: f.clone(), scope, arguments: symbols, explicit };
         Ok(fits.then_some(Candidate { chosen, types, ranks }))
     }
 
@@ -221,9 +226,9 @@ impl Lower<'_> {
         explicit: Option<&[TemplateArgument]>,
         arguments: &[Val],
         scope: Scope,
-    ) -> Result<Option<Scope>> {
+    ) -> Result<Option<(Scope, Vec<Symbol>)>> {
         if f.template.is_empty() {
-            return Ok(explicit.is_none().then_some(scope));
+            return Ok(explicit.is_none().then_some((scope, Vec::new())));
         }
         let Some(mut bound) = self.explicit(f, explicit.unwrap_or(&[]))? else { return Ok(None) };
         for (parameter, argument) in f.parameters.iter().zip(arguments) {
@@ -258,7 +263,8 @@ impl Lower<'_> {
         f: &Function,
         mut bound: Bound,
         mut scope: Scope,
-    ) -> Result<Option<Scope>> {
+    ) -> Result<Option<(Scope, Vec<Symbol>)>> {
+        let mut symbols = Vec::new();
         for (i, parameter) in f.template.iter().enumerate() {
             let symbol = match (bound.symbols[i].take(), &parameter.default) {
                 (Some(symbol), _) => symbol,
@@ -270,9 +276,10 @@ impl Lower<'_> {
                 }
                 (None, None) => return Ok(None),
             };
+            symbols.push(symbol.clone());
             scope.insert(parameter.name.clone(), symbol);
         }
-        Ok(Some(scope))
+        Ok(Some((scope, symbols)))
     }
 
     /// Matches a parameter's type with an argument's.

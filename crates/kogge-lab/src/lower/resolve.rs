@@ -5,7 +5,9 @@ use std::sync::Arc;
 use super::scope::{Scope, Symbol};
 use super::ty::{Group, Qualifiers, Ty};
 use super::{Lower, Result};
-use crate::lang::ast::{GroupExpr, Part, Path, TemplateArgument, TemplateParameter, TypeExpr};
+use crate::lang::ast::{
+    Expr, ExprKind, GroupExpr, Part, Path, TemplateArgument, TemplateParameter, TypeExpr,
+};
 
 /// Largest type, in bytes.
 const MAX_SIZE: u64 = 1 << 28;
@@ -33,9 +35,13 @@ impl Lower<'_> {
             TypeExpr::Named(path) => self.resolve_path(path)?,
             TypeExpr::Pointer(inner) => {
                 let (inner, qualifiers) = self.resolve(inner)?;
-                (Ty::pointer(inner, qualifiers), plain)
+                let of = Qualifiers { loose: false, ..qualifiers };
+                (Ty::pointer(inner, of), Qualifiers { loose: qualifiers.loose, ..plain })
             }
-            TypeExpr::Reference(inner) => self.resolve(inner)?,
+            TypeExpr::Reference(inner) | TypeExpr::Enumeration(inner) => {
+                let (ty, qualifiers) = self.resolve(inner)?;
+                (ty, qualifiers.join(Qualifiers::LOOSE))
+            }
             TypeExpr::Volatile(inner) => {
                 let (ty, qualifiers) = self.resolve(inner)?;
                 (ty, qualifiers.join(Qualifiers::VOLATILE))
@@ -44,7 +50,10 @@ impl Lower<'_> {
                 let (ty, qualifiers) = self.resolve(inner)?;
                 (ty, qualifiers.join(Qualifiers::CONST))
             }
-            TypeExpr::Decltype(e) => (self.type_of(e)?, plain),
+            TypeExpr::Decltype(e) => {
+                let ty = self.type_of(e)?;
+                (ty, Qualifiers { loose: may_be_place(e), ..plain })
+            }
             TypeExpr::Array(element, size) => {
                 let (element, qualifiers) = self.resolve(element)?;
                 if element.is_atomic_reference() {
@@ -117,6 +126,7 @@ impl Lower<'_> {
         if let Some(decl) = file.structs.iter().find(|s| s.name == part.name) {
             return self.instantiate(decl, part.arguments.as_deref());
         }
+        self.check_specialised(&part.name)?;
         if let Some(ty) = self.vector_type(&part.name) {
             return Ok(ty);
         }
@@ -136,4 +146,17 @@ impl Lower<'_> {
         self.scopes = outer;
         result
     }
+}
+
+/// Whether an expression may be one of what has an address, so that its type is a reference.
+fn may_be_place(e: &Expr) -> bool {
+    !matches!(
+        e.kind,
+        ExprKind::Integer(..)
+            | ExprKind::Float(..)
+            | ExprKind::Bool(_)
+            | ExprKind::Construct(..)
+            | ExprKind::SizeofType(_)
+            | ExprKind::SizeofExpr(_)
+    )
 }

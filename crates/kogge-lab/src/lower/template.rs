@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::layout::INCOMPLETE;
 use super::scope::{Scope, Symbol};
+use super::specialise::instance_key;
 use super::ty::{Qualifiers, StructInfo, Ty};
 use super::value::Place;
 use super::{Lower, Result};
@@ -71,14 +72,6 @@ impl Lower<'_> {
         }
     }
 
-    /// Refuses a template that has specialisations: which of them is meant isn't looked up.
-    pub(super) fn check_specialised(&self, name: &str) -> Result<()> {
-        match self.file.specialised.iter().find(|(n, _)| **n == *name) {
-            Some((_, refusal)) => Err(refusal.clone()),
-            None => Ok(()),
-        }
-    }
-
     /// The struct of a declaration with these template arguments.
     pub(super) fn instantiate(
         &mut self,
@@ -95,22 +88,51 @@ impl Lower<'_> {
         self.check_specialised(&decl.name)?;
         let arguments = arguments.unwrap_or(&[]);
         let (scope, symbols) = self.bind(&decl.template, arguments, Scope::default())?;
-        let words: Vec<String> = symbols.iter().map(|s| self.describe_symbol(s)).collect();
-        let name = if words.is_empty() {
-            decl.name.to_string()
-        } else {
-            format!("{}<{}>", decl.name, words.join(", "))
+        let name = match &symbols[..] {
+            [] => decl.name.to_string(),
+            _ => self.instance_name(&decl.name, &symbols),
         };
-        let key = format!("{name}@{}:{}", decl.pos.line, decl.pos.column);
-        if let Some(&id) = self.struct_ids.get(&key) {
-            return Ok(Ty::Struct(id));
+        let is_special = self.file.special_structs.contains_key(&decl.name);
+        if is_special {
+            self.check_told(&decl.name, &symbols)?;
+            self.prepare_family(decl)?;
         }
-        self.struct_ids.insert(key.clone(), self.structs.len());
+        let key = instance_key(&name, decl);
+        if let Some(known) = self.known_instance(&key, &name)? {
+            return Ok(known);
+        }
+        let special = if is_special { self.special_struct(decl, &name, &symbols)? } else { None };
+        if let Some(known) = self.known_instance(&key, &name)? {
+            return Ok(known);
+        }
+        let id = self.structs.len();
+        let (decl, scope) = match &special {
+            Some(special) => {
+                let (declared, line) = (special.declared, special.record.pos.line);
+                self.check_above(&name, declared, line)?;
+                self.declared_special.insert(id, (declared, line));
+                (&special.record, special.scope.clone())
+            }
+            None => (decl, scope),
+        };
+        if !decl.defined {
+            return Err(self.pos.error(format!("`{name}` is declared, but not defined")));
+        }
+        self.struct_ids.insert(key.clone(), id);
         let made = self.new_struct(name, decl, scope, symbols);
         if made.is_err() {
             self.struct_ids.remove(&key);
         }
         made
+    }
+
+    /// An instance that there is already.
+    fn known_instance(&self, key: &str, name: &str) -> Result<Option<Ty>> {
+        let Some(&id) = self.struct_ids.get(key) else { return Ok(None) };
+        if let Some(&(declared, line)) = self.declared_special.get(&id) {
+            self.check_above(name, declared, line)?;
+        }
+        Ok(Some(Ty::Struct(id)))
     }
 
     /// A struct declared in a function: it sees the types and constants around it.
@@ -141,18 +163,11 @@ impl Lower<'_> {
         let id = self.structs.len();
         scope.insert(decl.name.clone(), Symbol::Type(Ty::Struct(id), Qualifiers::default()));
         self.structs.push(StructInfo {
-            name,
-            fields: Vec::new(),
-            promoted: Vec::new(),
             size: INCOMPLETE,
-            align: 1,
-            leaves: Vec::new(),
             in_memory: decl.union,
-            holds_atomic: false,
-            decl: decl.clone(),
             scope,
             arguments,
-            bases: Vec::new(),
+            ..StructInfo::empty(name, decl.clone())
         });
         let outer = std::mem::take(&mut self.scopes);
         let result = self.lay_out(id, decl);

@@ -48,17 +48,23 @@ pub(super) struct Pointee {
 pub(super) struct Qualifiers {
     pub volatile: bool,
     pub constant: bool,
+    /// That C++ has more to say, which types don't keep: it is a reference, or an enumeration, or
+    /// may be one. Of what a pointer points at this is said of the pointer.
+    pub loose: bool,
 }
 
 impl Qualifiers {
-    pub(super) const VOLATILE: Self = Self { volatile: true, constant: false };
-    pub(super) const CONST: Self = Self { volatile: false, constant: true };
+    const NONE: Self = Self { volatile: false, constant: false, loose: false };
+    pub(super) const VOLATILE: Self = Self { volatile: true, ..Self::NONE };
+    pub(super) const CONST: Self = Self { constant: true, ..Self::NONE };
+    pub(super) const LOOSE: Self = Self { loose: true, ..Self::NONE };
 
     /// What either says.
     pub(super) const fn join(self, other: Self) -> Self {
         Self {
             volatile: self.volatile || other.volatile,
             constant: self.constant || other.constant,
+            loose: self.loose || other.loose,
         }
     }
 
@@ -114,6 +120,26 @@ pub(super) struct StructInfo {
     pub scope: Scope,
     pub arguments: Vec<Symbol>,
     pub bases: Vec<BasePart>,
+}
+
+impl StructInfo {
+    /// A struct without members.
+    pub(super) fn empty(name: String, decl: Arc<Struct>) -> Self {
+        Self {
+            name,
+            fields: Vec::new(),
+            promoted: Vec::new(),
+            size: 1,
+            align: 1,
+            leaves: Vec::new(),
+            in_memory: false,
+            holds_atomic: false,
+            decl,
+            scope: Scope::default(),
+            arguments: Vec::new(),
+            bases: Vec::new(),
+        }
+    }
 }
 
 /// Where a struct has one that it is derived from, however far up.
@@ -181,6 +207,9 @@ impl Lower<'_> {
 
     pub(super) fn describe_symbol(&self, symbol: &Symbol) -> String {
         match symbol {
+            Symbol::Type(ty @ Ty::Pointer(_), qualifiers) => {
+                format!("{}{}", self.describe(ty), qualifiers.words().trim_end())
+            }
             Symbol::Type(ty, qualifiers) => {
                 format!("{}{}", qualifiers.words(), self.describe(ty))
             }

@@ -62,7 +62,16 @@ impl Parser {
             self.at += 1;
         }
         self.depth -= levels;
+        self.const_pointer = constant && matches!(ty, TypeExpr::Pointer(_));
         Ok(ty)
+    }
+
+    /// An alias or a template argument whose declarator was read: a pointer may be `const` itself.
+    pub(super) fn with_pointer_const(&self, ty: TypeExpr) -> TypeExpr {
+        match ty {
+            TypeExpr::Pointer(_) => qualified(ty, self.const_pointer),
+            ty => ty,
+        }
     }
 
     /// `[n][m]…` behind a name.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::Parser;
 use super::declarator::with_const;
 use super::record::Enumeration;
+use super::special::Special;
 use super::specifiers::Specifiers;
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{
@@ -37,6 +38,7 @@ impl Parser {
                 }
                 self.may_declare(&names, start);
                 let error = self.explained(error, file);
+                self.note_special(file, start, &names, &error);
                 file.skipped.push((names, error));
             }
         }
@@ -73,6 +75,7 @@ impl Parser {
     }
 
     fn declaration(&mut self, file: &mut File) -> Result<(), Diagnostic> {
+        self.special = Special::Nothing;
         if self.eat(";") {
             return Ok(());
         }
@@ -97,21 +100,14 @@ impl Parser {
             file.asserts.extend(self.static_assert()?);
             return Ok(());
         }
-        let template = if self.eat("template") {
-            if !self.is("<") {
-                // An explicit instantiation.
-                self.skip_declaration();
-                return Ok(());
-            }
-            let template = self.template_parameters()?;
-            self.specialises = template.is_empty();
-            template
-        } else {
-            self.specialises = false;
-            Vec::new()
-        };
+        let instantiates = usize::from(self.is("extern"));
+        if self.ahead(instantiates).is("template") && !self.ahead(instantiates + 1).is("<") {
+            // An explicit instantiation: what is used is instantiated anyway.
+            self.skip_declaration();
+            return Ok(());
+        }
+        let template = self.heading()?;
         let result = self.templated(file, template);
-        file.specialised.append(&mut self.specialised);
         for name in std::mem::take(&mut self.fresh) {
             self.types.remove(&name);
         }
@@ -139,23 +135,21 @@ impl Parser {
         if matches!(&*keyword, "struct" | "class" | "union") && defines {
             let record = self.record(template)?;
             let named = TypeExpr::Named(Path::of(record.name.clone(), record.pos));
-            file.structs.push(record);
+            self.add_struct(file, record)?;
             return self.behind_record(file, typedef, named);
         }
         if &*keyword == "enum" && defines {
             let Enumeration { alias, members } = self.enumeration()?;
             file.enums.push(members);
             let int = TypeExpr::Scalar(crate::value::ScalarType::I32);
-            let ty = alias.as_ref().map_or(int, |a| a.1.clone());
+            let unnamed = TypeExpr::Enumeration(Box::new(int));
+            let ty = alias.as_ref().map_or(unnamed, |a| a.1.clone());
             file.aliases.extend(alias.map(|(name, ty)| (name, Vec::new(), ty)));
             return self.behind_record(file, typedef, ty);
         }
-        if (&*keyword == "struct" || &*keyword == "class" || &*keyword == "enum")
-            && self.ahead(2).is(";")
+        if matches!(&*keyword, "struct" | "class" | "union" | "enum")
+            && self.forward_declaration(file, &template)?
         {
-            // A forward declaration.
-            self.types.insert(self.ahead(1).text.clone());
-            self.at += 3;
             return Ok(());
         }
         self.at -= offset;
@@ -211,9 +205,13 @@ impl Parser {
         }
         let start = self.at;
         let (ty, name, pos) = self.declarator(&specifiers.ty, specifiers.qualified)?;
+        let special = self.special != Special::Nothing || self.is("<");
+        if special && self.special == Special::Nothing {
+            self.special = Special::Of(name.clone());
+        }
         self.check_outside(file, &name, pos)?;
-        if self.specialises || self.is("<") {
-            return self.specialisation(&name);
+        if special {
+            return self.special_function(file, &specifiers, (ty, name, pos), template, start);
         }
         let device = !matches!(
             specifiers.storage,
@@ -224,15 +222,18 @@ impl Parser {
                 self.templates.insert(name.clone());
             }
             let parameters = self.count_parameters();
-            match self.function(&specifiers, ty, name.clone(), pos, template)? {
-                Some(mut f) => {
-                    f.order =
-                        Some(Order { defined: start, declared: self.declared_first(&f, start) });
-                    file.functions.push(Arc::new(f));
-                }
-                None => {
-                    self.prototypes.entry((name, parameters)).or_insert(start);
-                }
+            let mut f = self.function(&specifiers, ty, name.clone(), pos, template)?;
+            f.order = Some(Order { defined: start, declared: self.declared_first(&f, start) });
+            if !f.template.is_empty() {
+                self.function_templates.insert(name.clone());
+            }
+            if f.defined {
+                file.functions.push(Arc::new(f));
+                return Ok(());
+            }
+            self.prototypes.entry((name, parameters)).or_insert(start);
+            if !f.template.is_empty() {
+                self.declared_templates.push(f);
             }
             return Ok(());
         }
@@ -273,6 +274,13 @@ impl Parser {
             self.at = start;
             return Ok(());
         };
+        // What else is a member, the use of its struct is refused with.
+        if self.is("(") || matches!(self.special, Special::Of(_)) {
+            self.special = Special::Nothing;
+        } else if self.special == Special::Unnamed {
+            self.special = Special::Of(owner.clone());
+            return Err(pos.outside("specialisations of members"));
+        }
         let error = pos.outside("methods defined outside their struct");
         let error = error.with_help("define it within the struct");
         file.outside.push(([owner.clone(), method.clone()], error.clone()));
@@ -302,16 +310,7 @@ impl Parser {
         parameters.ok().map(|p| p.len())
     }
 
-    /// Refuses a specialisation, and with it the use of its template.
-    pub(super) fn specialisation<T>(&mut self, name: &Arc<str>) -> Result<T, Diagnostic> {
-        let error = self.refuse(&format!("specialisations of the template `{name}`"));
-        if let Err(error) = &error {
-            self.specialised.push((name.clone(), error.clone()));
-        }
-        error
-    }
-
-    /// A function from its parameters on; none if it is only declared.
+    /// A function from its parameters on.
     pub(super) fn function(
         &mut self,
         specifiers: &Specifiers,
@@ -319,7 +318,7 @@ impl Parser {
         name: Arc<str>,
         pos: Pos,
         template: Vec<TemplateParameter>,
-    ) -> Result<Option<Function>, Diagnostic> {
+    ) -> Result<Function, Diagnostic> {
         let parameters = self.parameters()?;
         let mut result = result;
         loop {
@@ -339,6 +338,29 @@ impl Parser {
             }
             break;
         }
+        let body = self.function_body(&name)?;
+        let defined = body.is_some();
+        let types = template.iter().filter(|p| p.value.is_none()).map(|p| p.name.clone()).collect();
+        Ok(Function {
+            name,
+            template,
+            result,
+            parameters,
+            initialisers: Vec::new(),
+            body: body.unwrap_or_else(|| Arc::from([])),
+            defined,
+            types,
+            kernel: specifiers.kernel,
+            device: specifiers.device,
+            constant: specifiers.constant,
+            launch_bound: specifiers.launch_bound.clone(),
+            order: None,
+            pos,
+        })
+    }
+
+    /// The body of a function; none if it is only declared.
+    fn function_body(&mut self, name: &str) -> Result<Option<Arc<[Token]>>, Diagnostic> {
         if self.eat(";") {
             return Ok(None);
         }
@@ -353,23 +375,7 @@ impl Parser {
                 .pos
                 .error(format!("expected the body of `{name}`, found {}", found.describe())));
         }
-        let body = self.balanced()?;
-        let types = template.iter().filter(|p| p.value.is_none()).map(|p| p.name.clone()).collect();
-        Ok(Some(Function {
-            name,
-            template,
-            result,
-            parameters,
-            initialisers: Vec::new(),
-            body,
-            types,
-            kernel: specifiers.kernel,
-            device: specifiers.device,
-            constant: specifiers.constant,
-            launch_bound: specifiers.launch_bound.clone(),
-            order: None,
-            pos,
-        }))
+        self.balanced().map(Some)
     }
 
     pub(super) fn parameters(&mut self) -> Result<Vec<Parameter>, Diagnostic> {

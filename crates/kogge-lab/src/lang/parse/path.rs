@@ -103,7 +103,7 @@ impl Parser {
     pub(super) fn template_arguments(&mut self) -> Result<Vec<TemplateArgument>, Diagnostic> {
         let outer = std::mem::replace(&mut self.in_arguments, true);
         let mut arguments = Vec::new();
-        while !self.is(">") && !self.is(">>") {
+        while !self.closes_arguments() {
             arguments.push(self.template_argument()?);
             if !self.eat(",") {
                 break;
@@ -120,8 +120,7 @@ impl Parser {
         let mut argument = None;
         if self.at_type() {
             let ty = self.qualified_type_id()?;
-            let ends =
-                self.is(",") || self.is(">") || self.is(">>") || self.peek().kind == Kind::End;
+            let ends = self.is(",") || self.closes_arguments() || self.peek().kind == Kind::End;
             argument = ends.then_some(TemplateArgument::Type(ty));
         }
         let argument = match argument {

@@ -32,21 +32,17 @@ impl Parser {
     /// `=`, `*`, `&` or bracket but those of its alignment.
     pub(super) fn defines_record(&self) -> bool {
         let mut n = 1;
-        while n < 64 {
+        while n < 256 {
             let token = self.ahead(n);
             match &*token.text {
                 "{" => return true,
                 "__align__" | "alignas" => {
-                    while n < 64 && !self.ahead(n).is(")") {
+                    while n < 256 && !self.ahead(n).is(")") {
                         n += 1;
                     }
                 }
-                // Of a specialisation.
-                "<" => {
-                    while n < 64 && !self.ahead(n).is(">") && !self.ahead(n).is(">>") {
-                        n += 1;
-                    }
-                }
+                // Of a specialisation, or of a base.
+                "<" => n += self.arguments_length(n),
                 ";" | "=" | "(" | ")" | "*" | "&" => return false,
                 _ => {}
             }
@@ -65,7 +61,8 @@ impl Parser {
             self.expect("typedef")?;
             let specifiers = self.specifiers()?;
             let (ty, name, _) = self.declarator(&specifiers.ty, specifiers.qualified)?;
-            (name, with_const(ty, specifiers.qualified))
+            let ty = with_const(ty, specifiers.qualified);
+            (name, self.with_pointer_const(ty))
         };
         self.expect(";")?;
         self.types.insert(name.clone());
@@ -113,6 +110,7 @@ impl Parser {
         self.types.extend(name.clone());
         let int = TypeExpr::Scalar(crate::value::ScalarType::I32);
         let ty = if self.eat(":") { self.specifiers()?.ty } else { int };
+        let ty = TypeExpr::Enumeration(Box::new(ty));
         self.expect("{")?;
         let mut members = Vec::new();
         while !self.is("}") {
@@ -141,28 +139,17 @@ impl Parser {
             align = Some(self.expression()?);
             self.expect(")")?;
         }
-        let pos = self.pos();
+        // A template of a namespace may be specialised outside of it.
+        self.skip_namespaces();
+        let (pos, order) = (self.pos(), self.at);
         let name = if self.peek().is_name() { self.next().text } else { self.unnamed(pos) };
-        if self.is("<") {
-            return self.specialisation(&name);
-        }
+        let arguments = self.special_arguments(&name)?;
         self.types.insert(name.clone());
         if !template.is_empty() {
             self.templates.insert(name.clone());
         }
-        let mut record = Struct {
-            name,
-            template,
-            fields: Vec::new(),
-            methods: Vec::new(),
-            declared: Vec::new(),
-            inner: Vec::new(),
-            bases: Vec::new(),
-            asserts: Vec::new(),
-            union,
-            align,
-            pos,
-        };
+        let empty = Struct::empty(name, pos);
+        let mut record = Struct { template, arguments, order, union, align, ..empty };
         if self.eat(":") {
             loop {
                 let _ = self.eat("public") || self.eat("private") || self.eat("protected");
@@ -229,7 +216,11 @@ impl Parser {
         if self.at_record() {
             return self.inner_record(record);
         }
-        let template = if self.eat("template") { self.template_parameters()? } else { Vec::new() };
+        let is_template = self.eat("template");
+        let template = if is_template { self.template_parameters()? } else { Vec::new() };
+        if is_template && template.is_empty() {
+            return self.refuse("specialisations of members");
+        }
         if self.at_record() {
             return self.refuse("templates of structs within structs");
         }
@@ -246,8 +237,8 @@ impl Parser {
                     self.templates.insert(name.clone());
                 }
                 let declared = name.clone();
-                let f = self.function(&specifiers, ty, name, pos, template)?;
-                if let Some(mut f) = f {
+                let mut f = self.function(&specifiers, ty, name, pos, template)?;
+                if f.defined {
                     f.types.push(record.name.clone());
                     f.types.extend(record.inner.iter().filter_map(Inner::type_name).cloned());
                     f.types.extend(
@@ -274,7 +265,7 @@ impl Parser {
     /// A struct within a struct, with the members that are declared together with it. One
     /// without either name is a member itself, unnamed.
     fn inner_record(&mut self, record: &mut Struct) -> Result<(), Diagnostic> {
-        let inner = self.record(Vec::new())?;
+        let inner = self.plain_record()?;
         let ty = TypeExpr::Named(Path::of(inner.name.clone(), inner.pos));
         let (pos, unnamed) = (inner.pos, is_unnamed(&inner.name));
         record.inner.push(Inner::Struct(inner));
@@ -388,6 +379,7 @@ impl Parser {
             parameters,
             initialisers,
             body,
+            defined: true,
             types,
             kernel: false,
             device: true,

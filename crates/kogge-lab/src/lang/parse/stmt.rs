@@ -205,7 +205,7 @@ impl Parser {
 
     /// A struct, with the variables that are declared together with it.
     fn record_statement(&mut self) -> Result<StmtKind, Diagnostic> {
-        let record = self.record(Vec::new())?;
+        let record = self.plain_record()?;
         let named = TypeExpr::Named(Path::of(record.name.clone(), record.pos));
         let specifiers = Specifiers::of(named);
         let mut variables = Vec::new();

@@ -7,6 +7,7 @@ use crate::lang::ast::{Function, Parameter, TypeExpr};
 use crate::lower::argument::Argument;
 use crate::lower::declare::is_constant;
 use crate::lower::emit::FIXED;
+use crate::lower::overload::Chosen;
 use crate::lower::scope::{Scope, Symbol};
 use crate::lower::ty::{Qualifiers, Ty};
 use crate::lower::value::{Place, PlaceKind, Val};
@@ -16,7 +17,8 @@ impl Lower<'_> {
     /// All parameters of a call, from its arguments or their defaults.
     pub(super) fn bind_parameters(
         &mut self,
-        (f, scope): (&Function, &Scope),
+        f: &Function,
+        chosen: &Chosen,
         types: Vec<(Ty, Qualifiers)>,
         arguments: &[Argument],
         names: &Names,
@@ -27,12 +29,14 @@ impl Lower<'_> {
         let by_reference = |p: &Parameter| matches!(p.ty, TypeExpr::Reference(_));
         let isolated = !is_method && !f.parameters.iter().any(by_reference);
         let mut bound = Vec::new();
-        for (i, (parameter, ty)) in f.parameters.iter().zip(types).enumerate() {
-            let argument = match (arguments.get(i), &parameter.default) {
+        let defaults = chosen.function.parameters.iter().map(|p| &p.default);
+        let parameters = f.parameters.iter().zip(defaults).zip(types);
+        for (i, ((parameter, default), ty)) in parameters.enumerate() {
+            let argument = match (arguments.get(i), default) {
                 (Some(a), _) => a.clone(),
                 (None, Some(default)) => {
                     // Its names are those that the function sees, not its caller.
-                    let caller = std::mem::replace(&mut self.scopes, vec![scope.clone()]);
+                    let caller = std::mem::replace(&mut self.scopes, vec![chosen.scope.clone()]);
                     let value = self.rvalue(default);
                     self.scopes = caller;
                     Argument::operand(value?, None)
