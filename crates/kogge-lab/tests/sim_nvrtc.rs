@@ -525,6 +525,9 @@ fn the_specialisations_of_structs_are_those_of_cuda() {
         template <typename T> struct K<const T *> { enum { v = 4 }; };
         template <typename T> struct K<const T> { enum { v = 5 }; };
         template <typename T, int N> struct K<T[N]> { enum { v = 10 + N }; };
+        typedef const int Row[3]; template <typename T> struct E { enum { v = 1 }; };
+        template <typename T> struct E<const T[3]> { enum { v = 3 }; };
+        template <> struct E<int *const[3]> { enum { v = 4 }; };
         template <typename T> struct K<Box<T>> { enum { v = 7 }; };
         template <typename T> struct K<Box<T *>> { enum { v = 8 }; };
         template <> struct K<Box<int *>> { enum { v = 9 }; };
@@ -559,6 +562,11 @@ fn the_specialisations_of_structs_are_those_of_cuda() {
         ("K<const float>", 5),
         ("K<int *const>", 5),
         ("K<float[6]>", 16),
+        ("E<Row>", 3),
+        ("E<int *const[3]>", 4),
+        ("E<int *[3]>", 1),
+        ("E<const int *[3]>", 1),
+        ("E<const int[4]>", 1),
         ("K<Box<float>>", 7),
         ("K<Box<char *>>", 8),
         ("K<Box<int *>>", 9),
@@ -589,6 +597,7 @@ fn the_specialisations_of_structs_are_those_of_cuda() {
         (prelude, &format!("{asserts}{uses}"), Ok(())),
         (prelude, "static_assert(K<int *>::v == 1, \"pointer\");", Err("\"pointer\"")),
         (prelude, "out[0] = P<int **, int *>::v + R<4, true>::v;", Err("ambiguous")),
+        (prelude, "out[0] = K<Row>::v;", Err("which of these specialisations is more special")),
         (prelude, "Only<float> o;", Err("declared, but not defined")),
         (prelude, "out[0] = K<int>::w;", Err("not known")),
     ]);
@@ -616,6 +625,7 @@ fn wrong_specialisations_are_refused_as_by_cuda() {
         ),
         (s("template <class U> struct S<U> {};"), "for all that its template is for"),
         (s("template <class T = int> struct S<T *> {};"), "has no default"),
+        (s("template <class T, int N> struct S<T *> {};"), "don't tell `N`"),
         (s("template <> struct S<int>;"), "declared, but not defined"),
         (
             s(

@@ -84,7 +84,17 @@ pub(super) fn special(f: &Function) -> (bool, usize) {
                 words(inner)
             }
             TypeExpr::Named(path) if path.simple().is_some() => 0,
+            TypeExpr::Named(path) => {
+                let parts = path.parts.iter().flat_map(|part| part.arguments.iter().flatten());
+                1 + parts.map(argument_words).sum::<usize>()
+            }
             _ => 1,
+        }
+    }
+    fn argument_words(argument: &TemplateArgument) -> usize {
+        match argument {
+            TemplateArgument::Type(ty) => words(ty),
+            TemplateArgument::Value(_) => 0,
         }
     }
     (f.template.is_empty(), f.parameters.iter().map(|p| words(&p.ty)).sum())
@@ -368,21 +378,48 @@ impl Lower<'_> {
         symbol: &Symbol,
         bound: &mut Bound,
     ) {
-        let path = match argument {
-            TemplateArgument::Type(TypeExpr::Named(path)) => path,
-            TemplateArgument::Type(TypeExpr::Const(of)) => {
-                let argument = TemplateArgument::Type((**of).clone());
-                return self.deduce_argument(f, &argument, symbol, bound);
+        let path = match (argument, symbol) {
+            (TemplateArgument::Type(pattern), Symbol::Type(ty, qualifiers)) => {
+                return self.deduce_within(f, pattern, (ty, *qualifiers), bound);
             }
-            TemplateArgument::Value(e) => match &e.kind {
+            (TemplateArgument::Value(e), Symbol::Constant(..)) => match &e.kind {
                 crate::lang::ast::ExprKind::Name(path) => path,
                 _ => return,
             },
-            TemplateArgument::Type(_) => return,
+            _ => return,
         };
         let Some(name) = path.simple() else { return };
         if let Some(i) = f.template.iter().position(|p| p.name == *name) {
             bound.bind(i, symbol.clone());
+        }
+    }
+
+    /// Matches what stands within a type, where nothing is converted.
+    fn deduce_within(
+        &self,
+        f: &Function,
+        pattern: &TypeExpr,
+        (ty, qualifiers): (&Ty, Qualifiers),
+        bound: &mut Bound,
+    ) {
+        match (pattern, ty) {
+            (TypeExpr::Const(inner), _) => {
+                let rest = Qualifiers { constant: false, ..qualifiers };
+                self.deduce_within(f, inner, (ty, rest), bound);
+            }
+            (TypeExpr::Volatile(inner), _) => {
+                let rest = Qualifiers { volatile: false, ..qualifiers };
+                self.deduce_within(f, inner, (ty, rest), bound);
+            }
+            (TypeExpr::Pointer(inner), Ty::Pointer(to)) => {
+                self.deduce_within(f, inner, (&to.ty, to.qualifiers), bound);
+            }
+            (TypeExpr::Named(path), _) => match path.simple().and_then(|n| type_index(f, n)) {
+                Some(i) => bound.bind(i, Symbol::Type(ty.clone(), qualifiers)),
+                None if path.simple().is_none() => self.deduce(f, pattern, ty, bound),
+                None => {}
+            },
+            _ => {}
         }
     }
 }

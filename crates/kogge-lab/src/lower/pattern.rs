@@ -59,6 +59,38 @@ pub(super) fn all_same(a: &[Symbol], b: &[Symbol]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
 }
 
+/// Whether an argument that is written so may tell a parameter of this name.
+pub(super) fn may_tell(pattern: &TemplateArgument, name: &str) -> bool {
+    match pattern {
+        TemplateArgument::Type(ty) => type_may_tell(ty, name),
+        TemplateArgument::Value(value) => is_name(value, name),
+    }
+}
+
+fn type_may_tell(pattern: &TypeExpr, name: &str) -> bool {
+    match pattern {
+        TypeExpr::Const(inner)
+        | TypeExpr::Volatile(inner)
+        | TypeExpr::Pointer(inner)
+        | TypeExpr::Reference(inner) => type_may_tell(inner, name),
+        TypeExpr::Array(inner, size) => {
+            type_may_tell(inner, name) || size.as_ref().is_some_and(|size| is_name(size, name))
+        }
+        TypeExpr::Named(path) => match &path.parts[..] {
+            [part] => match &part.arguments {
+                Some(arguments) => arguments.iter().any(|a| may_tell(a, name)),
+                None => *part.name == *name,
+            },
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+fn is_name(value: &Expr, name: &str) -> bool {
+    matches!(&value.kind, ExprKind::Name(path) if path.simple().is_some_and(|n| **n == *name))
+}
+
 impl Lower<'_> {
     /// Matches a template argument; false if it can't be one of the pattern. What of a pattern
     /// tells no parameter is not looked at: that is for who puts the parameters in.

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::pattern::{Told, all_same};
+use super::pattern::{Told, all_same, may_tell};
 use super::scope::{Scope, Symbol};
 use super::ty::{Qualifiers, StructInfo, Ty};
 use super::{Lower, Result};
 use crate::diagnostic::Diagnostic;
-use crate::lang::ast::{Expr, ExprKind, Struct, TemplateArgument};
+use crate::lang::ast::{Expr, ExprKind, Struct, TemplateArgument, TemplateParameter};
 use crate::value::ScalarType;
 
 /// A struct in place of its template, with its own parameters bound.
@@ -198,10 +198,8 @@ impl Lower<'_> {
                 return Ok(None);
             }
         }
-        if let Some(i) = told.symbols.iter().position(Option::is_none) {
-            let name = &record.template[i].name;
-            let error = format!("the arguments of this specialisation don't tell `{name}`");
-            return Err(record.pos.error(error));
+        if told.symbols.iter().any(Option::is_none) {
+            return self.refuse("specialisations whose parameters an alias tells");
         }
         Ok(Some(told.scope()))
     }
@@ -308,6 +306,12 @@ fn check_partial(template: &Struct, record: &Struct) -> Result<()> {
             }
             _ => continue,
         };
+        return Err(record.pos.error(error));
+    }
+    let untold = |p: &&TemplateParameter| !arguments.iter().any(|a| may_tell(a, &p.name));
+    if let Some(parameter) = record.template.iter().find(untold) {
+        let name = &parameter.name;
+        let error = format!("the arguments of this specialisation don't tell `{name}`");
         return Err(record.pos.error(error));
     }
     if let Some(parameter) = record.template.iter().find(|p| p.default.is_some()) {

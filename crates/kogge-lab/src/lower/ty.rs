@@ -205,14 +205,21 @@ impl Lower<'_> {
         }
     }
 
+    /// A type with what is said of itself, or of an array's elements.
+    fn describe_qualified(&self, ty: &Ty, qualifiers: Qualifiers) -> String {
+        let words = qualifiers.words();
+        match ty {
+            Ty::Pointer(_) => format!("{}{}", self.describe(ty), words.trim_end()),
+            Ty::Array(element, n) => {
+                format!("{}[{n}]", self.describe_qualified(element, qualifiers))
+            }
+            _ => format!("{words}{}", self.describe(ty)),
+        }
+    }
+
     pub(super) fn describe_symbol(&self, symbol: &Symbol) -> String {
         match symbol {
-            Symbol::Type(ty @ Ty::Pointer(_), qualifiers) => {
-                format!("{}{}", self.describe(ty), qualifiers.words().trim_end())
-            }
-            Symbol::Type(ty, qualifiers) => {
-                format!("{}{}", qualifiers.words(), self.describe(ty))
-            }
+            Symbol::Type(ty, qualifiers) => self.describe_qualified(ty, *qualifiers),
             Symbol::Constant(value, ty) if crate::machine::alu::is_signed(*ty) => {
                 (*value as i64).to_string()
             }

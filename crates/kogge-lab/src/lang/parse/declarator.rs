@@ -66,16 +66,27 @@ impl Parser {
         Ok(ty)
     }
 
-    /// An alias or a template argument whose declarator was read: a pointer may be `const` itself.
-    pub(super) fn with_pointer_const(&self, ty: TypeExpr) -> TypeExpr {
-        match ty {
+    /// The type of an alias or a template argument whose declarator was read; `constant` says that
+    /// `const` stands before it. A pointer may be `const` itself, an array by its elements.
+    pub(super) fn aliased(&self, ty: TypeExpr, constant: bool) -> TypeExpr {
+        match &ty {
             TypeExpr::Pointer(_) => qualified(ty, self.const_pointer),
-            ty => ty,
+            TypeExpr::Array(element, _) => {
+                let mut element = &**element;
+                while let TypeExpr::Array(inner, _) = element {
+                    element = inner;
+                }
+                let pointers = matches!(element, TypeExpr::Pointer(_));
+                qualified(ty, if pointers { self.const_pointer } else { constant })
+            }
+            _ => with_const(ty, constant),
         }
     }
 
     /// `[n][m]…` behind a name.
     pub(super) fn arrays(&mut self, ty: TypeExpr) -> Result<TypeExpr, Diagnostic> {
+        // What the sizes are made of is no part of the type.
+        let const_pointer = self.const_pointer;
         let mut sizes = Vec::new();
         while self.is("[") && !self.ahead(1).is("[") {
             self.descend()?;
@@ -87,6 +98,7 @@ impl Parser {
             sizes.push(size);
         }
         self.depth -= sizes.len() as u32;
+        self.const_pointer = const_pointer;
         Ok(sizes.into_iter().rev().fold(ty, |ty, size| TypeExpr::Array(Box::new(ty), size)))
     }
 }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::Parser;
-use super::declarator::with_const;
 use super::specifiers::Specifiers;
 use crate::diagnostic::Diagnostic;
 use crate::lang::ast::{
@@ -61,8 +60,7 @@ impl Parser {
             self.expect("typedef")?;
             let specifiers = self.specifiers()?;
             let (ty, name, _) = self.declarator(&specifiers.ty, specifiers.qualified)?;
-            let ty = with_const(ty, specifiers.qualified);
-            (name, self.with_pointer_const(ty))
+            (name, self.aliased(ty, specifiers.qualified))
         };
         self.expect(";")?;
         self.types.insert(name.clone());

@@ -132,7 +132,7 @@ impl Parser {
     /// The same of an alias or a template argument, which may be `const`.
     pub(super) fn qualified_type_id(&mut self) -> Result<TypeExpr, Diagnostic> {
         let (ty, constant) = self.unnamed_type()?;
-        Ok(self.with_pointer_const(with_const(ty, constant)))
+        Ok(self.aliased(ty, constant))
     }
 
     /// And whether `const` stands before it.
