@@ -590,14 +590,18 @@ fn the_specialisations_of_structs_are_those_of_cuda() {
         ("L<long long>", 2),
         ("D<int ***>", 3),
     ];
-    let asserts: String =
-        numbers.map(|(of, v)| format!("static_assert({of}::v == {v}, \"{of}\");\n")).concat();
+    let asserts: String = numbers
+        .map(|(of, v)| format!("static_assert({of}::v == {v}, \"{of}\"); out[0] += {of}::v;\n"))
+        .concat();
+    let twice = "template <class T> struct V { enum { v = 1 }; };
+        template <class T> struct V<T *> { enum { v = 2 }; }; template <class T> struct V<T *> { enum { v = 2 }; };";
     let uses = "Only<int> o{nullptr, n}; out[0] = o.n + Sum<int, 4>::of(out); D<float *>::base b = 3.5f; f[0] = b;";
     verdicts(&[
         (prelude, &format!("{asserts}{uses}"), Ok(())),
         (prelude, "static_assert(K<int *>::v == 1, \"pointer\");", Err("\"pointer\"")),
         (prelude, "out[0] = P<int **, int *>::v + R<4, true>::v;", Err("ambiguous")),
         (prelude, "out[0] = K<Row>::v;", Err("which of these specialisations is more special")),
+        (twice, "out[0] = V<int *>::v;", Err("ambiguous")),
         (prelude, "Only<float> o;", Err("declared, but not defined")),
         (prelude, "out[0] = K<int>::w;", Err("not known")),
     ]);

@@ -86,6 +86,7 @@ fn the_most_special_struct_is_meant() {
         template <typename T, typename U> struct P<T *, U *> { enum { v = 3 }; };
         template <typename T> struct P<T *, T *> { enum { v = 4 }; };
         template <typename T, int N, bool B = (N > 3)> struct Q { enum { v = 1 }; };
+        template <typename T, int N> struct Q<T, N, true>;
         template <typename T, int N> struct Q<T, N, true> { enum { v = 2 * N }; };
         using Pair = Box<float>;";
     let body = r"
@@ -284,6 +285,15 @@ fn ambiguous_and_late_specialisations_are_refused() {
             7,
         ),
         (
+            "template <class T> struct S {}; template <class T> struct S<T *>;
+            template <class T> struct S<T *> {};
+            template <class U> struct S<U *> {};",
+            "S<int *> s;",
+            "`S<int *>` is ambiguous: the specialisations of lines 2 and 3 are for it, and neither is \
+             more special",
+            4,
+        ),
+        (
             &use_above,
             "out[0] = g();",
             "`S<int>` is used above its specialisation in line 3: declare that first",
@@ -419,6 +429,12 @@ fn what_cannot_be_told_is_refused() {
         (
             &format!("{ANY}template <class T> struct S<T &> {{}};"),
             "out[0] = S<int>::v;",
+            &format!("specialisations for references{outside}"),
+            2,
+        ),
+        (
+            "template <class T> __device__ int f(T) { return 1; }\ntemplate <> __device__ int f(const int &) { return 2; }",
+            "out[0] = f(3);",
             &format!("specialisations for references{outside}"),
             2,
         ),

@@ -146,6 +146,15 @@ impl Lower<'_> {
     /// Why nothing is specialised.
     fn no_such(&self, templates: &[Arc<Function>], written: &ast::SpecialFunction) -> Diagnostic {
         let name = &written.function.name;
+        let (own, given) = (&written.function.parameters, written.arguments.len());
+        // A template's `T` may be a reference.
+        let takes_reference = |f: &Arc<Function>| {
+            let mut pairs = f.parameters.iter().zip(own);
+            pairs.any(|(p, own)| reference(own).0 && is_bare(f, p, given))
+        };
+        if templates.iter().any(takes_reference) {
+            return self.pos.outside("specialisations for references");
+        }
         if let [template] = templates {
             if written.arguments.len() > template.template.len() {
                 return self.pos.error("too many template arguments");
@@ -272,6 +281,13 @@ impl Lower<'_> {
 /// Whether a template argument is of its parameter's kind.
 fn fits(parameter: &ast::TemplateParameter, argument: &TemplateArgument) -> bool {
     parameter.value.is_some() == matches!(argument, TemplateArgument::Value(_))
+}
+
+/// Whether a parameter's type is a template parameter that no argument is given for.
+fn is_bare(f: &Function, parameter: &Parameter, given: usize) -> bool {
+    let TypeExpr::Named(path) = &parameter.ty else { return false };
+    let index = f.template.iter().position(|p| Some(&p.name) == path.simple());
+    index.is_some_and(|i| i >= given)
 }
 
 /// Whether a parameter is a reference, and one by `&&`.

@@ -231,14 +231,16 @@ impl Lower<'_> {
         Ok(fitting.swap_remove(best))
     }
 
-    /// Whether all that a specialisation is for another one is for as well, and not the reverse.
+    /// Whether all that a specialisation is for another one is for as well, and not the reverse, or
+    /// the other one is its declaration.
     fn more_special(
         &mut self,
         template: &Arc<Struct>,
         a: &Arc<Struct>,
         b: &Arc<Struct>,
     ) -> Result<bool> {
-        Ok(self.within(template, a, b)? && !self.within(template, b, a)?)
+        let defines = a.defined && !b.defined;
+        Ok(self.within(template, a, b)? && (defines || !self.within(template, b, a)?))
     }
 
     /// Whether the arguments of `a` are such as `b` is for, whatever the parameters of `a` are.
