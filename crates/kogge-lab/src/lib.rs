@@ -78,11 +78,10 @@
 //! CUDA C as kernels are written in textbooks and on blogs: all statements but `goto`, range-based
 //! `for` and declarations in conditions, all operators, pointers, arrays, structs with methods,
 //! constructors, operators and single inheritance, unions, enumerations, references, templates of
-//! functions and structs on types and integers with their specialisations (of structs for some of
-//! the arguments, too), `auto`, `constexpr`, `if constexpr`, the
-//! preprocessor, `__shared__` and `extern __shared__`, device variables, atomics, fences, shuffles,
-//! votes, maths, vector types, cooperative groups (grid, block, tiles of a fixed size). Sizes are
-//! those of 64-bit Linux; `long` is `long long`, `char` is `signed char`, and a value of an
+//! functions and structs on types and integers with their specialisations (full, and of structs
+//! partial), `auto`, `constexpr`, `if constexpr`, the preprocessor, `__shared__` and `extern
+//! __shared__`, device variables, atomics, fences, shuffles, votes, maths, vector types, cooperative
+//! groups (grid, block, tiles of a fixed size). Sizes are those of 64-bit Linux; `long` is `long long`, `char` is `signed char`, and a value of an
 //! enumeration is an integer, so that templates and overloads don't tell them apart. Signed overflow
 //! wraps; transcendental functions are the host's; a product and a sum are never fused, as nvcc
 //! fuses them unless told `-fmad=false`. Variables that are `const` and what a pointer to `const`
@@ -103,8 +102,7 @@
 //! within functions, bit fields, designated initialisers, braced lists as
 //! arguments, range-based `for`, parameter packs, specialisations of members, of
 //! variables and for references, references and enumerations as arguments of a
-//! template of structs that has specialisations, specialisations that are told by
-//! what can't be formed (SFINAE),
+//! template that has specialisations, substitution that may fail (SFINAE),
 //! templates of structs within structs, methods defined outside their struct, members that
 //! are references, conversion operators, `__half` and `__nv_bfloat16`, 128-bit
 //! integers, pointers to arrays, atomic references to a thread's own variables and as members or
