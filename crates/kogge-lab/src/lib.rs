@@ -79,15 +79,16 @@
 //! `for` and declarations in conditions, all operators, pointers, arrays, structs with methods,
 //! constructors, operators and single inheritance, unions, enumerations, references, templates of
 //! functions and structs on types and integers with their specialisations (full, and of structs
-//! partial), `auto`, `constexpr`, `if constexpr`, the preprocessor, `__shared__` and `extern
-//! __shared__`, device variables, atomics, fences, shuffles, votes, maths, vector types, cooperative
-//! groups (grid, block, tiles of a fixed size). Sizes are those of 64-bit Linux; `long` is `long long`, `char` is `signed char`, and a value of an
-//! enumeration is an integer, so that templates and overloads don't tell them apart. Signed overflow
-//! wraps; transcendental functions are the host's; a product and a sum are never fused, as nvcc
-//! fuses them unless told `-fmad=false`. Variables that are `const` and what a pointer to `const`
-//! points at are not written; elements of an array that is `const` may be, and so may those of
-//! `__constant__` memory. Of a template that has specialisations, a wrong one or one outside the
-//! language refuses the use, whatever the arguments: which one is meant isn't known then.
+//! partial), `auto`, `constexpr`, `if constexpr`, the preprocessor, `__shared__` and
+//! `extern __shared__`, device variables, atomics, fences, shuffles, votes, maths, vector types,
+//! cooperative groups (grid, block, tiles of a fixed size). Sizes are those of 64-bit Linux; `long`
+//! is `long long`, `char` is `signed char`, and a value of an enumeration is an integer, so that
+//! templates and overloads don't tell them apart. Signed overflow wraps; transcendental functions
+//! are the host's; a product and a sum are never fused, as nvcc fuses them unless told
+//! `-fmad=false`. Variables that are `const` and what a pointer to `const` points at are not
+//! written; elements of an array that is `const` may be, and so may those of `__constant__` memory.
+//! Of a template that has specialisations, a wrong one or one outside the language refuses the use,
+//! whatever the arguments: which one is meant isn't known then.
 //!
 //! Of libcu++ the atomics: `cuda::atomic_ref` and `cuda::atomic` (and those of `cuda::std`) of
 //! numbers and pointers of 32 and 64 bits and of structs of 4 and 8 bytes without padding, with
@@ -97,20 +98,20 @@
 //! value is another, and a host gives an array of `T` for one of `cuda::atomic<T>`.
 //!
 //! Refused where a launched kernel needs it: recursion (but for templates and
-//! constants), `goto`, lambdas, function pointers, virtual functions,
-//! exceptions, `new`, inline PTX, `static` variables and `__device__` ones
-//! within functions, bit fields, designated initialisers, braced lists as
-//! arguments, range-based `for`, parameter packs, specialisations of members, of
-//! variables and for references, references and enumerations as arguments of a
-//! template that has specialisations, substitution that may fail (SFINAE),
-//! templates of structs within structs, methods defined outside their struct, members that
-//! are references, conversion operators, `__half` and `__nv_bfloat16`, 128-bit
-//! integers, pointers to arrays, atomic references to a thread's own variables and as members or
-//! in arrays, memory orders known only at run time, library types (`cub`, `thrust`, `std`
-//! containers, `cuda::barrier`), textures and surfaces, `cp.async`, `mbarrier`, clusters, named
-//! barriers, coalesced groups, dynamic parallelism. The text behind an `#include`
-//! is not read: a kernel that needs it is refused where it does. Host code is read
-//! past; what the host does is a [`Script`], or [`catalogue::HostProgram`] writes one.
+//! constants), `goto`, lambdas, function pointers, virtual functions, exceptions,
+//! `new`, inline PTX, `static` variables and `__device__` ones within functions, bit
+//! fields, designated initialisers, braced lists as arguments, range-based `for`,
+//! parameter packs, specialisations of members, of variables and for references,
+//! references and enumerations as arguments of a template that has specialisations,
+//! substitution that may fail (SFINAE), templates of structs within structs, methods
+//! defined outside their struct, members that are references, conversion operators,
+//! `__half` and `__nv_bfloat16`, 128-bit integers, pointers to arrays, atomic
+//! references to a thread's own variables and as members or in arrays, memory orders
+//! known only at run time, library types (`cub`, `thrust`, `std` containers,
+//! `cuda::barrier`), textures and surfaces, `cp.async`, `mbarrier`, clusters, named
+//! barriers, coalesced groups, dynamic parallelism. The text behind an `#include` is
+//! not read: a kernel that needs it is refused where it does. Host code is read past;
+//! what the host does is a [`Script`], or [`catalogue::HostProgram`] writes one.
 //! `printf` in a kernel prints nothing.
 //!
 //! # Where a finding is
