@@ -131,7 +131,8 @@ impl Lower<'_> {
 
     fn refer(&mut self, atomic: &Arc<Atomic>, place: &Place) -> Result<Val> {
         let ty = Ty::Atomic(atomic.clone());
-        let qualifiers = Qualifiers { volatile: place.volatile, constant: place.constant };
+        let qualifiers =
+            Qualifiers { volatile: place.volatile, constant: place.constant, loose: false };
         if place.ty != atomic.ty || qualifiers != Qualifiers::default() {
             return Err(self.cannot_refer(&ty, qualifiers.words(), &place.ty));
         }
