@@ -254,6 +254,8 @@ fn refusals_say_where_and_what() {
         assert!(error.message.contains(what), "{error}");
     };
     refused("goto end;", "goto");
+    refused("x[0] = 1", "expected `;`, found the end of the function");
+    refused("x[0] =", "expected an expression, found the end of the function");
     refused("auto f = [] (int a) { return a; };", "lambda");
     refused("asm(\"nop;\");", "asm");
     refused("int y = unknown_thing;", "unknown_thing");

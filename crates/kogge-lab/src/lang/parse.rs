@@ -81,7 +81,8 @@ pub(crate) fn parse_file(tokens: Vec<Token>, unread: Vec<String>) -> Result<File
 /// Reads a function's body.
 pub(crate) fn parse_body(function: &Function, file: &File) -> Result<Vec<Stmt>, Diagnostic> {
     let mut tokens = function.body.to_vec();
-    tokens.push(Token::end(function.body.last().map_or(function.pos, |t| t.pos)));
+    let last = function.body.last().map_or(function.pos, |t| t.pos);
+    tokens.push(Token::end_of_function(last));
     let mut parser = Parser::new(tokens, file.types.clone(), file.templates.clone());
     parser.types.extend(function.types.iter().cloned());
     let body = parser.statements();

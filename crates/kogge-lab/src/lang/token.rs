@@ -76,10 +76,16 @@ impl Token {
         Self { kind: Kind::End, text: Arc::from(""), pos, first: true, spaced: true, hidden: None }
     }
 
+    /// The end of a function's body, behind which the source goes on.
+    pub(crate) fn end_of_function(pos: Pos) -> Self {
+        Self { text: Arc::from("the function"), ..Self::end(pos) }
+    }
+
     /// What a diagnostic calls it.
     pub(crate) fn describe(&self) -> String {
         match self.kind {
-            Kind::End => "the end of the source".to_owned(),
+            Kind::End if self.text.is_empty() => "the end of the source".to_owned(),
+            Kind::End => format!("the end of {}", self.text),
             _ => format!("`{}`", self.text),
         }
     }

@@ -325,7 +325,11 @@ impl Parser {
             }
             (Kind::Punct, "[") => return self.refuse("lambdas"),
             (Kind::Name | Kind::Punct, _) => return self.primary_name(pos),
-            (Kind::End, _) => return Err(pos.error("the source ends within an expression")),
+            (Kind::End, _) => {
+                return Err(
+                    pos.error(format!("expected an expression, found {}", token.describe()))
+                );
+            }
         };
         Ok(at(pos, kind))
     }
