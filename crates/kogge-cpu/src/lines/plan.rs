@@ -230,7 +230,8 @@ impl Strips {
         let tasks = count.saturating_mul(strips);
         let elements = len.saturating_mul(beside.div_ceil(strips));
         // A thread's share.
-        let share = tuning::STRIP_BYTES_PER_THREAD / problem.element_bytes.max(1);
+        let share = tuning::strip_bytes_per_thread(machine.cpu, machine.awake)
+            / problem.element_bytes.max(1);
         let at_least = share.div_ceil(elements.max(1)).max(1);
         let sharing = threads.min(tasks.div_ceil(at_least)).max(1);
         let alone = elements.saturating_mul(tasks) <= share;

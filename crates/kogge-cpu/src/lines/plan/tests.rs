@@ -56,6 +56,19 @@ fn threads_that_are_awake_scan_smaller_tables_together() {
 }
 
 #[test]
+fn threads_of_a_zen_5_that_are_awake_share_out_smaller_tables() {
+    let text = |rows, columns, awake| {
+        let machine = Machine { threads: 2, cpu: Cpu::Zen5, awake, apart: false };
+        table_on(machine, rows, columns, 0).to_string()
+    };
+    let two = "2 threads, 2 strips of 128 lines side by side";
+    assert_eq!([text(512, 256, true), text(2048, 256, false)], [two, two]);
+    for plan in [text(511, 256, true), text(2047, 256, false)] {
+        assert!(plan.starts_with("the calling thread"), "{plan}");
+    }
+}
+
+#[test]
 fn long_lines_that_go_singly_are_stored_past_the_caches() {
     let machine = Machine { threads: 2, cpu: Cpu::Common, awake: false, apart: false };
     let stream = |line: Axis, outer: &[Axis], in_place| {
