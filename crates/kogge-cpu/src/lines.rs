@@ -20,7 +20,7 @@ use crate::pool::{self, Call};
 use crate::scattered::Scattered;
 use crate::segments::{Even, scan_segments};
 use crate::together::Together;
-use crate::{Cpu, tuning};
+use crate::tuning;
 use kogge_core::{Accumulate, Direction, Element, Error, Operator, Problem};
 use plan::{Strips, Way};
 use std::marker::PhantomData;
@@ -296,12 +296,17 @@ where
         beside: Outer,
     ) {
         let count: usize = outer.iter().map(|axis| axis.len).product();
-        let lens = [self.line.len, beside.len, count];
-        let bytes = lens.iter().fold(size_of::<T>(), |bytes, &len| bytes.saturating_mul(len));
-        let least = tuning::awake_shared_bytes(Cpu::detect());
-        let call = Call::begin_from(bytes as u64, least);
+        let values = self.line.len.saturating_mul(beside.len).saturating_mul(count) as u64;
+        let machine = Machine::here(rayon::current_num_threads());
+        let call = if plan::alone(values.saturating_mul(size_of::<U>() as u64), machine) {
+            pool::alone();
+            None
+        } else {
+            let bytes = values.saturating_mul(size_of::<T>() as u64);
+            Call::begin_from(bytes, tuning::awake_shared_bytes(machine.cpu))
+        };
         let awake = call.as_ref().is_some_and(|call| call.awake);
-        let machine = Machine { awake, ..Machine::here(rayon::current_num_threads()) };
+        let machine = Machine { awake, ..machine };
         let plan = Strips::new(problem, shape, beside.len, count, machine, self.to.addr());
         let Strips { cut, tasks, threads, at_least, together, stream } = plan;
         let strips = cut.strips();

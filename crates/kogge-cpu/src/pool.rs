@@ -6,7 +6,7 @@ mod guests;
 mod lobby;
 mod succession;
 
-pub(crate) use distance::apart;
+pub(crate) use distance::{alone, apart};
 pub(crate) use succession::Call;
 
 use std::ops::Range;

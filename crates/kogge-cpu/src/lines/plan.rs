@@ -196,6 +196,12 @@ pub(super) fn plan_single(problem: &Problem, shape: &LineShape<'_>, machine: Mac
     Plan { stream, ..plan(problem, machine) }
 }
 
+/// Whether a thread scans a table of so many bytes of values by itself, as the other is far away.
+pub(super) fn alone(written: u64, machine: Machine) -> bool {
+    let near = written < tuning::STREAM_BYTES;
+    near && machine.threads > 1 && machine.apart && tuning::tables_are_for_one(machine.cpu)
+}
+
 /// Lines side by side, cut into strips, for each index of the other axes.
 pub(super) struct Strips {
     pub(super) cut: Cut,
@@ -219,11 +225,15 @@ impl Strips {
         machine: Machine,
         to: usize,
     ) -> Self {
+        let values = shape.line.len.saturating_mul(beside).saturating_mul(count);
+        let written = values.saturating_mul(problem.output_bytes) as u64;
+        let machine = match alone(written, machine) {
+            true => Machine { threads: 1, ..machine },
+            false => machine,
+        };
         let threads = machine.threads;
         let bytes = [problem.element_bytes, problem.output_bytes];
         let len = shape.line.len;
-        let values = len.saturating_mul(beside).saturating_mul(count);
-        let written = values.saturating_mul(problem.output_bytes) as u64;
         let stream = !problem.in_place && written >= tuning::STREAM_BYTES;
         let cut = Cut::new(beside, count, machine, bytes, to, written);
         let strips = cut.strips();

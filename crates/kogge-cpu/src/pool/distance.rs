@@ -30,7 +30,7 @@ pub(crate) fn apart() -> bool {
 }
 
 /// Says that a call does without a guest as that would be far away. After many it is forgotten.
-pub(super) fn alone() {
+pub(crate) fn alone() {
     if is_last(ALONE.fetch_add(1, Ordering::Relaxed)) {
         FOUND.store(0, Ordering::Relaxed);
     }

@@ -69,6 +69,18 @@ fn threads_of_a_zen_5_that_are_awake_share_out_smaller_tables() {
 }
 
 #[test]
+fn threads_of_a_zen_5_that_are_apart_leave_a_table_in_a_cache_to_one() {
+    let threads = |cpu, mib: usize| {
+        let machine = Machine { threads: 2, cpu, awake: true, apart: true };
+        match table_on(machine, mib << 10, 256, 0) {
+            LinePlan::Strips { threads, .. } => threads,
+            plan => panic!("{plan}"),
+        }
+    };
+    assert_eq!([threads(Cpu::Zen5, 7), threads(Cpu::Zen5, 8), threads(Cpu::Zen4, 7)], [1, 2, 2]);
+}
+
+#[test]
 fn long_lines_that_go_singly_are_stored_past_the_caches() {
     let machine = Machine { threads: 2, cpu: Cpu::Common, awake: false, apart: false };
     let stream = |line: Axis, outer: &[Axis], in_place| {
