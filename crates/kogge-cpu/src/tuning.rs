@@ -97,9 +97,9 @@ pub(crate) const fn one_strip_bytes(cpu: Cpu, table: Table) -> Option<usize> {
 
 /// Whether one thread scans tables that lie in a cache where the other one is [far
 /// away](crate::Machine::apart): each asks for lines that the other has written beside its own.
-/// (Two of a Zen 5, a word to the other one and back in 400 ns, 1,024 to 16,384 rows, 4 MiB of
-/// `f32`: 37 to 46 GB/s together, 28 to 40 with a strip each, one thread 51 to 75; in 85 to 130 ns
-/// 51 to 69, 60 to 104 and 60 to 67. On others it wasn't tried.)
+/// (Two of a Zen 5, a word to the other one and back in 400 ns, 4 MiB of `f32` in 256 columns: 29
+/// to 49 GB/s together, 28 to 41 with a strip each, one thread 51 to 75; in 85 to 130 ns 51 to 69,
+/// 60 to 104 and 51 to 76. On others it wasn't tried.)
 pub(crate) const fn tables_are_for_one(cpu: Cpu) -> bool {
     matches!(cpu, Cpu::Zen5)
 }
