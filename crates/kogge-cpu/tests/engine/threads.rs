@@ -228,8 +228,8 @@ fn a_late_total_is_computed_by_who_needs_it() {
 const COLUMNS: usize = 19;
 
 fn scan_columns(operator: &impl Operator<Wide>, in_place: bool) {
-    // So many that they are shared out.
-    let len = if cfg!(miri) { 1 << 12 } else { 1 << 17 } / COLUMNS + 100;
+    // So many that they are shared out and in no cache: there one thread may do without another.
+    let len = if cfg!(miri) { 1 << 12 } else { 3 << 18 } / COLUMNS + 100;
     let input: Vec<Wide> = spans(len).into_iter().flat_map(|span| [span; COLUMNS]).collect();
     let mut data = input.clone();
     let line = Axis { len, strides: [COLUMNS as isize; 2] };
