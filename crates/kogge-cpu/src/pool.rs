@@ -120,7 +120,8 @@ mod tests {
         let see = || {
             each(100, 1, 2, &|_| {
                 seen.lock().unwrap().insert(thread::current().id());
-                thread::yield_now();
+                // Long enough for any other to come.
+                thread::sleep(std::time::Duration::from_millis(1));
             });
         };
         pool.install(see);
