@@ -34,7 +34,7 @@ pub(crate) const fn bytes_per_thread(cpu: Cpu, in_place: bool, exact: bool) -> u
 ///
 /// (Two that are awake aren't faster with less: of 512 KiB 22 GB/s, where one has 52, likely since
 /// prefetchers go on from one's rows into those that the other one writes beside them. On a Zen 5,
-/// which doesn't ask for strips in a cache, tables of 512 KiB to 1.5 MiB are 1.2 to 1.6 times as
+/// which doesn't ask for strips in a cache, tables of 512 KiB to 1.5 MiB are 1.2 to 1.7 times as
 /// fast by two that are awake.)
 pub(crate) const fn strip_bytes_per_thread(cpu: Cpu, awake: bool) -> usize {
     match (cpu, awake) {
@@ -79,7 +79,7 @@ impl Table {
 /// and 19, 192 25 and 15, 256 26 and 27, 384 24 and 32, 512 25 and 29, 768 26 and 37; of `i64` 128
 /// 32 and 26, 256 31 and 33, 512 29 and 36. On a Zen 5 tables in a cache are 1.1 to 1.6 times as
 /// fast with a strip each, whatever its width, unless lines are shared: of 33, 40, 50 and 100
-/// columns 0.6 to 0.9 times, of 300 1.3 to 1.5. From 8 to 24 MiB tables of 256 and 384 columns 1.2
+/// columns 0.5 to 0.9 times, of 300 1.3 to 1.5. From 8 to 24 MiB tables of 256 and 384 columns 1.2
 /// to 1.4 times, from memory 0.9 to 1.0. On others it wasn't tried.)
 pub(crate) const fn one_strip_bytes(cpu: Cpu, table: Table) -> Option<usize> {
     let Table { written, whole, behind } = table;
