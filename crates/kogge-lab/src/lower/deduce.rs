@@ -49,7 +49,7 @@ impl Lower<'_> {
         if let Some(i) = (0..kernel.template.len()).find(missing) {
             return Err(untold(kernel, i, "no array that tells"));
         }
-        let bound = self.with_defaults(kernel, bound, Scope::default())?;
+        let bound = self.with_defaults(kernel, bound.symbols, Scope::default())?;
         let (_, symbols) = bound.unwrap_or_default();
         Ok(symbols.iter().map(|symbol| self.describe_symbol(symbol)).collect())
     }

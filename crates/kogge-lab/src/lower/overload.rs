@@ -247,7 +247,7 @@ impl Lower<'_> {
         if bound.conflict.is_some() {
             return Ok(None);
         }
-        self.with_defaults(f, bound, scope)
+        self.with_defaults(f, bound.symbols, scope)
     }
 
     /// Template parameters as far as a call names their arguments; none if it names too many.
@@ -271,12 +271,12 @@ impl Lower<'_> {
     pub(super) fn with_defaults(
         &mut self,
         f: &Function,
-        mut bound: Bound,
+        told: Vec<Option<Symbol>>,
         mut scope: Scope,
     ) -> Result<Option<(Scope, Vec<Symbol>)>> {
         let mut symbols = Vec::new();
-        for (i, parameter) in f.template.iter().enumerate() {
-            let symbol = match (bound.symbols[i].take(), &parameter.default) {
+        for (parameter, told) in f.template.iter().zip(told) {
+            let symbol = match (told, &parameter.default) {
                 (Some(symbol), _) => symbol,
                 (None, Some(default)) => {
                     self.scopes.push(scope.clone());

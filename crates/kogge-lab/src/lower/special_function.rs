@@ -231,22 +231,8 @@ impl Lower<'_> {
         told: &Told<'_>,
         types: &Declared,
     ) -> Result<Option<Vec<Symbol>>> {
-        let mut scope = told.scope();
-        let mut arguments = Vec::new();
-        for (parameter, symbol) in template.template.iter().zip(&told.symbols) {
-            let symbol = match (symbol, &parameter.default) {
-                (Some(symbol), _) => symbol.clone(),
-                (None, Some(default)) => {
-                    self.scopes.push(scope.clone());
-                    let symbol = self.template_symbol(parameter, default);
-                    self.scopes.pop();
-                    symbol?
-                }
-                (None, None) => return Ok(None),
-            };
-            scope.insert(parameter.name.clone(), symbol.clone());
-            arguments.push(symbol);
-        }
+        let bound = self.with_defaults(template, told.symbols.clone(), told.scope())?;
+        let Some((scope, arguments)) = bound else { return Ok(None) };
         self.scopes.push(scope);
         let own = self.declared(template);
         self.scopes.pop();
