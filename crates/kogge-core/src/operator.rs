@@ -41,8 +41,8 @@ pub trait Operator<A: Element>: Sync {
 
     /// Whether `combine` and `identity` wait for no other thread: take no lock and run nothing on a
     /// thread pool. Engines may then have threads wait for one that is combining. `false` is right
-    /// for all others, but for a `combine` that needs every thread of the pool at once: in place one
-    /// of them may wait for it even so.
+    /// for all others, but for a `combine` that needs every thread of the pool at once: in place
+    /// one of them may wait for it even so.
     const NONBLOCKING: bool = false;
 
     /// Whether little code is worth more than speed; see [`Compact`].

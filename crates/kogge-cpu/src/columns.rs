@@ -304,7 +304,7 @@ impl Cut {
         let aligns = lines > LANES && to_line.is_multiple_of(size);
         let missing = if aligns { (LANES - to_line / size % LANES) % LANES } else { 0 };
         let groups_of = |bytes: usize| (bytes / (LANES * element.max(1))).clamp(1, GROUPS);
-        // Lines of the cache that two strips have in common would cost more than another one brings.
+        // Lines of the cache that two strips have in common would cost more than another brings.
         let whole = to_line.is_multiple_of(size)
             && [element, size]
                 .into_iter()

@@ -65,8 +65,8 @@ pub struct Axis {
 const MOST: isize = isize::MAX >> 16;
 
 impl Axis {
-    /// The same, with strides that may be multiplied: there need be no multiple in bytes of one that
-    /// is never stepped by, and what has no bytes may have any.
+    /// The same, with strides that may be multiplied: there need be no multiple in bytes of one
+    /// that is never stepped by, and what has no bytes may have any.
     fn steady<T, U>(self) -> Self {
         let steady = |stride: isize, bytes: usize| match self.len {
             _ if bytes == 0 => 0,

@@ -382,9 +382,9 @@ pub(crate) const AT_ONCE: usize = 8;
 /// Bytes of the longest segments whose values leave for memory with those of others, in whole lines
 /// of the cache; longer ones are scanned by themselves.
 ///
-/// (On a Zen 5, two threads, `f32` and `i32`, when memory is slow: lines on end of 256 KiB and 4 MiB
-/// 44 to 46 GB/s with others, 50 to 55 by themselves; of 16 KiB 42 to 45, and 35 to 41. When it is
-/// quick 72 and 73 GB/s with others. On others it wasn't tried.)
+/// (On a Zen 5, two threads, `f32` and `i32`, when memory is slow: lines on end of 256 KiB and 4
+/// MiB 44 to 46 GB/s with others, 50 to 55 by themselves; of 16 KiB 42 to 45, and 35 to 41. When it
+/// is quick 72 and 73 GB/s with others. On others it wasn't tried.)
 pub(crate) const fn successive_bytes(cpu: Cpu) -> usize {
     match cpu {
         Cpu::Zen5 => 32 << 10,

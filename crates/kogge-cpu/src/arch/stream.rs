@@ -71,9 +71,9 @@ impl Cache {
 
     /// The one for strips of a table of so many bytes, unless it lies in a cache.
     ///
-    /// (On a Zen 4 L2 gives 15 to 30 % from memory; from a cache it costs a quarter. On a Zen 5 strips
-    /// from a cache are 4 to 24 % faster unasked, one of ten a tenth slower. On a mesh strips of 512
-    /// bytes are 3 to 11 % faster from memory, others 0 to 4.)
+    /// (On a Zen 4 L2 gives 15 to 30 % from memory; from a cache it costs a quarter. On a Zen 5
+    /// strips from a cache are 4 to 24 % faster unasked, one of ten a tenth slower. On a mesh strips
+    /// of 512 bytes are 3 to 11 % faster from memory, others 0 to 4.)
     #[inline]
     pub(crate) fn for_strips(table: usize) -> Option<Self> {
         match Cpu::detect() {
