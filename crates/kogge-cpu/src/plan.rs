@@ -211,6 +211,22 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn two_threads_of_a_zen_3_that_are_awake_have_the_middle_of_what_lies_in_its_caches() {
+        let text = |kib: u64, in_place| plan_of(Cpu::Zen3, kib << 10, in_place, true).to_string();
+        let past = ", stores past the caches";
+        for in_place in [false, true] {
+            assert_eq!(text(511, in_place), "the calling thread");
+            assert_eq!(text(512, in_place), "2 threads, pieces of 16 tiles", "all of them");
+        }
+        assert_eq!(text((8 << 10) - 1, false), "2 threads, pieces of 256 tiles", "all");
+        assert_eq!(text(8 << 10, false), format!("2 threads, pieces of 4 tiles{past}"));
+        assert_eq!(text(8 << 10, true), "2 threads, pieces of 256 tiles", "all");
+        assert_eq!(text((8 << 10) + 1, true), "2 threads, pieces of 4 tiles");
+        let rests = Machine { threads: 2, cpu: Cpu::Zen3, awake: false, apart: false };
+        assert_eq!(plan(&problem(1 << 20), rests).threads, 1);
+    }
+
+    #[test]
     fn a_zen_5_goes_past_its_caches_later_and_by_longer_pieces() {
         let text = |kib: u64, in_place| plan_of(Cpu::Zen5, kib << 10, in_place, true).to_string();
         for in_place in [false, true] {

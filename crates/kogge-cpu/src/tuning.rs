@@ -35,11 +35,11 @@ pub(crate) const fn bytes_per_thread(cpu: Cpu, in_place: bool, exact: bool) -> u
 /// (Two that are awake aren't faster with less: of 512 KiB 22 GB/s, where one has 52, likely since
 /// prefetchers go on from one's rows into those that the other one writes beside them. On a Zen 5,
 /// which doesn't ask for strips in a cache, tables of 512 KiB to 1.5 MiB are 1.2 to 1.7 times as
-/// fast by two that are awake.)
+/// fast by two that are awake, on a Zen 3, which doesn't either, of 1 MiB 1.2 to 1.7 times.)
 pub(crate) const fn strip_bytes_per_thread(cpu: Cpu, awake: bool) -> usize {
     match (cpu, awake) {
         _ if cfg!(miri) => 1 << 10,
-        (Cpu::Zen5, true) => 256 << 10,
+        (Cpu::Zen3 | Cpu::Zen5, true) => 256 << 10,
         _ => 1 << 20,
     }
 }
@@ -80,12 +80,14 @@ impl Table {
 /// 32 and 26, 256 31 and 33, 512 29 and 36. On a Zen 5 tables in a cache are 1.1 to 1.6 times as
 /// fast with a strip each, whatever its width, unless lines are shared: of 33, 40, 50 and 100
 /// columns 0.5 to 0.9 times, of 300 1.3 to 1.5. From 8 to 24 MiB tables of 256 and 384 columns 1.2
-/// to 1.4 times, from memory 0.9 to 1.0. On others it wasn't tried.)
+/// to 1.4 times, from memory 0.9 to 1.0. On a Zen 3 tables of 1 MiB and more in a cache 1.2 to 2.0
+/// times, of 512 KiB 0.85 to 1.05; of 256 columns, 16 and 64 MiB, 0.9 to 1.0. On others it wasn't
+/// tried.)
 pub(crate) const fn one_strip_bytes(cpu: Cpu, table: Table) -> Option<usize> {
     let Table { written, whole, behind } = table;
     Some(match (cpu, behind) {
-        (Cpu::Zen5, _) if table.near() && whole => LINE,
-        (Cpu::Zen5, _) if table.near() => 512,
+        (Cpu::Zen3 | Cpu::Zen5, _) if table.near() && whole => LINE,
+        (Cpu::Zen3 | Cpu::Zen5, _) if table.near() => 512,
         _ if table.near() || !whole => return None,
         (Cpu::Zen5, _) if written < FAR_TABLE_BYTES => 512,
         (Cpu::Zen4, false) => 256,
@@ -135,13 +137,16 @@ pub(crate) const fn pairs_of_chunks(cpu: Cpu) -> bool {
 /// On a Zen 5 whose two have an L3 in common, with 512 KiB to 4 MiB into another buffer 1.2 to 1.5
 /// times (`f32` by the run 0.8 to 1.5), in place 1.15 to 1.4 times; with 256 KiB `i32` 1.1 to 1.2
 /// times, `f32` 0.8 to 1.1, `f64` 0.85 to 1.05 and `i64` 0.8 to 1.05. Where they haven't it wasn't
-/// tried.)
+/// tried.
+///
+/// On a Zen 3 with 512 KiB 1.0 to 1.3 times, with 1 MiB to 4 MiB 1.1 to 2.0, whether the two have
+/// an L3 in common or not; with 256 KiB 0.9 to 1.06.)
 pub(crate) const fn awake_bytes(cpu: Cpu, in_place: bool, exact: bool, apart: bool) -> u64 {
     match cpu {
         Cpu::Zen4 if in_place && apart => 2 * AWAKE_BYTES,
         Cpu::Zen4 => AWAKE_BYTES,
         Cpu::Zen5 if apart => 1 << 20,
-        Cpu::Zen5 => 2 * AWAKE_BYTES,
+        Cpu::Zen3 | Cpu::Zen5 => 2 * AWAKE_BYTES,
         Cpu::Mesh if !in_place => AWAKE_BYTES,
         Cpu::Mesh if exact => 2 * AWAKE_BYTES,
         Cpu::Mesh | Cpu::Common => 1 << 20,
@@ -156,11 +161,12 @@ pub(crate) const AWAKE_BYTES: u64 = 256 << 10;
 /// (On a Zen 4 by key, in runs of 64 and by lot, with 256 KiB 1.0 to 1.5 times the speed of one
 /// thread, in place too, with 512 KiB 1.4 to 1.8 times, with 4 MiB 1.8 to 2.3 times; with 128 KiB
 /// 0.8 to 1.2 times. On a Zen 5 with 512 KiB to 4 MiB 1.35 to 1.9 times, with 256 KiB by key 1.0 to
-/// 1.6 times and by lot 0.85 to 0.95. On others it wasn't tried.)
+/// 1.6 times and by lot 0.85 to 0.95. On a Zen 3 with 256 KiB by key 1.35 to 1.5 times, by lot 1.1
+/// to 1.2, with 512 KiB to 8 MiB 1.45 to 2.6 times. On others it wasn't tried.)
 pub(crate) const fn awake_shared_bytes(cpu: Cpu) -> u64 {
     match cpu {
         Cpu::Common | Cpu::Mesh => u64::MAX,
-        Cpu::Zen4 => AWAKE_BYTES,
+        Cpu::Zen3 | Cpu::Zen4 => AWAKE_BYTES,
         Cpu::Zen5 => 2 * AWAKE_BYTES,
     }
 }
@@ -196,8 +202,8 @@ pub(crate) const fn linger(cpu: Cpu) -> Duration {
     match cpu {
         Cpu::Common => Duration::ZERO,
         // Miri's clock goes on by 5 µs a step.
-        Cpu::Mesh | Cpu::Zen4 | Cpu::Zen5 if cfg!(miri) => Duration::from_millis(20),
-        Cpu::Mesh | Cpu::Zen4 | Cpu::Zen5 => Duration::from_micros(200),
+        _ if cfg!(miri) => Duration::from_millis(20),
+        Cpu::Mesh | Cpu::Zen3 | Cpu::Zen4 | Cpu::Zen5 => Duration::from_micros(200),
     }
 }
 
@@ -233,10 +239,13 @@ pub(crate) const LONG_PAUSE: Duration = Duration::from_millis(100);
 /// fast, 4 MiB 0.8 times, in place 0.4 to 0.9 times, where one core wrote what the other one had
 /// read; the middle wasn't tried there. On a Zen 5 beside pieces into another buffer of 10 to 12
 /// MB 0.95 to 1.9 times as fast, of 14 MB 1.15 to 1.9; in place, of 24 to 32 MB, floats 0.7 to 0.9
-/// times, integers 0.9 to 1.3.)
+/// times, integers 0.9 to 1.3. On a Zen 3 beside pieces 1.1 to 1.3 times as fast up to 4 MiB, which
+/// are 8 read and written, and in place up to 8 MiB 1.1 to 1.5 times, of 12 MiB 0.5 to 0.8 times.)
 pub(crate) const fn middle_bytes(cpu: Cpu, in_place: bool) -> u64 {
     match (cpu, in_place) {
         (Cpu::Zen5, false) => 24 << 20,
+        (Cpu::Zen3, false) => 16 << 20,
+        (Cpu::Zen3, true) => 8 << 20,
         (Cpu::Zen4 | Cpu::Zen5, _) => 20 << 20,
         (Cpu::Mesh, false) => 2 << 20,
         (Cpu::Mesh, true) | (Cpu::Common, _) => 0,
@@ -249,7 +258,7 @@ pub(crate) const fn middle_bytes(cpu: Cpu, in_place: bool) -> u64 {
 /// instead of 61.)
 pub(crate) const fn part_bytes(cpu: Cpu) -> u64 {
     match cpu {
-        Cpu::Common | Cpu::Zen4 | Cpu::Zen5 => 1 << 20,
+        Cpu::Common | Cpu::Zen3 | Cpu::Zen4 | Cpu::Zen5 => 1 << 20,
         Cpu::Mesh => 2 << 20,
     }
 }
@@ -261,7 +270,7 @@ pub(crate) const PIECE_BYTES: u64 = 128 << 10;
 /// to 5 %, lines side by side that threads scan together 6 %, and nothing is lost.)
 pub(crate) const fn piece_bytes(cpu: Cpu) -> u64 {
     match cpu {
-        Cpu::Common | Cpu::Zen4 | Cpu::Zen5 => PIECE_BYTES,
+        Cpu::Common | Cpu::Zen3 | Cpu::Zen4 | Cpu::Zen5 => PIECE_BYTES,
         Cpu::Mesh => 2 * PIECE_BYTES,
     }
 }
@@ -318,7 +327,7 @@ pub(crate) const STREAM_BYTES: u64 = 8 << 20;
 /// 46 past them.)
 pub(crate) const fn stream_bytes(cpu: Cpu) -> u64 {
     match cpu {
-        Cpu::Common | Cpu::Zen4 | Cpu::Zen5 => STREAM_BYTES,
+        Cpu::Common | Cpu::Zen3 | Cpu::Zen4 | Cpu::Zen5 => STREAM_BYTES,
         Cpu::Mesh => 2 * STREAM_BYTES,
     }
 }
@@ -355,7 +364,7 @@ pub(crate) const fn paged_bytes(cpu: Cpu, askers: Askers) -> u64 {
         (Cpu::Mesh | Cpu::Zen4, Askers { several: true, stream: true, .. }) => stream_bytes(cpu),
         (Cpu::Mesh, _) => 128 << 20,
         (Cpu::Zen4, Askers { several: true, .. } | Askers { free: true, .. }) => 32 << 20,
-        (Cpu::Zen4 | Cpu::Zen5 | Cpu::Common, _) => u64::MAX,
+        (Cpu::Common | Cpu::Zen3 | Cpu::Zen4 | Cpu::Zen5, _) => u64::MAX,
     }
 }
 
@@ -371,7 +380,7 @@ pub(crate) const fn paged_bytes(cpu: Cpu, askers: Askers) -> u64 {
 pub(crate) const fn unasked_bytes(cpu: Cpu) -> u64 {
     match cpu {
         Cpu::Zen5 => 64 << 20,
-        Cpu::Common | Cpu::Mesh | Cpu::Zen4 => u64::MAX,
+        Cpu::Common | Cpu::Mesh | Cpu::Zen3 | Cpu::Zen4 => u64::MAX,
     }
 }
 
@@ -388,7 +397,7 @@ pub(crate) const AT_ONCE: usize = 8;
 pub(crate) const fn successive_bytes(cpu: Cpu) -> usize {
     match cpu {
         Cpu::Zen5 => 32 << 10,
-        Cpu::Common | Cpu::Mesh | Cpu::Zen4 => usize::MAX,
+        Cpu::Common | Cpu::Mesh | Cpu::Zen3 | Cpu::Zen4 => usize::MAX,
     }
 }
 
@@ -399,7 +408,7 @@ pub(crate) const fn successive_bytes(cpu: Cpu) -> usize {
 /// bytes, 128 and 1 KiB, 34 with 256.)
 pub(crate) const fn burst_bytes(cpu: Cpu) -> usize {
     match cpu {
-        Cpu::Common | Cpu::Zen4 | Cpu::Zen5 => 1 << 10,
+        Cpu::Common | Cpu::Zen3 | Cpu::Zen4 | Cpu::Zen5 => 1 << 10,
         Cpu::Mesh => 256,
     }
 }
@@ -410,7 +419,7 @@ pub(crate) const fn burst_bytes(cpu: Cpu) -> usize {
 /// tried.)
 pub(crate) const fn column_stage_bytes(cpu: Cpu) -> usize {
     match cpu {
-        Cpu::Common | Cpu::Zen4 | Cpu::Zen5 => 2 << 10,
+        Cpu::Common | Cpu::Zen3 | Cpu::Zen4 | Cpu::Zen5 => 2 << 10,
         Cpu::Mesh => 8 << 10,
     }
 }

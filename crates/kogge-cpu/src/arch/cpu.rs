@@ -19,9 +19,12 @@ pub enum Cpu {
     /// L3 that is large but far away: one core gets little from it, since it waits for few lines at
     /// a time.
     Mesh,
-    /// AMD's Zen 4: as most, but its L2 can wait for more lines from memory at a time than its L1.
+    /// AMD's Zen 3: as most, but two threads are worth it for what fits in the caches, too. (That
+    /// holds for others, likely; it was measured here.)
+    Zen3,
+    /// AMD's Zen 4: as a Zen 3, but its L2 can wait for more lines from memory at a time than its L1.
     Zen4,
-    /// AMD's Zen 5: as most, but its vectors are twice as wide, so that two threads are worth it
+    /// AMD's Zen 5: as a Zen 3, but its vectors are twice as wide, so that two threads are worth it
     /// for more of what fits in the caches, and pieces are better long.
     Zen5,
 }
@@ -50,11 +53,21 @@ fn detect() -> Cpu {
     use core::arch::x86_64::__cpuid;
     let leaf = __cpuid(0);
     let vendor = [leaf.ebx, leaf.edx, leaf.ecx].map(u32::to_le_bytes);
+    let avx512 = is_x86_feature_detected!("avx512f");
     match vendor.as_flattened() {
-        _ if !is_x86_feature_detected!("avx512f") => Cpu::Common,
-        b"GenuineIntel" if has_much_l2(leaf.eax) => Cpu::Mesh,
-        b"AuthenticAMD" if family(__cpuid(1).eax) == ZEN_3_AND_4 => Cpu::Zen4,
-        b"AuthenticAMD" if family(__cpuid(1).eax) == ZEN_5 => Cpu::Zen5,
+        b"GenuineIntel" if avx512 && has_much_l2(leaf.eax) => Cpu::Mesh,
+        b"AuthenticAMD" => amd(family(__cpuid(1).eax), avx512),
+        _ => Cpu::Common,
+    }
+}
+
+/// AMD's kinds, by family and by whether they have AVX-512.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+const fn amd(family: u32, avx512: bool) -> Cpu {
+    match (family, avx512) {
+        (ZEN_3_AND_4, false) => Cpu::Zen3,
+        (ZEN_3_AND_4, true) => Cpu::Zen4,
+        (ZEN_5, true) => Cpu::Zen5,
         _ => Cpu::Common,
     }
 }
@@ -106,9 +119,18 @@ mod tests {
 
     #[test]
     fn families() {
+        assert_eq!(family(0x00a0_0f11), ZEN_3_AND_4, "a Zen 3");
         assert_eq!(family(0x00a1_0f11), ZEN_3_AND_4, "a Zen 4");
         assert_eq!(family(0x00b0_0f21), ZEN_5, "a Zen 5");
         assert_eq!(family(0x000a_06d1), 6, "an Intel Xeon");
+    }
+
+    #[test]
+    fn a_zen_4_is_a_family_with_wider_vectors() {
+        let zen3 = family(0x00a0_0f11);
+        assert_eq!([amd(zen3, false), amd(zen3, true)], [Cpu::Zen3, Cpu::Zen4]);
+        assert_eq!([amd(ZEN_5, true), amd(ZEN_5, false)], [Cpu::Zen5, Cpu::Common]);
+        assert_eq!(amd(family(0x0083_0f10), false), Cpu::Common, "a Zen 2");
     }
 
     #[test]

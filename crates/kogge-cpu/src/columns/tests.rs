@@ -306,14 +306,18 @@ fn threads_have_a_wider_strip_each_where_values_begin_behind_a_line() {
 }
 
 #[test]
-fn threads_of_a_zen_5_have_a_strip_each_of_what_lies_in_a_cache() {
+fn threads_of_a_zen_3_or_5_have_a_strip_each_of_what_lies_in_a_cache() {
     let strips = |cpu, lines, mib: u64| {
         let machine = Machine { threads: 2, cpu, awake: false, apart: false };
         Cut::new(lines, 1, machine, [4, 4], 64, mib << 20).strips()
     };
     let zen5 = |lines, mib| strips(Cpu::Zen5, lines, mib);
-    assert_eq!([zen5(16, 4), zen5(32, 4), zen5(256, 4)], [1, 2, 2]);
-    assert_eq!([zen5(40, 4), zen5(200, 4), zen5(300, 4)], [1, 1, 2], "lines are shared");
+    for cpu in [Cpu::Zen3, Cpu::Zen5] {
+        let near = |lines| strips(cpu, lines, 4);
+        assert_eq!([near(16), near(32), near(256)], [1, 2, 2]);
+        assert_eq!([near(40), near(200), near(300)], [1, 1, 2], "lines are shared");
+    }
+    assert_eq!([strips(Cpu::Zen3, 256, 8), strips(Cpu::Zen3, 480, 64)], [1, 1]);
     assert_eq!([zen5(128, 8), zen5(256, 8), zen5(256, 31), zen5(256, 32)], [1, 2, 2, 1]);
     assert_eq!([zen5(512, 32), zen5(300, 8)], [2, 1]);
     assert_eq!([strips(Cpu::Common, 256, 4), strips(Cpu::Zen4, 256, 4)], [1, 1]);

@@ -112,12 +112,17 @@ mod tests {
             plan_segments(&problem(kib << 8), machine).to_string()
         };
         let two = "2 threads, pieces of 4096 elements, segments over 4096 by all threads";
-        assert_eq!(text(Cpu::Zen4, 256, true), two);
+        assert_eq!([text(Cpu::Zen3, 256, true), text(Cpu::Zen4, 256, true)], [two, two]);
         assert_eq!(text(Cpu::Zen5, 511, true), "the calling thread");
         assert_ne!(text(Cpu::Zen5, 512, true), "the calling thread");
-        for (cpu, kib, awake) in
-            [(Cpu::Zen4, 255, true), (Cpu::Zen4, 4096, false), (Cpu::Mesh, 4096, true)]
-        {
+        let alone = [
+            (Cpu::Zen3, 255, true),
+            (Cpu::Zen3, 4096, false),
+            (Cpu::Zen4, 255, true),
+            (Cpu::Zen4, 4096, false),
+            (Cpu::Mesh, 4096, true),
+        ];
+        for (cpu, kib, awake) in alone {
             assert_eq!(text(cpu, kib, awake), "the calling thread");
         }
     }
