@@ -13,6 +13,7 @@ import json
 import os
 import platform
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -141,7 +142,9 @@ class Cpp:
         if not library.exists() or library.stat().st_mtime < source.stat().st_mtime:
             flags = "-std=c++20 -O3 -march=native -fwrapv -shared -fPIC".split()
             compiler = os.environ.get("CXX", "g++")
-            subprocess.run([compiler, *flags, source, "-o", library, "-ltbb"], check=True)
+            command = [compiler, *flags, source, "-o", library, "-ltbb"]
+            if not shutil.which(compiler) or subprocess.run(command).returncode:
+                sys.exit(f"error: {source.name} doesn't compile: apt install g++ libtbb-dev")
         self.lib = ctypes.CDLL(str(library))
         size, pointer = ctypes.c_size_t, ctypes.c_void_p
         self.lib.peers_name.restype = self.lib.peers_versions.restype = ctypes.c_char_p

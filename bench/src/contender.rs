@@ -40,6 +40,11 @@ impl Mode {
     }
 }
 
+/// Whether a contender's name has such a word in it, in capitals or not.
+pub fn has_word(name: &str, word: &str) -> bool {
+    name.to_lowercase().contains(&word.to_lowercase())
+}
+
 type Into<'a, T> = Box<dyn Fn(&[T], &mut [T]) + Send + Sync + 'a>;
 type InPlace<'a, T> = Box<dyn Fn(&mut [T]) + Send + Sync + 'a>;
 

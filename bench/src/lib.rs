@@ -14,6 +14,7 @@
 mod buffer;
 pub mod contender;
 pub mod contenders;
+pub mod distance;
 mod dtype;
 pub mod machine;
 pub mod measure;

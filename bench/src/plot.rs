@@ -295,6 +295,7 @@ mod tests {
             len,
             shape: None,
             beside_bytes: 0,
+            word_ns: None,
             series: vec![
                 series("memcpy", Role::Copy, 8.0),
                 series("streams", Role::Copy, 4.0),

@@ -55,6 +55,10 @@ pub struct Cell {
     /// Bytes read beside the elements: keys or offsets.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub beside_bytes: usize,
+    /// Nanoseconds that a [word](crate::distance) took to another CPU and back, before and after;
+    /// of a GPU, and of cells measured until November 2026, there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub word_ns: Option<[f64; 2]>,
     /// The contenders.
     pub series: Vec<Series>,
 }
@@ -224,6 +228,7 @@ mod tests {
             len,
             shape: None,
             beside_bytes: 0,
+            word_ns: Some([98.5, 310.0]),
             series: Vec::new(),
         };
         Session {

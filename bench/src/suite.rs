@@ -1,8 +1,9 @@
 //! The suites: which contenders meet on which elements, checked first and timed second.
 
 use crate::buffer::Buffer;
-use crate::contender::{Contender, Mode, Role};
+use crate::contender::{Contender, Mode, Role, has_word};
 use crate::contenders::{self, Pair};
+use crate::distance;
 use crate::dtype::Dtype;
 use crate::measure::{Budget, interleaved};
 use crate::record::Cell;
@@ -85,7 +86,7 @@ fn cell<T: bytemuck::Pod + Send + Sync>(
 ) -> io::Result<Cell> {
     if !settings.only.is_empty() {
         contenders.retain(|one| {
-            one.role == Role::Kogge || settings.only.iter().any(|only| one.name.contains(only))
+            one.role == Role::Kogge || settings.only.iter().any(|word| has_word(&one.name, word))
         });
     }
     // In place the input isn't read, and needn't exist.
@@ -104,8 +105,9 @@ fn cell<T: bytemuck::Pod + Send + Sync>(
             return Err(io::Error::other(wrong));
         }
     }
-    let series =
-        interleaved(&contenders, input.as_ref(), output.as_mut(), &scratch, settings.budget);
+    let (series, word_ns) = distance::beside(|| {
+        interleaved(&contenders, input.as_ref(), output.as_mut(), &scratch, settings.budget)
+    });
     Ok(Cell {
         dtype: dtype.to_owned(),
         element_bytes: size_of::<T>(),
@@ -113,6 +115,7 @@ fn cell<T: bytemuck::Pod + Send + Sync>(
         len,
         shape: None,
         beside_bytes: 0,
+        word_ns,
         series,
     })
 }

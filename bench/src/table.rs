@@ -99,7 +99,7 @@ fn head(out: &mut String, cell: &Cell) -> fmt::Result {
     writeln!(out, "\n{}, {mode}", cell.dtype)?;
     writeln!(
         out,
-        "{:>6} {:>11} {:>7} {:>6} {:>8} {:>7}  {:32} {:>6}  {:34} {:>6}",
+        "{:>6} {:>11} {:>7} {:>6} {:>8} {:>7}  {:32} {:>6}  {:34} {:>6}  {:>9}",
         "n",
         "kogge",
         "± %",
@@ -110,6 +110,7 @@ fn head(out: &mut String, cell: &Cell) -> fmt::Result {
         "× peer",
         "(fastest peer)",
         "× loop",
+        "word, ns",
     )
 }
 
@@ -128,7 +129,7 @@ fn line(out: &mut String, cell: &Cell) -> fmt::Result {
     });
     writeln!(
         out,
-        "{:>6} {:>11} {:>7.1} {:>6.1} {:>8} {:>7}  {:32} {:>6}  {:34} {:>6}",
+        "{:>6} {:>11} {:>7.1} {:>6.1} {:>8} {:>7}  {:32} {:>6}  {:34} {:>6}  {:>9}",
         length(cell.len),
         time(kogge.median_ns),
         50.0 * (kogge.p75_ns - kogge.p25_ns) / kogge.median_ns,
@@ -139,6 +140,7 @@ fn line(out: &mut String, cell: &Cell) -> fmt::Result {
         times(peer.map(|series| series.median_ns)),
         peer.map_or("", |series| series.name.as_str()),
         times(sequential.map(|series| series.median_ns)),
+        cell.word_ns.map_or("-".to_owned(), |[before, after]| format!("{before:.0}, {after:.0}")),
     )
 }
 

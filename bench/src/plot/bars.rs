@@ -161,6 +161,7 @@ mod tests {
             len: 8,
             shape: Some("2×4, first axis".to_owned()),
             beside_bytes: 0,
+            word_ns: None,
             series: vec![
                 series("memcpy", Role::Copy, 9.0),
                 series("streams", Role::Copy, 6.0),

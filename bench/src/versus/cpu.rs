@@ -7,7 +7,7 @@ use super::{Inexact, Options, Place, cell_of, compare};
 use crate::contender::{Contender, Mode, Role};
 use crate::contenders;
 use crate::record::Cell;
-use crate::{Dtype, Shape};
+use crate::{Dtype, Shape, distance};
 use memmap2::MmapMut;
 use rayon::prelude::*;
 use std::cell::RefCell;
@@ -133,9 +133,11 @@ pub(super) fn cell<T: Dtype>(
         one.run(1)?;
         Ok(output.borrow().fault(len))
     };
-    let series = compare(entries, fault, (T::NAME, shape), options, inexact)?;
+    let (series, word_ns) =
+        distance::beside(|| compare(entries, fault, (T::NAME, shape), options, inexact));
+    let series = series?;
     if let Some(python) = &python {
         python.borrow_mut().close()?;
     }
-    Ok(cell_of::<T>(shape, series))
+    Ok(Cell { word_ns, ..cell_of::<T>(shape, series) })
 }

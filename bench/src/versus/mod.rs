@@ -18,7 +18,7 @@ mod python;
 mod turns;
 
 use crate::Shape;
-use crate::contender::{Mode, Role};
+use crate::contender::{Mode, Role, has_word};
 use crate::contenders;
 use crate::machine::Machine;
 use crate::measure::{Budget, Series};
@@ -74,7 +74,7 @@ pub struct Options {
 pub struct Outcome {
     /// The measurements.
     pub record: Record,
-    /// Libraries that are absent, and why.
+    /// Libraries that are absent, and names of [`Options::only`] that nothing has; and why.
     pub absent: Vec<(String, String)>,
     /// Peers whose result was not the exact sums, for each type the first: they were not timed.
     pub inexact: Vec<Inexact>,
@@ -124,7 +124,25 @@ pub fn measure(options: &Options, mut progress: impl FnMut(&Cell)) -> io::Result
     }
     let record =
         Record { suite: bench.suite.to_owned(), machine: bench.machine, runs: vec![session] };
-    Ok(Outcome { record, absent: bench.absent, inexact: bench.inexact })
+    let mut outcome = Outcome { record, absent: bench.absent, inexact: bench.inexact };
+    let unknown = |word: &&String| !outcome.names().any(|name| has_word(name, word));
+    let words = options.only.iter().filter(unknown);
+    let unknown: Vec<_> = words.map(|word| (word.clone(), UNKNOWN.to_owned())).collect();
+    outcome.absent.extend(unknown);
+    Ok(outcome)
+}
+
+/// What is said of a name that was asked for and that no contender has.
+const UNKNOWN: &str = "--only asks for it, but no contender has it in its name";
+
+impl Outcome {
+    /// All that was met, whether it could be timed or not.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let timed = self.record.cells().into_iter().flat_map(|cell| &cell.series);
+        let names = timed.map(|series| series.name.as_str());
+        let inexact = self.inexact.iter().map(|one| one.name.as_str());
+        names.chain(inexact).chain(self.absent.iter().map(|(name, _)| name.as_str()))
+    }
 }
 
 /// How much is scanned.
@@ -254,6 +272,7 @@ fn cell_of<T: crate::Dtype>(shape: Shape, series: Vec<Series>) -> Cell {
         len: shape.len(),
         shape: name,
         beside_bytes: shape.beside_bytes(),
+        word_ns: None,
         series,
     }
 }
@@ -294,7 +313,7 @@ fn compare<'a>(
     inexact: &mut Vec<Inexact>,
 ) -> io::Result<Vec<Series>> {
     let asked = |name: &str| {
-        options.only.is_empty() || options.only.iter().any(|only| name.contains(only.as_str()))
+        options.only.is_empty() || options.only.iter().any(|word| has_word(name, word))
     };
     let kept = |role| matches!(role, Role::Copy | Role::Kogge | Role::Probe);
     entries.retain(|one| kept(one.role()) || asked(one.name()));

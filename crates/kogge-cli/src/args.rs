@@ -36,8 +36,12 @@ pub enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
-    /// Print the manual page (roff)
-    Man,
+    /// Print the manual, a page for each command (roff)
+    Man {
+        /// Write each page to a file of its own here instead, as kogge-scan.1; the directory is
+        /// made if there is none
+        directory: Option<PathBuf>,
+    },
 }
 
 const OF_LAB: &str =

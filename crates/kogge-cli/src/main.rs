@@ -98,7 +98,8 @@ fn run(command: &Command) -> Result<ExitCode> {
             clap_complete::generate(*shell, &mut Cli::command(), "kogge", &mut script);
             print(&script)
         }
-        Command::Man => print(&manual::manual()),
+        Command::Man { directory: None } => print(&manual::manual()),
+        Command::Man { directory: Some(directory) } => manual::write(directory),
     };
     done.map(|()| ExitCode::SUCCESS)
 }

@@ -1,13 +1,40 @@
 //! The manual: the page of the command, then those of its subcommands.
 
 use crate::args::Cli;
+use crate::error::{Error, Result, quoted};
+use crate::output::Output;
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use roff::{Roff, roman};
-use std::io;
+use std::path::Path;
+use std::{fs, io};
 
-/// The pages, as roff.
+/// The pages on end, as roff.
 pub fn manual() -> Vec<u8> {
+    pages().into_iter().flat_map(|page| page.roff).collect()
+}
+
+/// Writes each page to a file of its own in a directory, as `man` looks for them.
+///
+/// # Errors
+///
+/// If the directory can't be made, or a page not be written.
+pub fn write(directory: &Path) -> Result<()> {
+    fs::create_dir_all(directory).map_err(|error| Error::write(&quoted(directory), &error))?;
+    pages().into_iter().try_for_each(|page| {
+        let path = directory.join(format!("{}.1", page.title));
+        Output::create(Some(&path), None)?.put(&page.roff)
+    })
+}
+
+/// What the manual says of a command.
+struct Page {
+    /// The command's name, with those of the commands that it is one of.
+    title: String,
+    roff: Vec<u8>,
+}
+
+fn pages() -> Vec<Page> {
     // There is no page of `help`, so no page is to refer to it.
     let mut command = without_help(Cli::command());
     command.build();
@@ -16,8 +43,11 @@ pub fn manual() -> Vec<u8> {
     pages
 }
 
-fn render_all(command: &Command, pages: &mut Vec<u8>) -> io::Result<()> {
-    render(command, pages)?;
+fn render_all(command: &Command, pages: &mut Vec<Page>) -> io::Result<()> {
+    let title = command.get_display_name().unwrap_or(command.get_name()).to_owned();
+    let mut roff = Vec::new();
+    render(command, &title, &mut roff)?;
+    pages.push(Page { title, roff });
     command.get_subcommands().try_for_each(|command| render_all(command, pages))
 }
 
@@ -25,8 +55,7 @@ fn without_help(command: Command) -> Command {
     command.disable_help_subcommand(true).mut_subcommands(without_help)
 }
 
-fn render(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
-    let title = command.get_display_name().unwrap_or(command.get_name());
+fn render(command: &Command, title: &str, page: &mut Vec<u8>) -> io::Result<()> {
     let source = concat!("kogge ", env!("CARGO_PKG_VERSION"));
     let man = Man::new(command.clone()).title(title).source(source).manual("kogge");
     man.render_title(page)?;

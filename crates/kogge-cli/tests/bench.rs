@@ -54,6 +54,19 @@ fn absent_libraries_are_named() {
     assert!(text(&output.stdout).contains("absent: numpy, PyTorch, … of /no/such/python"));
 }
 
+/// So is a name that was asked for and that nothing has; capitals don't matter.
+#[test]
+fn names_that_no_contender_has_are_named() {
+    let only = "--only SEQUENTIAL,typo".split(' ');
+    let args: Vec<_> = "--size 64 --dtype i32 --no-python".split(' ').chain(only).collect();
+    let output = bench(&[&args[..], &QUICK].concat());
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let table = text(&output.stdout);
+    assert!(table.contains("sequential Rust loop"), "{table}");
+    assert!(table.contains("absent: typo (--only asks for it"), "{table}");
+    assert!(!table.contains("absent: SEQUENTIAL"), "{table}");
+}
+
 #[test]
 fn what_cannot_be_measured_is_one_error() {
     for (args, code, word) in [

@@ -30,7 +30,7 @@ const HOW: &str = "\
 Every result is checked before it is timed. Contenders take turns. On a GPU 256 MiB are written \
 before each timed call, so that nothing lies in L2; on the CPU what fits in the caches is measured \
 there. Libraries that are absent are named, with the reason; so are those whose result is not exact, \
-which are not timed.
+which are not timed, and names that --only asks for and nothing has.
 
 Exit codes: 0 for done, 3 for a record that can't be read, 4 for a file that is none, 5 for a wrong \
 result of kogge's or what can't be measured here, 6 for a record that can't be written.";
@@ -71,7 +71,7 @@ struct RunArgs {
     /// LENGTH/key:RUN, LENGTH/zipf:SEGMENTS, where numbers may be written as 2^20
     #[arg(long, value_delimiter = ',', value_name = "SHAPE", value_parser = Shape::from_str)]
     shape: Vec<Shape>,
-    /// Only copies, kogge, and libraries whose names contain one of these
+    /// Only copies, kogge, and libraries whose names contain one of these, in capitals or not
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     only: Vec<String>,
     /// Seconds for each type and size

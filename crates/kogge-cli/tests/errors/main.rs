@@ -524,3 +524,31 @@ fn help_completions_and_manual() {
     let manual = text(&["man"]);
     assert!(manual.contains(".TH kogge") && manual.contains("exclusive") && manual.contains("130"));
 }
+
+#[test]
+fn the_manual_has_a_file_for_each_page() {
+    let place = Place::new();
+    let man = |directory: &str| {
+        let directory = place.path(directory);
+        kogge().arg("man").arg(directory).output().unwrap()
+    };
+    let output = man("man/man1");
+    common::succeeded(&output);
+    assert!(output.stdout.is_empty());
+    assert!(place.text("man/man1/kogge-lab-run.1").contains(".TH kogge-lab-run 1"));
+    // Each page that another refers to is there.
+    let mut references = 0;
+    for page in fs::read_dir(place.path("man/man1")).unwrap() {
+        let text = fs::read_to_string(page.unwrap().path()).unwrap().replace("\\-", "-");
+        for word in text.split_whitespace().filter(|word| word.starts_with("kogge-")) {
+            if let Some((name, _)) = word.split_once("(1)") {
+                assert!(place.path(&format!("man/man1/{name}.1")).is_file(), "{word}");
+                references += 1;
+            }
+        }
+    }
+    assert!(references >= 10, "{references}");
+    let output = man("man/man1/kogge.1/below");
+    assert_eq!(output.status.code(), Some(6), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot write"), "{output:?}");
+}
