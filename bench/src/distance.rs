@@ -12,10 +12,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Stretches, whose median counts,
-const STRETCHES: usize = 15;
+const STRETCHES: usize = 11;
 /// and words in each.
-const WORDS: u32 = 200;
-/// How long a word is waited for: there may be but one CPU, or somebody else on the other.
+const WORDS: u32 = 100;
+/// How long all of them may take: there may be but one CPU, or somebody else on the other.
 const LIMIT: Duration = Duration::from_millis(20);
 /// So many looks between two at the clock.
 const LOOKS: u32 = 1 << 10;
@@ -58,15 +58,16 @@ impl Word {
         }
     }
 
-    /// Sends it time and again.
+    /// Sends it time and again, for so long at most.
     fn ask(&self, limit: Duration) -> Option<f64> {
+        let end = Instant::now() + limit;
         // The other thread has to begin first.
-        self.send(limit)?;
+        self.send(end)?;
         let mut times = Vec::with_capacity(STRETCHES);
         for _ in 0..STRETCHES {
             let start = Instant::now();
             for _ in 0..WORDS {
-                self.send(limit)?;
+                self.send(end)?;
             }
             times.push(start.elapsed().as_nanos() as f64 / f64::from(WORDS));
         }
@@ -74,18 +75,17 @@ impl Word {
         Some(quantile(&times, 0.5))
     }
 
-    /// Sends it, and waits until it is back.
-    fn send(&self, limit: Duration) -> Option<()> {
+    /// Sends it, and waits until it is back, or the end has come.
+    fn send(&self, end: Instant) -> Option<()> {
         let back = self.value.load(Ordering::Relaxed).wrapping_add(2);
         self.value.store(back.wrapping_sub(1), Ordering::Release);
-        let mut since = None;
         loop {
             for _ in 0..LOOKS {
                 if self.value.load(Ordering::Acquire) == back {
                     return Some(());
                 }
             }
-            if since.get_or_insert_with(Instant::now).elapsed() >= limit {
+            if Instant::now() >= end {
                 return None;
             }
         }
