@@ -55,8 +55,8 @@ pub struct Cell {
     /// Bytes read beside the elements: keys or offsets.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub beside_bytes: usize,
-    /// Nanoseconds that a [word](crate::distance) took to another CPU and back, before and after;
-    /// of a GPU, and of cells measured until November 2026, there are none.
+    /// Nanoseconds that a [word](crate::distance) took to another CPU and back, before and after,
+    /// if it came back soon; of a GPU, and of cells of 29 November 2026 and before, there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub word_ns: Option<[f64; 2]>,
     /// The contenders.

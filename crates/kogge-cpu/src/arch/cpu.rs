@@ -22,7 +22,8 @@ pub enum Cpu {
     /// AMD's Zen 3: as most, but two threads are worth it for what fits in the caches, too. (That
     /// holds for others, likely; it was measured here.)
     Zen3,
-    /// AMD's Zen 4: as a Zen 3, but its L2 can wait for more lines from memory at a time than its L1.
+    /// AMD's Zen 4: as a Zen 3, but its L2 can wait for more lines from memory at a time than its
+    /// L1.
     Zen4,
     /// AMD's Zen 5: as a Zen 3, but its vectors are twice as wide, so that two threads are worth it
     /// for more of what fits in the caches, and pieces are better long.
