@@ -40,6 +40,7 @@ cargo +nightly miri test -p kogge-cpu --test engine -- order:: elements:: free::
 export MIRIFLAGS="-Zmiri-tree-borrows -Zmiri-permissive-provenance -Zmiri-ignore-leaks"
 export RAYON_NUM_THREADS=3
 cargo +nightly miri test -p kogge-cpu --lib -- columns pool
-cargo +nightly miri test -p kogge-cpu --test engine -- threads:: lines:: windows::
+cargo +nightly miri test -p kogge-cpu --test engine -- threads::
+cargo +nightly miri test -p kogge-cpu --test lines
 cargo +nightly miri test -p kogge-cpu --test segments
 cargo +nightly miri test -p kogge --test axes layouts::strided

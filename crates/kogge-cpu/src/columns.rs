@@ -17,22 +17,9 @@ use crate::tuning::{self, Table};
 use kogge_core::{Accumulate, Element, Operator, Order};
 use std::ops::Range;
 
-/// Groups of a strip at most: their state must stay near.
-const GROUPS: usize = 80;
-
-/// Bytes of a strip's width at most: a page. (Two threads of a Zen 5, tables of 16 to 32,768 rows:
-/// 4 KiB were up to a fifth faster than 5 for elements of 4 bytes, and a quarter than 10 for those
-/// of 8.)
-const WIDEST: usize = 4096;
-
-/// Bytes of a strip's width at least, where there are so many: memory is slow at shorter pieces.
-/// (Two threads of a Zen 3 that only copy, row by row, reach 34 to 84 % of a plain copy with pieces
-/// of 512 bytes, 69 to 87 % with 2 KiB.)
-const WIDTH: usize = 2048;
-
-/// The same where the table lies in a cache. (Two threads of a Zen 4, tables of 1 to 4 MiB: 1.1 to
-/// 1.8 times as fast, as more strips than one can be shared out; 512 bytes are slower for some.)
-const WIDTH_IN_CACHE: usize = 1024;
+/// Groups of a strip at most, and of a scan in any order, which knows less of each: their state
+/// must stay near.
+const GROUPS: [usize; 2] = [80, 256];
 
 /// Strips that a thread should find, before they are made wider than that.
 const STRIPS_PER_THREAD: usize = 2;
@@ -80,6 +67,10 @@ impl<T: Element, U: Element> Lines<T, U> {
 
     pub(crate) fn groups(&self) -> usize {
         self.count.div_ceil(LANES)
+    }
+
+    fn chunks(&self) -> usize {
+        self.len.div_ceil(const { Order::of::<T>().chunk() })
     }
 
     /// Rows of the order.
@@ -289,29 +280,30 @@ pub(crate) struct Cut {
 
 impl Cut {
     /// The cut of `lines` lines side by side, `outer` times, of elements and values of so many
-    /// bytes, `written` bytes of values in all; those of the first are at the address `to`.
+    /// bytes, `written` bytes of values in all, which are scanned in any order if the operator is
+    /// `exact`; those of the first are at the address `to`.
     pub(crate) fn new(
         lines: usize,
         outer: usize,
         Machine { threads, cpu, .. }: Machine,
         [element, size]: [usize; 2],
         to: usize,
-        written: u64,
+        (written, exact): (u64, bool),
     ) -> Self {
         let size = size.max(1);
         let to_line = to.wrapping_neg() % LINE;
         // Another strip doesn't pay where there is but one group.
         let aligns = lines > LANES && to_line.is_multiple_of(size);
         let missing = if aligns { (LANES - to_line / size % LANES) % LANES } else { 0 };
-        let groups_of = |bytes: usize| (bytes / (LANES * element.max(1))).clamp(1, GROUPS);
+        let most_groups = GROUPS[usize::from(exact)];
+        let groups_of = |bytes: usize| (bytes / (LANES * element.max(1))).clamp(1, most_groups);
         // Lines of the cache that two strips have in common would cost more than another brings.
         let whole = to_line.is_multiple_of(size)
             && [element, size]
                 .into_iter()
                 .all(|size| lines.wrapping_mul(size).is_multiple_of(LINE));
-        let table = Table { written, whole, behind: to_line > 0 };
-        let narrow = groups_of(if table.near() { WIDTH_IN_CACHE } else { WIDTH });
-        let wide = groups_of(WIDEST);
+        let table = Table { written, exact, whole, behind: to_line > 0 };
+        let [narrow, wide] = tuning::strip_widths(cpu, table).map(groups_of);
         let each = lines.saturating_add(missing).div_ceil(LANES);
         let groups = each.saturating_mul(outer);
         let (most, least) = (groups / narrow, groups.div_ceil(wide));
@@ -376,7 +368,7 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
         for (section, descent) in &mut sections {
             let only = rows == 1 && section.count > LANES && !self.parts.totals_wanted();
             match only && self.init(section, 0).is_none() {
-                true => descent.begin_only(section.groups()),
+                true => descent.begin_only::<O>(section.groups(), section.chunks()),
                 false => self.begin(section, descent),
             }
         }
@@ -399,7 +391,7 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
         lines: &Lines<T, U>,
         descent: &mut Descent<A>,
     ) {
-        descent.begin(lines.groups(), |g| self.init(lines, g));
+        descent.begin::<O>(lines.groups(), lines.chunks(), |g| self.init(lines, g));
     }
 
     /// Scans the next rows of the lines, asks for what is `ahead` of each meanwhile, and takes them

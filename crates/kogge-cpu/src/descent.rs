@@ -1,7 +1,7 @@
 //! Going down the axis of lines side by side, a row of the order at a time.
 
 use crate::algorithm::abreast::{Sink, Source};
-use crate::algorithm::group::{Group, LANES, Lanes};
+use crate::algorithm::group::{Groups, LANES};
 use crate::algorithm::levels::{Levels, Running, Span};
 use crate::algorithm::narrow::{self, Narrow};
 use crate::algorithm::strip::{Ahead, Row};
@@ -43,7 +43,7 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Operator<[A; LANES]> for Acros
 /// What a thread knows of the groups of a strip, and its room for lanes; reused from one strip to
 /// the next.
 pub(crate) struct Descent<A> {
-    groups: Vec<Group<A>>,
+    groups: Groups<A>,
     levels: Vec<Levels<[A; LANES]>>,
     /// Of rows that are folded and not scanned.
     span: Vec<Span<[A; LANES]>>,
@@ -56,23 +56,29 @@ pub(crate) struct Descent<A> {
 impl<A: Element<Accumulator = A>> Descent<A> {
     pub(crate) fn new() -> Self {
         let (brought, stage) = (Room::new(), Room::new());
-        Self { groups: vec![], levels: vec![], span: vec![], brought, stage }
+        Self { groups: Groups::new(), levels: vec![], span: vec![], brought, stage }
     }
 
-    /// Before the first row of so many groups, given their initial values.
-    pub(crate) fn begin(&mut self, groups: usize, init: impl Fn(usize) -> Option<[A; LANES]>) {
-        Group::resize(&mut self.groups, groups);
+    /// Before the first row of so many groups, whose lines have so many chunks, given their initial
+    /// values.
+    pub(crate) fn begin<O: Operator<A>>(
+        &mut self,
+        groups: usize,
+        chunks: usize,
+        init: impl Fn(usize) -> Option<[A; LANES]>,
+    ) {
+        self.groups.resize::<O>(groups, chunks);
         self.levels.resize_with(groups, Levels::new);
         for (g, levels) in self.levels.iter_mut().enumerate() {
             levels.restart(init(g));
         }
     }
 
-    /// Before the only row of so many groups, which nothing precedes, and whose totals nobody
-    /// wants.
-    pub(crate) fn begin_only(&mut self, groups: usize) {
+    /// Before the only row of so many groups, of so many chunks, which nothing precedes, and whose
+    /// totals nobody wants.
+    pub(crate) fn begin_only<O: Operator<A>>(&mut self, groups: usize, chunks: usize) {
         self.levels.clear();
-        Group::resize(&mut self.groups, groups);
+        self.groups.resize::<O>(groups, chunks);
     }
 
     /// Scans the next row, of `len` places, and asks for what is `ahead` meanwhile.
@@ -94,9 +100,8 @@ impl<A: Element<Accumulator = A>> Descent<A> {
     {
         let preceded = self.levels.first().is_some_and(|levels| levels.before().is_some());
         if preceded {
-            for (group, levels) in self.groups.iter_mut().zip(&self.levels) {
-                group.before = Lanes(levels.before().expect("what precedes all groups"));
-            }
+            let before = |levels: &Levels<_>| levels.before().expect("what precedes all groups");
+            self.groups.set_befores(self.levels.iter().map(before));
         }
         // SAFETY: passed on.
         unsafe { self.row::<T, U, O, true>(request, from, to, len, preceded, ahead) };
@@ -142,7 +147,7 @@ impl<A: Element<Accumulator = A>> Descent<A> {
         O: Operator<A>,
     {
         let Request { operator, kind, level, .. } = *request;
-        let groups = &mut *self.groups;
+        let groups = &mut self.groups;
         level.run(Row::<_, _, A, O, STORE> {
             operator,
             kind,
@@ -227,8 +232,14 @@ impl<A: Element<Accumulator = A>> Descent<A> {
 
     /// Takes in the row that was scanned.
     pub(crate) fn take_in<O: Operator<A>>(&mut self, operator: &O) {
-        for (levels, group) in self.levels.iter_mut().zip(&self.groups) {
-            levels.push(&Across(operator), group.chunks.0);
+        if const { O::EXACT } {
+            for (levels, before) in self.levels.iter_mut().zip(self.groups.befores()) {
+                levels.go_on(1, before);
+            }
+            return;
+        }
+        for (levels, fold) in self.levels.iter_mut().zip(self.groups.folds()) {
+            levels.push(&Across(operator), fold);
         }
     }
 
@@ -253,8 +264,8 @@ impl<A: Element<Accumulator = A>> Descent<A> {
 
     /// Takes the row that was folded into the span.
     pub(crate) fn add_to_span<O: Operator<A>>(&mut self, operator: &O) {
-        for (span, group) in self.span.iter_mut().zip(&self.groups) {
-            span.push(&Across(operator), group.chunks.0);
+        for (span, fold) in self.span.iter_mut().zip(self.groups.folds()) {
+            span.push(&Across(operator), fold);
         }
     }
 

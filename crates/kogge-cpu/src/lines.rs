@@ -122,7 +122,8 @@ where
     debug_assert!(!in_place || size_of::<T>() == size_of::<U>(), "values overwrite other elements");
     let line = line.steady::<T, U>();
     let outer = &outer.iter().map(|axis| axis.steady::<T, U>()).collect::<Vec<_>>()[..];
-    let shape = LineShape { line, outer, own: per.is_some(), compact: O::COMPACT };
+    let (own, compact, exact) = (per.is_some(), O::COMPACT, O::EXACT);
+    let shape = LineShape { line, outer, own, compact, exact };
     let (mut outer, lines) = (numbered(outer), shape.lines());
     per.check(lines, "line(s)")?;
     if lines == 0 || line.len == 0 {

@@ -45,7 +45,7 @@ impl<T: Element, U: Element> Scattered<T, U> {
         A: Element<Accumulator = A>,
         O: Operator<A>,
     {
-        descent.begin(1, |_| self.init(parts));
+        descent.begin::<O>(1, self.len.div_ceil(Order::of::<T>().chunk()), |_| self.init(parts));
         let row = const { Order::of::<T>().row() };
         for start in (0..self.len).step_by(row) {
             let len = row.min(self.len - start);

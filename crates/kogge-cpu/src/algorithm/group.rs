@@ -15,6 +15,12 @@ pub(crate) const LANES: usize = 16;
 /// Kogge–Stone steps of a row.
 pub(super) const LEVELS: usize = Order::CHUNKS_PER_ROW.ilog2() as usize;
 
+/// Where level `k` of a group has what chunk `c` is combined with, and leaves its own.
+#[inline(always)]
+pub(super) const fn slot(k: usize, c: usize) -> usize {
+    (1 << k) - 1 + c % (1 << k)
+}
+
 /// An accumulator of each line of a group.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
@@ -100,37 +106,84 @@ pub(super) const fn fills<P: Vectors, A>() -> bool {
     vector > 0 && size > 0 && vector.is_multiple_of(size) && (LANES * size).is_multiple_of(vector)
 }
 
-/// What is known of a group between two chunks.
-pub(crate) struct Group<A> {
-    /// What precedes the row, if anything does; given.
-    pub(crate) before: Lanes<A>,
-    /// The Kogge–Stone value of the last chunk; in the end the fold of the row, the result.
-    pub(crate) chunks: Lanes<A>,
-    /// Before step k, the values of the last 2ᵏ chunks: that of chunk `c` at `2ᵏ - 1 + c % 2ᵏ`.
-    pub(super) levels: [MaybeUninit<Lanes<A>>; (1 << LEVELS) - 1],
+/// What is known of the groups of a strip between two chunks.
+///
+/// In any order that is what precedes the next chunk, and it lies side by side, as the lines do.
+pub(crate) struct Groups<A> {
+    /// In one piece, as short lines feel each that is allocated: the [befores](Group::before) of
+    /// all groups, their [chunks](Group::chunks), and group by group their [slots](Group::slots).
+    lanes: Box<[MaybeUninit<Lanes<A>>]>,
+    /// Groups.
+    count: usize,
+    /// Slots of each.
+    slots: usize,
 }
 
-impl<A: Element> Group<A> {
-    /// Makes of some groups so many, and writes no more of them than it must: short lines come to
-    /// an end before they have many levels.
-    pub(crate) fn resize(groups: &mut Vec<Self>, count: usize) {
-        groups.truncate(count);
-        if groups.capacity() < count {
-            *groups = Vec::with_capacity(count);
-        }
-        let more = count - groups.len();
-        for group in &mut groups.spare_capacity_mut()[..more] {
-            let group = group.as_mut_ptr();
-            // SAFETY: fields of a group in the vector's room; levels need no value.
-            unsafe {
-                (&raw mut (*group).before).write(Lanes::zeroed());
-                (&raw mut (*group).chunks).write(Lanes::zeroed());
-            }
-        }
-        // SAFETY: they have been made.
-        unsafe { groups.set_len(count) };
+impl<A: Element> Groups<A> {
+    pub(crate) fn new() -> Self {
+        Self { lanes: Box::default(), count: 0, slots: 0 }
     }
 
+    /// Makes them so many, of lines of so many chunks, and writes no more than it must.
+    pub(crate) fn resize<O: Operator<A>>(&mut self, count: usize, chunks: usize) {
+        let slots = match const { O::EXACT } {
+            true => 0,
+            false => chunks.min(Order::CHUNKS_PER_ROW).next_power_of_two() - 1,
+        };
+        if self.lanes.len() < count * (2 + slots) {
+            self.lanes = Box::new_uninit_slice(count * (2 + slots));
+        }
+        (self.count, self.slots) = (count, slots);
+        self.lanes[..2 * count].fill(MaybeUninit::new(Lanes::zeroed()));
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Says what precedes the rows, group by group.
+    pub(crate) fn set_befores(&mut self, befores: impl Iterator<Item = [A; LANES]>) {
+        for (lanes, before) in self.lanes[..self.count].iter_mut().zip(befores) {
+            lanes.write(Lanes(before));
+        }
+    }
+
+    /// What precedes the next chunks in any order, group by group.
+    pub(crate) fn befores(&self) -> impl Iterator<Item = [A; LANES]> {
+        // SAFETY: `resize` has written them.
+        self.lanes[..self.count].iter().map(|lanes| unsafe { lanes.assume_init_ref() }.0)
+    }
+
+    /// The folds of the row, group by group.
+    pub(crate) fn folds(&self) -> impl Iterator<Item = [A; LANES]> {
+        let chunks = &self.lanes[self.count..2 * self.count];
+        // SAFETY: as above.
+        chunks.iter().map(|lanes| unsafe { lanes.assume_init_ref() }.0)
+    }
+
+    #[inline(always)]
+    pub(super) fn group(&mut self, g: usize) -> Group<'_, A> {
+        let (befores, others) = self.lanes.split_at_mut(self.count);
+        let (chunks, slots) = others.split_at_mut(self.count);
+        let slots = &mut slots[g * self.slots..][..self.slots];
+        // SAFETY: `resize` has written these.
+        let [before, chunks] = [befores, chunks].map(|lanes| unsafe { lanes[g].assume_init_mut() });
+        Group { before, chunks, slots }
+    }
+}
+
+/// One of them.
+pub(super) struct Group<'a, A> {
+    /// What precedes the row, if anything does; given. In any order, what precedes the next chunk.
+    pub(super) before: &'a mut Lanes<A>,
+    /// The Kogge–Stone value of the last chunk; in the end the fold of the row, the result.
+    pub(super) chunks: &'a mut Lanes<A>,
+    /// Before step k the values of the last 2ᵏ chunks, each in its [slot]; of those steps that a
+    /// row has.
+    pub(super) slots: &'a mut [MaybeUninit<Lanes<A>>],
+}
+
+impl<A: Element> Group<'_, A> {
     /// What precedes chunk `c`, if anything does.
     ///
     /// # Safety
@@ -144,11 +197,19 @@ impl<A: Element> Group<A> {
         preceded: bool,
     ) -> Lanes<A> {
         match (c, preceded) {
-            (0, _) => self.before,
+            _ if const { O::EXACT } => *self.before,
+            (0, _) => *self.before,
             // SAFETY: by contract.
-            (_, true) => unsafe { Lanes::combine::<P, O>(operator, &self.before, &self.chunks) },
-            (_, false) => self.chunks,
+            (_, true) => unsafe { Lanes::combine::<P, O>(operator, self.before, self.chunks) },
+            (_, false) => *self.chunks,
         }
+    }
+
+    /// Takes in a chunk under an operator that is as good in any order, given what precedes the
+    /// next one.
+    #[inline(always)]
+    pub(super) fn go_on(&mut self, before: Lanes<A>) {
+        *self.before = before;
     }
 
     /// Takes in the total of chunk `c`, whose Kogge–Stone value is then in `chunks`.
@@ -165,26 +226,24 @@ impl<A: Element> Group<A> {
         total: Lanes<A>,
     ) {
         let mut value = total;
-        // SAFETY: by contract.
+        // SAFETY: by contract, and left by the chunk so far before.
         unsafe {
             if const { O::EXACT } {
                 // Any tree has the same bits.
                 if c > 0 {
-                    value = Lanes::combine::<P, O>(operator, &self.chunks, &value);
+                    value = Lanes::combine::<P, O>(operator, self.chunks, &value);
                 }
             } else {
                 for k in 0..LEVELS {
-                    let distance = 1 << k;
-                    let place = &mut self.levels[distance - 1 + c % distance];
-                    let left = std::mem::replace(place, MaybeUninit::new(value));
-                    if c >= distance {
-                        // Left by that chunk.
+                    let Some(slot) = self.slots.get_mut(slot(k, c)) else { break };
+                    let left = std::mem::replace(slot, MaybeUninit::new(value));
+                    if c >= 1 << k {
                         value = Lanes::combine::<P, O>(operator, left.assume_init_ref(), &value);
                     }
                 }
             }
         }
-        self.chunks = value;
+        *self.chunks = value;
     }
 
     /// Takes in the total of chunk `c` of a full row of which nothing but the fold is wanted, the
@@ -201,19 +260,23 @@ impl<A: Element> Group<A> {
         c: usize,
         total: Lanes<A>,
     ) {
+        if const { O::EXACT } {
+            // SAFETY: passed on.
+            return unsafe { self.push::<P, O>(operator, c, total) };
+        }
         let (mut value, mut k) = (total, 0);
         while (c >> k) & 1 == 1 {
             // SAFETY: by contract, and left by the neighbour.
             value = unsafe {
-                let left = self.levels[(1 << k) - 1].assume_init_ref();
+                let left = self.slots[slot(k, 0)].assume_init_ref();
                 Lanes::combine::<P, O>(operator, left, &value)
             };
             k += 1;
         }
         if k < LEVELS {
-            self.levels[(1 << k) - 1] = MaybeUninit::new(value);
+            self.slots[slot(k, 0)] = MaybeUninit::new(value);
         }
-        self.chunks = value;
+        *self.chunks = value;
     }
 }
 

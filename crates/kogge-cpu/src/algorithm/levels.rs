@@ -6,7 +6,8 @@ use kogge_core::{Element, Operator, Order, Prefix};
 /// Rows of a tile.
 pub(crate) const ROWS_PER_TILE: usize = Order::ROWS_PER_SEGMENT * Order::SEGMENTS_PER_TILE;
 
-/// Totals of rows, turned into what precedes the next row.
+/// Totals of rows, turned into what precedes the next row. Where any order has the same bits, that
+/// is all they are: segments and tiles have no ends.
 pub(crate) struct Levels<A> {
     /// Rows taken in.
     rows: usize,
@@ -50,6 +51,9 @@ impl<A: Element> Levels<A> {
 
     /// Takes in the next row's total. Only the last row of a sequence may be short of elements.
     pub(crate) fn push<O: Operator<A>>(&mut self, operator: &O, row: A) {
+        if const { O::EXACT } {
+            return self.go_on(1, join(operator, self.before, row));
+        }
         self.rows += 1;
         self.segment = Some(join(operator, self.segment, row));
         self.before = Some(join(operator, self.before, row));
@@ -64,6 +68,9 @@ impl<A: Element> Levels<A> {
     /// Takes in the next `rows` rows, all of the same segment, given what the ones after them would
     /// go on from.
     pub(crate) fn advance<O: Operator<A>>(&mut self, operator: &O, rows: usize, to: Running<A>) {
+        if let (true, Some(before)) = (const { O::EXACT }, to.before) {
+            return self.go_on(rows, before);
+        }
         self.rows += rows;
         (self.before, self.segment) = (to.before, to.segment);
         self.end_levels(operator);
@@ -72,6 +79,9 @@ impl<A: Element> Levels<A> {
     /// Takes in the next `rows` rows, given their total: a row, a segment or a tile, which begins
     /// where one does.
     pub(crate) fn push_span<O: Operator<A>>(&mut self, operator: &O, rows: usize, total: A) {
+        if const { O::EXACT } {
+            return self.go_on(rows, join(operator, self.before, total));
+        }
         if rows == 1 {
             return self.push(operator, total);
         }
@@ -87,8 +97,18 @@ impl<A: Element> Levels<A> {
         }
     }
 
+    /// Takes in the next `rows` rows under an operator that is as good in any order, given what
+    /// precedes those after them.
+    pub(crate) fn go_on(&mut self, rows: usize, before: A) {
+        self.rows += rows;
+        self.before = Some(before);
+    }
+
     /// The fold of the initial value and all rows.
     pub(crate) fn total<O: Operator<A>>(&mut self, operator: &O) -> Option<A> {
+        if const { O::EXACT } {
+            return self.before;
+        }
         self.end_segment(operator);
         match &self.prefix {
             None => self.tile.map_or(self.init, |tile| Some(join(operator, self.init, tile))),

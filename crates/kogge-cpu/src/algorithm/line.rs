@@ -7,7 +7,7 @@
 
 use super::abreast::Abreast;
 use super::free::{combine, splat};
-use super::group::{Group, LANES, LEVELS, Lanes, fills};
+use super::group::{Group, LANES, LEVELS, Lanes, fills, slot};
 use super::pages::RowsOfPages;
 use crate::arch::stream::{Cache, LINE};
 use crate::arch::{Vectors, WideOf, Words, Work};
@@ -110,12 +110,6 @@ const fn log2(chunks: usize) -> usize {
     if chunks > 1 { chunks.ilog2() as usize } else { 0 }
 }
 
-/// Where level `k` of a group has what chunk `c` is combined with, and leaves its own.
-#[inline(always)]
-fn slot<A>(k: usize, c: usize) -> usize {
-    ((1 << k) - 1 + c % (1 << k)) * size_of::<Lanes<A>>()
-}
-
 impl Visit {
     /// Chunks from `number` on of a row of lines that has `left` of them, the first of `len`
     /// places, given where each line's elements are and values go, and how many elements `ahead`
@@ -157,7 +151,7 @@ impl Visit {
     pub(super) unsafe fn scan<P, A, O, const C: usize, const STORE: bool, const FAR: bool>(
         &self,
         operator: &O,
-        group: &mut Group<A>,
+        group: &mut Group<'_, A>,
         line: usize,
     ) where
         P: Vectors,
@@ -194,14 +188,14 @@ impl Visit {
     >(
         &self,
         operator: &O,
-        group: &mut Group<A>,
+        group: &mut Group<'_, A>,
         first: usize,
         at: usize,
     ) {
         const { assert!(C == PART || C.is_power_of_two() && C <= MOST) };
         // SAFETY: lanes of a group; features by contract.
         unsafe {
-            let mut state = State::<P, N>::of::<A>(group, first);
+            let mut state = State::<P, N>::of::<A>(group, first, const { STORE && O::EXACT });
             let held = const { C > 1 && STORE && !O::EXACT };
             if held {
                 state.hold::<A, C>(self.number);
@@ -233,7 +227,7 @@ impl Visit {
             if const { !STORE && !O::EXACT } {
                 state.fold::<A, O, C>(operator, self.number, totals);
             }
-            store::<P, N>(state.last, state.chunks);
+            store::<P, N>(state.last, state.last_goes);
         }
     }
 
@@ -265,12 +259,17 @@ impl Visit {
         let to = self.to.wrapping_add(at).wrapping_offset(places * self.pitch);
         // SAFETY: passed on.
         unsafe {
-            let before =
-                if STORE { self.before::<P, A, O, N>(operator, state, number) } else { state.last };
+            let before = if const { STORE && !O::EXACT } {
+                self.before::<P, A, O, N>(operator, state, number)
+            } else {
+                state.last
+            };
             let preceded = self.preceded || number > 0;
             let total =
                 self.places::<P, A, O, N, C, STORE, FAR>(operator, from, to, before, preceded);
-            if const { O::EXACT } {
+            if const { STORE && O::EXACT } {
+                state.last = total;
+            } else if const { O::EXACT } {
                 state.take_in_exact::<A, O>(operator, number, total);
             } else if STORE {
                 state.take_in::<A, O, C>(operator, (c, number), left, total);
@@ -280,7 +279,7 @@ impl Visit {
     }
 
     /// Scans the lanes of a line in a chunk, after what precedes it, if it is `preceded`. Gives
-    /// their fold.
+    /// their fold; of a scan in any order that through its last place.
     ///
     /// # Safety
     ///
@@ -298,7 +297,7 @@ impl Visit {
         &self,
         operator: &O,
         mut from: *const u8,
-        mut to: *mut u8,
+        to: *mut u8,
         before: Line<P, N>,
         preceded: bool,
     ) -> Line<P, N> {
@@ -323,16 +322,17 @@ impl Visit {
             if let Some(cache) = cache {
                 cache.ask::<LINE>(self.turn.in_turn(ask));
             }
+            // An exclusive scan is an inclusive one, a place further on.
+            let mut through_to = to;
             if STORE {
                 if preceded {
                     through = join::<P, A, O, N>(operator, &before, &total);
                 }
-                let value = match (self.exclusive, preceded) {
-                    (false, _) => through,
-                    (true, true) => before,
-                    (true, false) => [splat::<P, A>(operator.identity()); N],
-                };
-                self.put::<P, N, FAR>(value, to);
+                if self.exclusive {
+                    let identity = || [splat::<P, A>(operator.identity()); N];
+                    self.put::<P, N, FAR>(if preceded { before } else { identity() }, to);
+                    through_to = to.wrapping_offset(self.pitch);
+                }
             }
             for p in 1..places {
                 if C == PART && p == self.len {
@@ -344,13 +344,15 @@ impl Visit {
                 }
                 total = join::<P, A, O, N>(operator, &total, &elements[p]);
                 if STORE {
-                    to = to.wrapping_offset(self.pitch);
-                    let next = join::<P, A, O, N>(operator, &through, &elements[p]);
-                    self.put::<P, N, FAR>(if self.exclusive { through } else { next }, to);
-                    through = next;
+                    self.put::<P, N, FAR>(through, through_to);
+                    through_to = through_to.wrapping_offset(self.pitch);
+                    through = join::<P, A, O, N>(operator, &through, &elements[p]);
                 }
             }
-            total
+            if STORE && !self.exclusive {
+                self.put::<P, N, FAR>(through, through_to);
+            }
+            if const { STORE && O::EXACT } { through } else { total }
         }
     }
 
@@ -406,29 +408,38 @@ impl Visit {
 struct State<P: Vectors, const N: usize> {
     /// What precedes the row.
     row: *const u8,
-    /// Where the last Kogge–Stone value goes in the end, and where those of the levels lie.
-    chunks: *mut u8,
-    levels: *mut u8,
-    /// The Kogge–Stone value of the chunk before.
+    /// Where the last value goes in the end, and where those of the levels lie.
+    last_goes: *mut u8,
+    slots: *mut u8,
+    /// The Kogge–Stone value of the chunk before; of a scan in any order what precedes the next one.
     last: Line<P, N>,
     /// The values of the lowest levels, where more than a chunk is visited.
     held: [Line<P, N>; HELD],
 }
 
 impl<P: Vectors, const N: usize> State<P, N> {
-    /// Of the line that begins `first` bytes into a group.
+    /// Of the line that begins `first` bytes into a group; `running`, if what precedes its row runs
+    /// on from chunk to chunk.
     ///
     /// # Safety
     ///
     /// The group must have such a line; the CPU features of `P` must be present.
     #[inline(always)]
-    unsafe fn of<A: Element>(group: &mut Group<A>, first: usize) -> Self {
-        let row = (&raw const group.before).cast::<u8>().wrapping_add(first);
-        let chunks = (&raw mut group.chunks).cast::<u8>().wrapping_add(first);
-        let levels = (&raw mut group.levels).cast::<u8>().wrapping_add(first);
+    unsafe fn of<A: Element>(group: &mut Group<'_, A>, first: usize, running: bool) -> Self {
+        let slots = group.slots.as_mut_ptr();
+        let [row, chunks] = [&mut *group.before, &mut *group.chunks]
+            .map(|lanes| (&raw mut *lanes).wrapping_byte_add(first).cast::<u8>());
+        let last_goes = if running { row } else { chunks };
         // SAFETY: by contract; lanes that are there.
-        let last = unsafe { load::<P, N>(chunks) };
-        Self { row, chunks, levels, last, held: [last; HELD] }
+        let last = unsafe { load::<P, N>(last_goes) };
+        let slots = slots.wrapping_byte_add(first).cast();
+        Self { row, last_goes, slots, last, held: [last; HELD] }
+    }
+
+    /// The value of a level in a slot.
+    #[inline(always)]
+    fn slot<A>(&self, slot: usize) -> *mut u8 {
+        self.slots.wrapping_add(slot * size_of::<Lanes<A>>())
     }
 
     /// Brings the lowest levels into registers, before the chunk of this number.
@@ -440,9 +451,9 @@ impl<P: Vectors, const N: usize> State<P, N> {
     unsafe fn hold<A: Element, const C: usize>(&mut self, number: usize) {
         if number > 0 {
             for (slot, held) in self.held[..C - 1].iter_mut().enumerate() {
+                let level = self.slots.wrapping_add(slot * size_of::<Lanes<A>>());
                 // SAFETY: by contract.
-                *held =
-                    unsafe { load::<P, N>(self.levels.wrapping_add(slot * size_of::<Lanes<A>>())) };
+                *held = unsafe { load::<P, N>(level) };
             }
         }
     }
@@ -457,9 +468,7 @@ impl<P: Vectors, const N: usize> State<P, N> {
         if left > 1 {
             for (slot, &held) in self.held[..C - 1].iter().enumerate() {
                 // SAFETY: by contract.
-                unsafe {
-                    store::<P, N>(held, self.levels.wrapping_add(slot * size_of::<Lanes<A>>()))
-                };
+                unsafe { store::<P, N>(held, self.slot::<A>(slot)) };
             }
         }
     }
@@ -489,9 +498,7 @@ impl<P: Vectors, const N: usize> State<P, N> {
                 }
             }
             for k in held..LEVELS {
-                let first = if C > 1 { (number - c) / C * C } else { number };
-                let place =
-                    self.levels.wrapping_add(slot::<A>(k, first) + c * size_of::<Lanes<A>>());
+                let place = self.slot::<A>(slot(k, number - c) + c);
                 let joins = number >= 1 << k;
                 let before = if joins { load::<P, N>(place) } else { value };
                 if left > 1 << k {
@@ -545,12 +552,12 @@ impl<P: Vectors, const N: usize> State<P, N> {
             }
             let mut value = totals[0];
             while (number >> k) & 1 == 1 {
-                let left = load::<P, N>(self.levels.wrapping_add(slot::<A>(k, 0)));
+                let left = load::<P, N>(self.slot::<A>(slot(k, 0)));
                 value = join::<P, A, O, N>(operator, &left, &value);
                 k += 1;
             }
             if k < LEVELS {
-                store::<P, N>(value, self.levels.wrapping_add(slot::<A>(k, 0)));
+                store::<P, N>(value, self.slot::<A>(slot(k, 0)));
             }
             self.last = value;
         }

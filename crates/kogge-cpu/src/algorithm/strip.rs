@@ -11,7 +11,7 @@
 //! lanes are whole lines of the cache.
 
 use super::abreast::{Sending, Sink, Source};
-use super::group::{Group, LANES, Lanes};
+use super::group::{Groups, LANES, Lanes};
 use super::line::{self, Visit, fills_lines};
 use crate::arch::stream::{Cache, PAGE};
 use crate::arch::{Vectors, WideOf, Words, Work};
@@ -30,8 +30,7 @@ pub(crate) struct Row<'a, T, U, A, O, const STORE: bool> {
     pub(crate) to: Sink<U>,
     /// Places of the row.
     pub(crate) len: usize,
-    /// One for each group of the strip.
-    pub(crate) groups: &'a mut [Group<A>],
+    pub(crate) groups: &'a mut Groups<A>,
     /// Whether anything precedes the row.
     pub(crate) preceded: bool,
     /// What is asked for meanwhile.
@@ -165,9 +164,9 @@ where
         let (last, descends) = (self.groups.len() - 1, !FAR && self.descends());
         for n in 0..self.groups.len() {
             let g = if descends { last - n } else { n };
-            let (group, line) = (&mut self.groups[g], self.from.line(g));
+            let (mut group, line) = (self.groups.group(g), self.from.line(g));
             // SAFETY: passed on.
-            unsafe { visit.scan::<P, A, O, C, STORE, FAR>(self.operator, group, line) };
+            unsafe { visit.scan::<P, A, O, C, STORE, FAR>(self.operator, &mut group, line) };
         }
     }
 
@@ -267,7 +266,7 @@ where
                 if by_lines && self.from.lie() {
                     visit.scan::<P, A, O, { line::PART }, STORE, true>(
                         self.operator,
-                        &mut self.groups[g],
+                        &mut self.groups.group(g),
                         line,
                     );
                 } else {
@@ -295,8 +294,9 @@ where
         places: Range<usize>,
         to: *mut U,
     ) {
-        let (operator, preceded, group) = (self.operator, self.preceded, &mut self.groups[g]);
+        let (operator, preceded) = (self.operator, self.preceded);
         let (lanes, len) = (self.from.lanes(g), places.len());
+        let mut group = self.groups.group(g);
         // Group by group: a burst for all of them would fill the CPU's miss buffers.
         if let Some(cache) = self.ahead.cache {
             let ahead = self.ahead.elements(places.start, lanes.stride);
@@ -319,7 +319,9 @@ where
             } else {
                 chunk.scan::<P, O, STORE>(operator, len)
             };
-            if !STORE && self.len == const { Order::of::<T>().row() } {
+            if const { STORE && O::EXACT } {
+                group.go_on(total);
+            } else if !STORE && self.len == const { Order::of::<T>().row() } {
                 group.fold::<P, O>(operator, c, total);
             } else {
                 group.push::<P, O>(operator, c, total);
@@ -344,7 +346,7 @@ struct Chunk<T, U, A> {
 }
 
 impl<T: Accumulate<A>, U: Accumulate<A>, A: Element> Chunk<T, U, A> {
-    /// Scans it, and gives its total.
+    /// Scans it, and gives its total; of a scan in any order the fold through its last place.
     ///
     /// # Safety
     ///
@@ -383,7 +385,7 @@ impl<T: Accumulate<A>, U: Accumulate<A>, A: Element> Chunk<T, U, A> {
                     through.write(to);
                 }
             }
-            total
+            if const { STORE && O::EXACT } { through } else { total }
         }
     }
 }

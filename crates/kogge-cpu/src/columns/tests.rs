@@ -153,7 +153,7 @@ where
         (4 * LANES + 3, 2 * LANES - 3),
     ];
     // Interpreted, the first takes long enough; whole groups are among the lines of
-    // `tests/engine/lines.rs`.
+    // `tests/lines/along.rs`.
     for &(count, gap) in &tables[..if cfg!(miri) { 1 } else { tables.len() }] {
         let len = if cfg!(miri) { row + 3 } else { 2 * row + 3 };
         let input: Box<[T]> =
@@ -298,7 +298,7 @@ fn strips_have_ends_where_values_begin_behind_a_line() {
 fn threads_have_a_wider_strip_each_where_values_begin_behind_a_line() {
     let strips = |cpu, lines, to| {
         let machine = Machine { threads: 2, cpu, awake: false, apart: false };
-        Cut::new(lines, 1, machine, [4, 4], to, 64 << 20).strips()
+        Cut::new(lines, 1, machine, [4, 4], to, (64 << 20, false)).strips()
     };
     assert_eq!([strips(Cpu::Zen4, 128, 64), strips(Cpu::Zen4, 480, 80)], [2, 1]);
     assert_eq!([strips(Cpu::Zen4, 512, 80), strips(Cpu::Mesh, 512, 80)], [2, 1]);
@@ -309,7 +309,7 @@ fn threads_have_a_wider_strip_each_where_values_begin_behind_a_line() {
 fn threads_of_a_zen_3_or_5_have_a_strip_each_of_what_lies_in_a_cache() {
     let strips = |cpu, lines, mib: u64| {
         let machine = Machine { threads: 2, cpu, awake: false, apart: false };
-        Cut::new(lines, 1, machine, [4, 4], 64, mib << 20).strips()
+        Cut::new(lines, 1, machine, [4, 4], 64, (mib << 20, false)).strips()
     };
     let zen5 = |lines, mib| strips(Cpu::Zen5, lines, mib);
     for cpu in [Cpu::Zen3, Cpu::Zen5] {
@@ -324,21 +324,36 @@ fn threads_of_a_zen_3_or_5_have_a_strip_each_of_what_lies_in_a_cache() {
 }
 
 #[test]
+fn strips_of_a_zen_3_are_wider_in_any_order_and_from_memory() {
+    let widest = |cpu, lines, written, exact| {
+        let machine = Machine { threads: 2, cpu, awake: false, apart: false };
+        Cut::new(lines, 1, machine, [4, 4], 64, (written, exact)).widest()
+    };
+    let zen3 = |lines, written, exact| widest(Cpu::Zen3, lines, written, exact);
+    assert_eq!([zen3(1 << 16, 64 << 20, true), zen3(1 << 16, 64 << 20, false)], [4096, 1024]);
+    assert_eq!([zen3(1 << 12, 64 << 20, true), zen3(1 << 10, 64 << 20, true)], [2048, 512]);
+    assert_eq!(zen3(1 << 12, 4 << 20, true), zen3(1 << 12, 4 << 20, false), "in a cache");
+    assert_eq!(widest(Cpu::Zen5, 1 << 16, 64 << 20, true), 1024);
+}
+
+#[test]
 fn strips_are_all_lines_once() {
     let room = [0u32; 64];
-    for lines in [1, 15, 16, 17, 64, 100, 129, 1_000, 1_024, 4_100] {
+    for lines in [1, 15, 16, 17, 64, 100, 129, 1_000, 1_024, 4_100, 10_000] {
         for (outer, threads) in [(1, 1), (1, 2), (3, 8), (1_000, 2)] {
             for offset in 0..17 {
                 let to = (&raw const room[offset]).addr();
-                let cpu = [Cpu::Common, Cpu::Mesh, Cpu::Zen5][offset / 2 % 3];
+                let cpu = [Cpu::Common, Cpu::Mesh, Cpu::Zen3, Cpu::Zen5][offset / 2 % 4];
                 let machine = Machine { threads, cpu, awake: false, apart: false };
                 let written = if offset % 2 == 0 { 1 << 20 } else { 64 << 20 };
-                let cut = Cut::new(lines, outer, machine, [4, 4], to, written);
+                let exact = offset / 8 == 0;
+                let cut = Cut::new(lines, outer, machine, [4, 4], to, (written, exact));
+                let widest = if exact && cpu == Cpu::Zen3 { 16 << 10 } else { 4 << 10 };
                 let mut end = 0;
                 for strip in 0..cut.strips() {
                     let lines = cut.strip(strip);
                     assert!(lines.start == end && !lines.is_empty(), "{cut:?} {lines:?}");
-                    assert!(lines.len() * size_of::<u32>() <= WIDEST, "{cut:?} {lines:?}");
+                    assert!(lines.len() * size_of::<u32>() <= widest, "{cut:?} {lines:?}");
                     end = lines.end;
                 }
                 assert_eq!(end, lines, "{cut:?}");

@@ -16,7 +16,8 @@ use std::fmt;
 ///
 /// // A table of 100 rows and 3 columns, along the first axis.
 /// let (down, across) = (Axis { len: 100, strides: [3; 2] }, Axis { len: 3, strides: [1; 2] });
-/// let shape = LineShape { line: down, outer: &[across], own: false, compact: false };
+/// let (outer, [own, compact, exact]) = (&[across], [false; 3]);
+/// let shape = LineShape { line: down, outer, own, compact, exact };
 /// assert_eq!(shape.lines(), 3);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +30,8 @@ pub struct LineShape<'a> {
     pub own: bool,
     /// Whether the operator asks for [compact code](kogge_core::Operator::COMPACT).
     pub compact: bool,
+    /// Whether it is [as good in any order](kogge_core::Operator::EXACT).
+    pub exact: bool,
 }
 
 impl LineShape<'_> {
@@ -39,7 +42,8 @@ impl LineShape<'_> {
     ///
     /// let axis = |len| Axis { len, strides: [1; 2] };
     /// let outer = [axis(7), axis(0)];
-    /// assert_eq!(LineShape { line: axis(5), outer: &outer, own: false, compact: false }.lines(), 0);
+    /// let [own, compact, exact] = [false; 3];
+    /// assert_eq!(LineShape { line: axis(5), outer: &outer, own, compact, exact }.lines(), 0);
     /// ```
     pub fn lines(&self) -> usize {
         match self.outer.iter().any(|axis| axis.len == 0) {
@@ -117,7 +121,8 @@ pub(super) enum Way {
 /// };
 /// let machine = Machine { threads: 2, cpu: Cpu::Common, awake: false, apart: false };
 /// let (down, across) = (Axis { len: 1 << 20, strides: [3; 2] }, Axis { len: 3, strides: [1; 2] });
-/// let shape = LineShape { line: down, outer: &[across], own: false, compact: false };
+/// let (outer, [own, compact, exact]) = (&[across], [false; 3]);
+/// let shape = LineShape { line: down, outer, own, compact, exact };
 /// let text = "2 threads, 1 strip of 3 lines side by side, by all threads together, stored past the caches";
 /// assert_eq!(plan_lines(&problem, &shape, machine).to_string(), text);
 /// ```
@@ -235,7 +240,7 @@ impl Strips {
         let bytes = [problem.element_bytes, problem.output_bytes];
         let len = shape.line.len;
         let stream = !problem.in_place && written >= tuning::STREAM_BYTES;
-        let cut = Cut::new(beside, count, machine, bytes, to, written);
+        let cut = Cut::new(beside, count, machine, bytes, to, (written, shape.exact));
         let strips = cut.strips();
         let tasks = count.saturating_mul(strips);
         let elements = len.saturating_mul(beside.div_ceil(strips));

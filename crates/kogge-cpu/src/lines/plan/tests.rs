@@ -14,7 +14,7 @@ fn table_on(machine: Machine, rows: usize, columns: usize, axis: usize) -> LineP
     let down = Axis { len: rows, strides: [columns as isize; 2] };
     let across = Axis { len: columns, strides: [1; 2] };
     let (line, other) = if axis == 0 { (down, across) } else { (across, down) };
-    let shape = LineShape { line, outer: &[other], own: false, compact: false };
+    let shape = LineShape { line, outer: &[other], own: false, compact: false, exact: false };
     plan_lines(&problem(line.len as u64), &shape, machine)
 }
 
@@ -87,7 +87,7 @@ fn threads_of_a_zen_5_that_are_apart_leave_a_table_in_a_cache_to_one() {
 fn long_lines_that_go_singly_are_stored_past_the_caches() {
     let machine = Machine { threads: 2, cpu: Cpu::Common, awake: false, apart: false };
     let stream = |line: Axis, outer: &[Axis], in_place| {
-        let shape = LineShape { line, outer, own: false, compact: false };
+        let shape = LineShape { line, outer, own: false, compact: false, exact: false };
         let problem = Problem { in_place, ..problem(line.len as u64) };
         match plan_lines(&problem, &shape, machine) {
             LinePlan::Singly { each, .. } => each.stream,
@@ -128,7 +128,7 @@ fn lines_that_lie_apart() {
     let machine = Machine { threads: 8, cpu: Cpu::Common, awake: false, apart: false };
     let axis = |len, stride| Axis { len, strides: [stride; 2] };
     let plan = |line: Axis, outer: &[Axis], own| {
-        let shape = LineShape { line, outer, own, compact: false };
+        let shape = LineShape { line, outer, own, compact: false, exact: false };
         plan_lines(&problem(line.len as u64), &shape, machine)
     };
     // Every second element of many short lines; of few long ones.
@@ -150,7 +150,7 @@ fn wide_accumulators_and_compact_code() {
     let machine = Machine { threads: 8, cpu: Cpu::Common, awake: false, apart: false };
     let (down, across) =
         (Axis { len: 1 << 16, strides: [100; 2] }, Axis { len: 100, strides: [1; 2] });
-    let shape = LineShape { line: down, outer: &[across], own: false, compact: true };
+    let shape = LineShape { line: down, outer: &[across], own: false, compact: true, exact: false };
     let wide = Problem { accumulator_bytes: 64, ..problem(down.len as u64) };
     for plan in [
         plan_lines(&problem(down.len as u64), &shape, machine),
