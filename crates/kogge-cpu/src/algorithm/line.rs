@@ -193,6 +193,8 @@ impl Visit {
         at: usize,
     ) {
         const { assert!(C == PART || C.is_power_of_two() && C <= MOST) };
+        let slots = (self.number + self.left).next_power_of_two() - 1;
+        debug_assert!(O::EXACT || group.slots.len() >= slots, "{} slots", group.slots.len());
         // SAFETY: lanes of a group; features by contract.
         unsafe {
             let mut state = State::<P, N>::of::<A>(group, first, const { STORE && O::EXACT });
