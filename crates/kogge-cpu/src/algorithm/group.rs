@@ -1,7 +1,8 @@
 //! A group: sixteen lines side by side, a register lane for each.
 //!
 //! Lanes never meet, so each line has the order of a line alone. What is known of a group between
-//! two chunks of a row is what precedes the row, and the Kogge–Stone levels of the chunks so far.
+//! two chunks of a row is what precedes the row, and the Kogge–Stone levels of the chunks so far;
+//! or, under an operator that is as good in any order, what precedes the next chunk.
 
 use super::free;
 use crate::arch::Vectors;

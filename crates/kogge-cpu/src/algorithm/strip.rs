@@ -362,7 +362,7 @@ impl<T: Accumulate<A>, U: Accumulate<A>, A: Element> Chunk<T, U, A> {
         unsafe {
             let mut total = Lanes::read(from);
             let mut through = total;
-            if self.preceded {
+            if STORE && self.preceded {
                 through = Lanes::combine::<P, O>(operator, &self.before, &total);
             }
             if STORE {

@@ -181,6 +181,38 @@ fn sums_of_integers_along_every_axis() {
     along_every_axis(&Sum);
 }
 
+/// Products of odd numbers, which are the same in any order. An even one is no element, nor made of
+/// any.
+struct OddProduct;
+
+impl Operator<u32> for OddProduct {
+    const EXACT: bool = true;
+
+    fn identity(&self) -> u32 {
+        1
+    }
+
+    #[inline(always)]
+    fn combine(&self, left: u32, right: u32) -> u32 {
+        assert!(left & right & 1 == 1, "an operand is no element, nor made of any");
+        left.wrapping_mul(right)
+    }
+}
+
+/// By lines of the cache; and of narrower elements lane by lane, by many threads that fold rows.
+#[test]
+fn exact_operators_see_no_values_but_such_as_there_are() {
+    along_every_axis(&OddProduct);
+    let long = if cfg!(miri) { 600 } else { 40_000 };
+    for shape in shapes().into_iter().chain([Shape::row_major(&[long, 20])]) {
+        for kind in [Kind::Inclusive, Kind::Exclusive] {
+            let request = Request { kind, ..Request::new(&OddProduct) };
+            let make = |i| Random(i as u64).next() as u16 | 1;
+            check::<u16, u16, u32, _>(&shape, &request, make, None);
+        }
+    }
+}
+
 #[test]
 fn wider_accumulators_along_every_axis() {
     for shape in shapes() {
