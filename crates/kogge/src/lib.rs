@@ -99,7 +99,8 @@ pub use kogge_cpu::{
 ///     in_place: true,
 /// };
 /// let (down, across) = (Axis { len: 1_000_000, strides: [4; 2] }, Axis { len: 4, strides: [1; 2] });
-/// let shape = LineShape { line: down, outer: &[across], own: false, compact: false };
+/// let (outer, [own, compact, exact]) = (&[across], [false; 3]);
+/// let shape = LineShape { line: down, outer, own, compact, exact };
 /// let machine = Machine { threads: 2, cpu: Cpu::Common, awake: false, apart: false };
 /// assert_eq!(
 ///     plan_lines(&problem, &shape, machine).to_string(),
