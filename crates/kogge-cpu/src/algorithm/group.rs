@@ -206,13 +206,6 @@ impl<A: Element> Group<'_, A> {
         }
     }
 
-    /// Takes in a chunk under an operator that is as good in any order, given what precedes the
-    /// next one.
-    #[inline(always)]
-    pub(super) fn go_on(&mut self, before: Lanes<A>) {
-        *self.before = before;
-    }
-
     /// Takes in the total of chunk `c`, whose Kogge–Stone value is then in `chunks`.
     ///
     /// # Safety

@@ -320,7 +320,7 @@ where
                 chunk.scan::<P, O, STORE>(operator, len)
             };
             if const { STORE && O::EXACT } {
-                group.go_on(total);
+                *group.before = total;
             } else if !STORE && self.len == const { Order::of::<T>().row() } {
                 group.fold::<P, O>(operator, c, total);
             } else {
