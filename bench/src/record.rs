@@ -56,7 +56,7 @@ pub struct Cell {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub beside_bytes: usize,
     /// Nanoseconds that a [word](crate::distance) took to another CPU and back, before and after,
-    /// if it came back soon; of a GPU, and of cells of 29 November 2026 and before, there are none.
+    /// if it came back soon; of a GPU, and of cells of commits before 9eb31df, there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub word_ns: Option<[f64; 2]>,
     /// The contenders.
