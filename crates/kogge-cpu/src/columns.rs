@@ -361,11 +361,13 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
     ) {
         let _fence = Fence;
         let sections = lines.sections::<A, O>(self.request.level).map(|range| lines.part(range));
-        let sections = sections.iter().zip(descents).filter(|(section, _)| section.count > 0);
-        let mut sections: Vec<_> = sections.collect();
         let rows = lines.rows();
-        let each = if sections.len() == 1 { rows } else { 1 };
-        for (section, descent) in &mut sections {
+        let there = sections.iter().filter(|section| section.count > 0).count();
+        let each = if there == 1 { rows } else { 1 };
+        for (section, descent) in sections.iter().zip(&mut *descents) {
+            if section.count == 0 {
+                continue;
+            }
             let only = rows == 1 && section.count > LANES && !self.parts.totals_wanted();
             match only && self.init(section, 0).is_none() {
                 true => descent.begin_only::<O>(section.groups(), section.chunks()),
@@ -373,14 +375,17 @@ impl<A: Element<Accumulator = A>, O: Operator<A>> Columns<'_, '_, A, O> {
             }
         }
         for first in (0..rows).step_by(each) {
-            for (section, descent) in &mut sections {
+            for (section, descent) in sections.iter().zip(&mut *descents) {
+                if section.count == 0 {
+                    continue;
+                }
                 let rows = first..rows.min(first + each);
                 // SAFETY: passed on.
                 unsafe { self.scan_rows(section, rows, |row| section.asking(row), descent) };
             }
         }
-        for (section, descent) in &mut sections {
-            // SAFETY: passed on.
+        for (section, descent) in sections.iter().zip(descents) {
+            // SAFETY: passed on; of no lines there are none.
             unsafe { self.put_totals(section, descent) };
         }
     }

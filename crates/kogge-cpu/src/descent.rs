@@ -7,7 +7,7 @@ use crate::algorithm::narrow::{self, Narrow};
 use crate::algorithm::strip::{Ahead, Row};
 use crate::arch::stream::Cache;
 use crate::engine::Request;
-use bytemuck::Zeroable;
+use crate::room::Room;
 use kogge_core::{Accumulate, Element, Operator};
 use std::ptr::null_mut;
 
@@ -282,61 +282,5 @@ impl<A: Element<Accumulator = A>> Descent<A> {
     /// The folds of the initial values and all rows of a group.
     pub(crate) fn totals<O: Operator<A>>(&mut self, operator: &O, g: usize) -> Option<[A; LANES]> {
         self.levels[g].total(&Across(operator))
-    }
-}
-
-/// Room for elements.
-pub(crate) struct Room(Vec<Line>);
-
-/// A line of the cache.
-#[derive(Clone, Copy, Zeroable)]
-#[repr(C, align(64))]
-struct Line([u8; 64]);
-
-impl Room {
-    pub(crate) fn new() -> Self {
-        Self(vec![])
-    }
-
-    /// Room for so many elements, of any value.
-    pub(crate) fn of<T: Element>(&mut self, count: usize) -> *mut T {
-        // An element may be aligned to more than a line.
-        let beyond = const { align_of::<T>().saturating_sub(align_of::<Line>()) };
-        let lines = (count * size_of::<T>() + beyond).div_ceil(size_of::<Line>());
-        if self.0.len() < lines {
-            self.0.resize(lines, Line::zeroed());
-        }
-        let room = self.0.as_mut_ptr();
-        room.wrapping_byte_add(room.addr().wrapping_neg() % align_of::<T>()).cast()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use kogge_core::bytemuck::Pod;
-
-    #[derive(Clone, Copy)]
-    #[repr(C, align(256))]
-    struct Aligned([u8; 256]);
-
-    // SAFETY: bytes, as many as it is aligned to.
-    unsafe impl Zeroable for Aligned {}
-    // SAFETY: as above.
-    unsafe impl Pod for Aligned {}
-    impl Element for Aligned {
-        type Accumulator = Self;
-    }
-
-    #[test]
-    fn there_is_room_for_elements_of_any_alignment() {
-        let mut rooms: Vec<Room> = (0..8).map(|_| Room::new()).collect();
-        for room in &mut rooms {
-            let elements = room.of::<Aligned>(3);
-            assert!(elements.addr().is_multiple_of(256));
-            let end = elements.wrapping_add(3).addr();
-            assert!(end <= room.0.as_ptr_range().end.addr(), "no room for three");
-            assert!(room.of::<u8>(1).addr().is_multiple_of(64));
-        }
     }
 }

@@ -21,6 +21,7 @@ mod lines;
 mod parts;
 mod plan;
 mod pool;
+mod room;
 mod scattered;
 mod segments;
 mod sync;

@@ -121,7 +121,14 @@ where
 {
     debug_assert!(!in_place || size_of::<T>() == size_of::<U>(), "values overwrite other elements");
     let line = line.steady::<T, U>();
-    let outer = &outer.iter().map(|axis| axis.steady::<T, U>()).collect::<Vec<_>>()[..];
+    // Nearly all are: another list would be felt by small tables.
+    let steady: Vec<Axis>;
+    let outer = if outer.iter().all(|axis| axis.steady::<T, U>() == *axis) {
+        outer
+    } else {
+        steady = outer.iter().map(|axis| axis.steady::<T, U>()).collect();
+        &steady
+    };
     let (own, compact, exact) = (per.is_some(), O::COMPACT, O::EXACT);
     let shape = LineShape { line, outer, own, compact, exact };
     let (mut outer, lines) = (numbered(outer), shape.lines());
@@ -166,6 +173,9 @@ where
 /// Whether contiguous lines follow one another without a gap; in the order of their numbers, if
 /// those matter.
 fn follow_one_another(line: Axis, outer: &[Outer], numbers: bool) -> bool {
+    if line.strides != [1, 1] {
+        return false;
+    }
     let mut axes: Vec<Outer> = outer.iter().copied().filter(|axis| axis.len > 1).collect();
     if !numbers {
         axes.sort_unstable_by_key(|axis| std::cmp::Reverse(axis.strides[0]));
@@ -176,7 +186,7 @@ fn follow_one_another(line: Axis, outer: &[Outer], numbers: bool) -> bool {
         end = end.saturating_mul(axis.len as isize);
         follows
     };
-    line.strides == [1, 1] && axes.iter().rev().all(dense)
+    axes.iter().rev().all(dense)
 }
 
 /// An axis across the lines: the strides of the input, of the output, and of the lines' numbers.

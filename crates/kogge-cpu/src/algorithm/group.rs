@@ -7,8 +7,9 @@
 use super::free;
 use crate::arch::Vectors;
 use crate::array::map;
+use crate::room::Room;
 use kogge_core::{Accumulate, Element, Operator, Order};
-use std::mem::MaybeUninit;
+use std::marker::PhantomData;
 
 /// Lines of a group.
 pub(crate) const LANES: usize = 16;
@@ -26,6 +27,11 @@ pub(super) const fn slot(k: usize, c: usize) -> usize {
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 pub(crate) struct Lanes<A>(pub(crate) [A; LANES]);
+
+impl<A> Lanes<A> {
+    /// Whether there are bytes behind the last one, which nobody writes.
+    const PADDED: bool = size_of::<Self>() > LANES * size_of::<A>();
+}
 
 impl<A: Element> Lanes<A> {
     pub(crate) fn zeroed() -> Self {
@@ -113,29 +119,26 @@ pub(super) const fn fills<P: Vectors, A>() -> bool {
 pub(crate) struct Groups<A> {
     /// In one piece, as short lines feel each that is allocated: the [befores](Group::before) of
     /// all groups, their [chunks](Group::chunks), and group by group their [slots](Group::slots).
-    lanes: Box<[MaybeUninit<Lanes<A>>]>,
+    lanes: Room,
     /// Groups.
     count: usize,
     /// Slots of each.
     slots: usize,
+    accumulator: PhantomData<A>,
 }
 
 impl<A: Element> Groups<A> {
     pub(crate) fn new() -> Self {
-        Self { lanes: Box::default(), count: 0, slots: 0 }
+        Self { lanes: Room::new(), count: 0, slots: 0, accumulator: PhantomData }
     }
 
-    /// Makes them so many, of lines of so many chunks, and writes no more than it must.
+    /// Makes them so many, of lines of so many chunks, of which nothing is known yet.
     pub(crate) fn resize<O: Operator<A>>(&mut self, count: usize, chunks: usize) {
         let slots = match const { O::EXACT } {
             true => 0,
             false => chunks.min(Order::CHUNKS_PER_ROW).next_power_of_two() - 1,
         };
-        if self.lanes.len() < count * (2 + slots) {
-            self.lanes = Box::new_uninit_slice(count * (2 + slots));
-        }
         (self.count, self.slots) = (count, slots);
-        self.lanes[..2 * count].fill(MaybeUninit::new(Lanes::zeroed()));
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -144,32 +147,57 @@ impl<A: Element> Groups<A> {
 
     /// Says what precedes the rows, group by group.
     pub(crate) fn set_befores(&mut self, befores: impl Iterator<Item = [A; LANES]>) {
-        for (lanes, before) in self.lanes[..self.count].iter_mut().zip(befores) {
-            lanes.write(Lanes(before));
+        for (lanes, before) in self.known().befores.iter_mut().zip(befores) {
+            *lanes = Lanes(before);
         }
     }
 
     /// What precedes the next chunks in any order, group by group.
-    pub(crate) fn befores(&self) -> impl Iterator<Item = [A; LANES]> {
-        // SAFETY: `resize` has written them.
-        self.lanes[..self.count].iter().map(|lanes| unsafe { lanes.assume_init_ref() }.0)
+    pub(crate) fn befores(&mut self) -> impl Iterator<Item = [A; LANES]> {
+        self.known().befores.iter().map(|lanes| lanes.0)
     }
 
     /// The folds of the row, group by group.
-    pub(crate) fn folds(&self) -> impl Iterator<Item = [A; LANES]> {
-        let chunks = &self.lanes[self.count..2 * self.count];
-        // SAFETY: as above.
-        chunks.iter().map(|lanes| unsafe { lanes.assume_init_ref() }.0)
+    pub(crate) fn folds(&mut self) -> impl Iterator<Item = [A; LANES]> {
+        self.known().chunks.iter().map(|lanes| lanes.0)
     }
 
+    /// All that is known.
+    #[inline(always)]
+    pub(super) fn known(&mut self) -> Known<'_, A> {
+        let count = self.count * (2 + self.slots);
+        let room = self.lanes.bytes(count * size_of::<Lanes<A>>(), align_of::<Lanes<A>>());
+        // SAFETY: there is so much room, which nobody else has; any bytes are accumulators, and those
+        // have all been written, if only as zeros.
+        let lanes = unsafe { std::slice::from_raw_parts_mut(room.cast::<Lanes<A>>(), count) };
+        let (befores, others) = lanes.split_at_mut(self.count);
+        let (chunks, slots) = others.split_at_mut(self.count);
+        Known { befores, chunks, slots, each: self.slots }
+    }
+}
+
+impl<A> Drop for Groups<A> {
+    fn drop(&mut self) {
+        // Others may want to read each byte.
+        if const { Lanes::<A>::PADDED } {
+            self.lanes.discard();
+        }
+    }
+}
+
+/// What is known of groups, in slices.
+pub(super) struct Known<'a, A> {
+    pub(super) befores: &'a mut [Lanes<A>],
+    chunks: &'a mut [Lanes<A>],
+    slots: &'a mut [Lanes<A>],
+    each: usize,
+}
+
+impl<A> Known<'_, A> {
     #[inline(always)]
     pub(super) fn group(&mut self, g: usize) -> Group<'_, A> {
-        let (befores, others) = self.lanes.split_at_mut(self.count);
-        let (chunks, slots) = others.split_at_mut(self.count);
-        let slots = &mut slots[g * self.slots..][..self.slots];
-        // SAFETY: `resize` has written these.
-        let [before, chunks] = [befores, chunks].map(|lanes| unsafe { lanes[g].assume_init_mut() });
-        Group { before, chunks, slots }
+        let slots = &mut self.slots[g * self.each..][..self.each];
+        Group { before: &mut self.befores[g], chunks: &mut self.chunks[g], slots }
     }
 }
 
@@ -181,7 +209,7 @@ pub(super) struct Group<'a, A> {
     pub(super) chunks: &'a mut Lanes<A>,
     /// Before step k the values of the last 2ᵏ chunks, each in its [slot]; of those steps that a
     /// row has.
-    pub(super) slots: &'a mut [MaybeUninit<Lanes<A>>],
+    pub(super) slots: &'a mut [Lanes<A>],
 }
 
 impl<A: Element> Group<'_, A> {
@@ -220,7 +248,7 @@ impl<A: Element> Group<'_, A> {
         total: Lanes<A>,
     ) {
         let mut value = total;
-        // SAFETY: by contract, and left by the chunk so far before.
+        // SAFETY: by contract.
         unsafe {
             if const { O::EXACT } {
                 // Any tree has the same bits.
@@ -230,9 +258,9 @@ impl<A: Element> Group<'_, A> {
             } else {
                 for k in 0..LEVELS {
                     let Some(slot) = self.slots.get_mut(slot(k, c)) else { break };
-                    let left = std::mem::replace(slot, MaybeUninit::new(value));
+                    let left = std::mem::replace(slot, value);
                     if c >= 1 << k {
-                        value = Lanes::combine::<P, O>(operator, left.assume_init_ref(), &value);
+                        value = Lanes::combine::<P, O>(operator, &left, &value);
                     }
                 }
             }
@@ -260,15 +288,12 @@ impl<A: Element> Group<'_, A> {
         }
         let (mut value, mut k) = (total, 0);
         while (c >> k) & 1 == 1 {
-            // SAFETY: by contract, and left by the neighbour.
-            value = unsafe {
-                let left = self.slots[slot(k, 0)].assume_init_ref();
-                Lanes::combine::<P, O>(operator, left, &value)
-            };
+            // SAFETY: by contract.
+            value = unsafe { Lanes::combine::<P, O>(operator, &self.slots[slot(k, 0)], &value) };
             k += 1;
         }
         if k < LEVELS {
-            self.slots[slot(k, 0)] = MaybeUninit::new(value);
+            self.slots[slot(k, 0)] = value;
         }
         *self.chunks = value;
     }

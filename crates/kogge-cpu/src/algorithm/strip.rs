@@ -8,13 +8,15 @@
 //! Here is what is compiled for each operator and SIMD level, a row of the order:
 //! [`abreast`](super::abreast) says where its lanes come from and where its values go,
 //! [`levels`](super::levels) what precedes it, and [`line`](mod@line) goes through chunks where
-//! lanes are whole lines of the cache.
+//! lanes are whole lines of the cache, or [place by place](line::in_turn).
 
-use super::abreast::{Sending, Sink, Source};
+use super::abreast::{Abreast, Sending, Sink, Source};
 use super::group::{Groups, LANES, Lanes};
+use super::line::in_turn::InTurn;
 use super::line::{self, Visit, fills_lines};
 use crate::arch::stream::{Cache, PAGE};
 use crate::arch::{Vectors, WideOf, Words, Work};
+use crate::{Cpu, tuning};
 use kogge_core::{Accumulate, Element, Kind, Operator, Order};
 use std::ops::Range;
 
@@ -84,6 +86,10 @@ where
             if !direct {
                 return self.staged::<WideOf<W32>, W32>();
             }
+            if const { STORE && O::EXACT } && !far && self.goes_in_turn() {
+                let places = self.len;
+                return self.in_turn().scan::<WideOf<W32>>(places);
+            }
             let rest = if const { STORE } && !far {
                 self.direct::<WideOf<W32>, false>()
             } else {
@@ -119,7 +125,10 @@ where
         let mut rest = 0..self.len;
         // SAFETY: passed on; so many places are so many chunks.
         unsafe {
-            if self.meets_no_other() {
+            // If more meet, a line's neighbours are gone before they are wanted. (A Zen 4 in cache:
+            // twice as slow where rows of memory are a multiple of a page apart, else up to 1.6
+            // times as fast.)
+            if self.meeting() <= WAYS {
                 while rest.len() >= many {
                     let places = rest.start..rest.start + many;
                     rest.start = places.end;
@@ -161,10 +170,11 @@ where
         places: Range<usize>,
     ) {
         let visit = self.visit(&places, self.to.at(0, 0, places.start));
-        let (last, descends) = (self.groups.len() - 1, !FAR && self.descends());
-        for n in 0..self.groups.len() {
-            let g = if descends { last - n } else { n };
-            let (mut group, line) = (self.groups.group(g), self.from.line(g));
+        let (count, descends) = (self.groups.len(), !FAR && self.descends());
+        let mut known = self.groups.known();
+        for n in 0..count {
+            let g = if descends { count - 1 - n } else { n };
+            let (mut group, line) = (known.group(g), self.from.line(g));
             // SAFETY: passed on.
             unsafe { visit.scan::<P, A, O, C, STORE, FAR>(self.operator, &mut group, line) };
         }
@@ -210,14 +220,36 @@ where
         (1..PAGE / 2).contains(&behind)
     }
 
-    /// Whether [many](line::MANY) places of a group may be visited at once: they and their values
-    /// don't meet in a set of a cache, or a line's neighbours are gone before they are wanted. (A
-    /// Zen 4 in cache: twice as slow where rows of memory are a multiple of a page apart, else up
-    /// to 1.6 times as fast.)
-    fn meets_no_other(&self) -> bool {
+    /// Lines of the cache that meet in a set of it when [many](line::MANY) places of a group are
+    /// visited at once, with those of their values.
+    fn meeting(&self) -> usize {
         let bytes = |elements: isize| elements.unsigned_abs() * size_of::<T>();
         let apart = bytes(self.from.lines.stride) | bytes(self.to.pitch) | PAGE;
-        2 * line::MANY.div_ceil(PAGE >> apart.trailing_zeros()) <= WAYS
+        2 * line::MANY.div_ceil(PAGE >> apart.trailing_zeros())
+    }
+
+    /// Whether all lines at a place go before the next place, under an exact operator in a cache: if
+    /// too many places of a group [meet](Self::meeting), and the strip is wide enough. An element
+    /// that is still wanted must not be overwritten, either.
+    fn goes_in_turn(&self) -> bool {
+        let wide = self.to.lines * size_of::<U>() >= tuning::strip_bytes_in_turn(Cpu::detect());
+        let apart = self.from.lines.first.addr() != self.to.stage.addr();
+        wide && self.meeting() >= WAYS && (apart || self.kind == Kind::Inclusive)
+    }
+
+    fn in_turn(&mut self) -> InTurn<'_, A, O> {
+        let Source { lines, whole, last_line, .. } = self.from;
+        InTurn {
+            operator: self.operator,
+            exclusive: self.kind == Kind::Exclusive,
+            // What is the same as `A` may be said to be.
+            from: lines.cast(),
+            to: Abreast { first: self.to.stage.cast_const(), stride: self.to.pitch }.cast(),
+            whole,
+            last: (self.groups.len() > whole).then_some(last_line),
+            before: self.groups.known().befores.as_mut_ptr(),
+            preceded: self.preceded,
+        }
     }
 
     /// Whether chunks go by [lines of the cache](mod@line): a row that isn't full is folded by
@@ -266,7 +298,7 @@ where
                 if by_lines && self.from.lie() {
                     visit.scan::<P, A, O, { line::PART }, STORE, true>(
                         self.operator,
-                        &mut self.groups.group(g),
+                        &mut self.groups.known().group(g),
                         line,
                     );
                 } else {
@@ -296,7 +328,8 @@ where
     ) {
         let (operator, preceded) = (self.operator, self.preceded);
         let (lanes, len) = (self.from.lanes(g), places.len());
-        let mut group = self.groups.group(g);
+        let mut known = self.groups.known();
+        let mut group = known.group(g);
         // Group by group: a burst for all of them would fill the CPU's miss buffers.
         if let Some(cache) = self.ahead.cache {
             let ahead = self.ahead.elements(places.start, lanes.stride);

@@ -194,6 +194,57 @@ fn sums_side_by_side() {
     every_table::<f32, f32, f32, _>(&Sum, |bits| (bits >> 40) as f32 * 0.1 - 3e5);
 }
 
+/// The first operand that isn't zero, which is the same in any order, but not of operands that were
+/// swapped.
+struct First;
+
+impl<T: Element + PartialEq> Operator<T> for First {
+    const EXACT: bool = true;
+
+    fn identity(&self) -> T {
+        T::zeroed()
+    }
+
+    fn combine(&self, left: T, right: T) -> T {
+        if left == T::zeroed() { right } else { left }
+    }
+}
+
+/// Strips whose lines go place by place: wide enough, with rows of memory a KiB or a page apart.
+#[test]
+fn lines_in_turn() {
+    fn tables<T, O>(operator: &O, make: impl Fn(u64) -> T)
+    where
+        T: Accumulate<T> + Element<Accumulator = T> + Debug,
+        O: Operator<T>,
+    {
+        let bits = |i: usize| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+        let (narrow, row) = (512 / size_of::<T>(), Order::of::<T>().row());
+        let lens = if cfg!(miri) { &[3][..] } else { &[1, 2, 5, 40, row, row + 3] };
+        for (count, gap) in [(narrow, narrow), (narrow + 5, narrow - 5)] {
+            for &len in lens {
+                let places = (len - 1) * (count + gap) + count;
+                let input: Box<[T]> = (0..places).map(|i| make(bits(i))).collect();
+                let own: Vec<T> = (0..count).map(|line| make(bits(line ^ 77))).collect();
+                for kind in [Kind::Inclusive, Kind::Exclusive] {
+                    for inits in [None, Some(&own[..])] {
+                        let input = &input[..];
+                        Table { operator, kind, len, count, gap, input, inits, span: 1 }
+                            .check::<T>();
+                    }
+                }
+            }
+        }
+    }
+    tables::<i32, _>(&Sum, |bits| bits as i32);
+    // Three in four are zeros.
+    tables::<u32, _>(&First, |bits| (bits as u32) * u32::from(bits >> 62 == 0));
+    if !cfg!(miri) {
+        tables::<i64, _>(&Sum, |bits| bits as i64);
+        tables::<u64, _>(&First, |bits| bits * u64::from(bits >> 62 == 0));
+    }
+}
+
 #[test]
 #[cfg_attr(miri, ignore = "the same unsafe code as for other operators")]
 fn wider_accumulators_side_by_side() {
@@ -333,6 +384,7 @@ fn strips_of_a_zen_3_are_wider_in_any_order_and_from_memory() {
     assert_eq!([zen3(1 << 16, 64 << 20, true), zen3(1 << 16, 64 << 20, false)], [4096, 1024]);
     assert_eq!([zen3(1 << 12, 64 << 20, true), zen3(1 << 10, 64 << 20, true)], [2048, 512]);
     assert_eq!(zen3(1 << 12, 4 << 20, true), zen3(1 << 12, 4 << 20, false), "in a cache");
+    assert_eq!([zen3(1 << 16, 4 << 20, true), zen3(1 << 16, 4 << 20, false)], [2048, 1024]);
     assert_eq!(widest(Cpu::Zen5, 1 << 16, 64 << 20, true), 1024);
 }
 

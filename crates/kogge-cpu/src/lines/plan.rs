@@ -232,11 +232,18 @@ impl Strips {
     ) -> Self {
         let values = shape.line.len.saturating_mul(beside).saturating_mul(count);
         let written = values.saturating_mul(problem.output_bytes) as u64;
-        let machine = match alone(written, machine) {
-            true => Machine { threads: 1, ..machine },
-            false => machine,
+        // A thread's share of strips, and its part of one.
+        let Machine { cpu, awake, .. } = machine;
+        let [share, part] =
+            [tuning::strip_bytes_per_thread(cpu, awake), tuning::part_of_strip_bytes(awake)]
+                .map(|bytes| bytes / problem.element_bytes.max(1));
+        // Strips are cut for those threads that have one, or a part.
+        let threads = match values >= machine.threads.saturating_mul(part) {
+            _ if alone(written, machine) => 1,
+            true => machine.threads,
+            false => (values / share.max(1)).clamp(1, machine.threads),
         };
-        let threads = machine.threads;
+        let machine = Machine { threads, ..machine };
         let bytes = [problem.element_bytes, problem.output_bytes];
         let len = shape.line.len;
         let stream = !problem.in_place && written >= tuning::STREAM_BYTES;
@@ -244,24 +251,15 @@ impl Strips {
         let strips = cut.strips();
         let tasks = count.saturating_mul(strips);
         let elements = len.saturating_mul(beside.div_ceil(strips));
-        // A thread's share.
-        let share = tuning::strip_bytes_per_thread(machine.cpu, machine.awake)
-            / problem.element_bytes.max(1);
         let at_least = share.div_ceil(elements.max(1)).max(1);
         let sharing = threads.min(tasks.div_ceil(at_least)).max(1);
-        let alone = elements.saturating_mul(tasks) <= share;
         let even = tasks.is_multiple_of(threads) || tasks >= 4 * threads;
         // Threads that scan together have rows of the order each, several lest one waits for
         // another.
         let rows = len / problem.order().row();
-        let part = tuning::part_of_strip_bytes(machine.awake) / problem.element_bytes.max(1);
         let shares = threads > 1 && elements >= threads * part && rows >= 2 * threads;
         let together = !shape.compact && !even && shares;
-        let threads = match (together, alone) {
-            (true, _) => threads,
-            (_, true) => 1,
-            _ => sharing,
-        };
+        let threads = if together { threads } else { sharing };
         Self { cut, tasks, threads, at_least, together, stream }
     }
 

@@ -4,7 +4,7 @@
 use super::*;
 use crate::arch::Level;
 use crate::arch::ordered::bytes::V;
-use crate::descent::Room;
+use crate::room::Room;
 use kogge_core::ops::Sum;
 use kogge_core::{Accumulate, bytemuck, from_fn, reference};
 use std::fmt::Debug;

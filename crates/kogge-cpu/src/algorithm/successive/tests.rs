@@ -5,7 +5,7 @@ use super::*;
 use crate::algorithm::outlet::STAGE_BYTES;
 use crate::arch::Level;
 use crate::arch::stream::Cache;
-use crate::descent::Room;
+use crate::room::Room;
 use kogge_core::ops::Sum;
 use kogge_core::{Accumulate, Order, bytemuck, from_fn, reference};
 use std::fmt::Debug;
