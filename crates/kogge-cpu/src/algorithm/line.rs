@@ -19,7 +19,7 @@ use crate::{Cpu, tuning};
 use kogge_core::{Accumulate, Element, Operator, Order};
 use state::State;
 use std::marker::PhantomData;
-use vectors::{Line, join, load, store, vectors};
+use vectors::{Line, join, load, store, stream, vectors};
 
 /// Places of a chunk at most, where lanes fill lines.
 const PLACES: usize = 4;
@@ -384,9 +384,7 @@ impl Visit {
         // SAFETY: by contract; whole lines begin where vectors do.
         unsafe {
             if FAR && self.stream {
-                for v in 0..N {
-                    P::stream(values[v], to.wrapping_add(v * P::BYTES));
-                }
+                stream::<P, N>(values, to);
             } else {
                 store::<P, N>(values, to);
             }

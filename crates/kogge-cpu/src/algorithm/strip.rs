@@ -58,9 +58,14 @@ impl Ahead {
         Self { places, end: usize::MAX, beyond: 0, cache }
     }
 
+    /// The same, from a place further on.
+    fn from(self, place: usize) -> Self {
+        Self { end: self.end.saturating_sub(place), ..self }
+    }
+
     /// Elements from a place to what is asked for with it.
     #[inline(always)]
-    fn elements(&self, place: usize, stride: isize) -> isize {
+    pub(super) fn elements(&self, place: usize, stride: isize) -> isize {
         let beyond = if place + self.places < self.end { 0 } else { self.beyond };
         stride.wrapping_mul(self.places as isize).wrapping_add(beyond)
     }
@@ -86,9 +91,13 @@ where
             if !direct {
                 return self.staged::<WideOf<W32>, W32>();
             }
-            if const { STORE && O::EXACT } && !far && self.goes_in_turn() {
-                let places = self.len;
-                return self.in_turn().scan::<WideOf<W32>>(places);
+            if const { STORE && O::EXACT } && self.goes_in_turn(far) {
+                let (places, past, ahead) = (0..self.len, self.to.stream, self.ahead);
+                let lines = self.in_turn(&places, self.to.stage);
+                return match far {
+                    true => lines.scan_far::<WideOf<W32>>(places.len(), past, &ahead),
+                    false => lines.scan::<WideOf<W32>>(places.len()),
+                };
             }
             let rest = if const { STORE } && !far {
                 self.direct::<WideOf<W32>, false>()
@@ -189,14 +198,22 @@ where
     /// present.
     #[inline(always)]
     unsafe fn staged<P: Vectors, H: Words>(&mut self) {
-        let chunk = const { Order::of::<T>().chunk() };
+        let by_lines = const { STORE && O::EXACT } && self.by_lines::<P>() && self.from.lie();
+        let in_turn = by_lines && self.to.target.is_some() && self.goes_in_turn(true);
+        let step = if in_turn { self.to.room } else { const { Order::of::<T>().chunk() } };
         let (mut stage, mut sent, mut sending) = (0, 0, Sending::NOTHING);
-        for start in (0..self.len).step_by(chunk) {
-            let end = self.len.min(start + chunk);
+        for start in (0..self.len).step_by(step) {
+            let end = self.len.min(start + step);
             let to = self.to.at(stage, 0, start - sent);
             // SAFETY: passed on.
             unsafe {
-                self.chunk::<P, H>(start..end, to, &mut sending);
+                if in_turn {
+                    let ahead = self.ahead.from(start);
+                    let lines = self.in_turn(&(start..end), to);
+                    lines.scan_far::<P>(end - start, false, &ahead);
+                } else {
+                    self.chunk::<P, H>(start..end, to, &mut sending);
+                }
                 if STORE
                     && self.to.target.is_some()
                     && (end == self.len || end - sent == self.to.room)
@@ -228,27 +245,37 @@ where
         2 * line::MANY.div_ceil(PAGE >> apart.trailing_zeros())
     }
 
-    /// Whether all lines at a place go before the next place, under an exact operator in a cache: if
-    /// too many places of a group [meet](Self::meeting), and the strip is wide enough. An element
-    /// that is still wanted must not be overwritten, either.
-    fn goes_in_turn(&self) -> bool {
-        let wide = self.to.lines * size_of::<U>() >= tuning::strip_bytes_in_turn(Cpu::detect());
+    /// Whether all lines at a place go before the next place, under an exact operator: in a cache if
+    /// too many places of a group [meet](Self::meeting) and the strip is wide enough, where no
+    /// element is overwritten that is still wanted; from memory if it is gone through from end to
+    /// end so.
+    fn goes_in_turn(&self, far: bool) -> bool {
+        let (lines, size) = (self.to.lines, size_of::<U>());
+        let least = tuning::strip_bytes_in_turn(Cpu::detect());
+        if far {
+            let pitch = self.to.target.map_or(self.to.pitch, |target| target.stride);
+            let strides = [self.from.lines.stride, pitch].map(isize::unsigned_abs);
+            let on_end = strides.iter().all(|&stride| stride < lines + LANES);
+            return on_end && lines * size <= PAGE && least < PAGE;
+        }
         let apart = self.from.lines.first.addr() != self.to.stage.addr();
-        wide && self.meeting() >= WAYS && (apart || self.kind == Kind::Inclusive)
+        let overwrites = self.kind == Kind::Exclusive && !apart;
+        lines * size >= least && self.meeting() >= WAYS && !overwrites
     }
 
-    fn in_turn(&mut self) -> InTurn<'_, A, O> {
+    /// Such places, given where the values of the first one go.
+    fn in_turn(&mut self, places: &Range<usize>, to: *mut U) -> InTurn<'_, A, O> {
         let Source { lines, whole, last_line, .. } = self.from;
         InTurn {
             operator: self.operator,
             exclusive: self.kind == Kind::Exclusive,
             // What is the same as `A` may be said to be.
-            from: lines.cast(),
-            to: Abreast { first: self.to.stage.cast_const(), stride: self.to.pitch }.cast(),
+            from: lines.on(places.start).cast(),
+            to: Abreast { first: to.cast_const(), stride: self.to.pitch }.cast(),
             whole,
             last: (self.groups.len() > whole).then_some(last_line),
             before: self.groups.known().befores.as_mut_ptr(),
-            preceded: self.preceded,
+            preceded: self.preceded || places.start > 0,
         }
     }
 

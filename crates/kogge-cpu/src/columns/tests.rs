@@ -210,7 +210,34 @@ impl<T: Element + PartialEq> Operator<T> for First {
     }
 }
 
-/// Strips whose lines go place by place: wide enough, with rows of memory a KiB or a page apart.
+/// Tables of so many columns and what lies between their rows, of some lengths.
+fn tables_in_turn<T, O>(
+    operator: &O,
+    make: impl Fn(u64) -> T,
+    shapes: &[(usize, usize)],
+    lens: &[usize],
+) where
+    T: Accumulate<T> + Element<Accumulator = T> + Debug,
+    O: Operator<T>,
+{
+    let bits = |i: usize| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    for (&(count, gap), &len) in
+        shapes.iter().flat_map(|shape| lens.iter().map(move |len| (shape, len)))
+    {
+        let places = (len - 1) * (count + gap) + count;
+        let input: Box<[T]> = (0..places).map(|i| make(bits(i))).collect();
+        let own: Vec<T> = (0..count).map(|line| make(bits(line ^ 77))).collect();
+        for kind in [Kind::Inclusive, Kind::Exclusive] {
+            for inits in [None, Some(&own[..])] {
+                let input = &input[..];
+                Table { operator, kind, len, count, gap, input, inits, span: 1 }.check::<T>();
+            }
+        }
+    }
+}
+
+/// Strips whose lines go place by place: wide ones with rows of memory a KiB apart, and past the
+/// caches such as follow one another.
 #[test]
 fn lines_in_turn() {
     fn tables<T, O>(operator: &O, make: impl Fn(u64) -> T)
@@ -218,22 +245,11 @@ fn lines_in_turn() {
         T: Accumulate<T> + Element<Accumulator = T> + Debug,
         O: Operator<T>,
     {
-        let bits = |i: usize| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
-        let (narrow, row) = (512 / size_of::<T>(), Order::of::<T>().row());
-        let lens = if cfg!(miri) { &[3][..] } else { &[1, 2, 5, 40, row, row + 3] };
-        for (count, gap) in [(narrow, narrow), (narrow + 5, narrow - 5)] {
-            for &len in lens {
-                let places = (len - 1) * (count + gap) + count;
-                let input: Box<[T]> = (0..places).map(|i| make(bits(i))).collect();
-                let own: Vec<T> = (0..count).map(|line| make(bits(line ^ 77))).collect();
-                for kind in [Kind::Inclusive, Kind::Exclusive] {
-                    for inits in [None, Some(&own[..])] {
-                        let input = &input[..];
-                        Table { operator, kind, len, count, gap, input, inits, span: 1 }
-                            .check::<T>();
-                    }
-                }
-            }
+        let (wide, row) = (512 / size_of::<T>(), Order::of::<T>().row());
+        let shapes = [(wide + 5, wide - 5), (wide, wide), (LANES + 3, 2), (3 * LANES, 0)];
+        match cfg!(miri) {
+            true => tables_in_turn(operator, make, &shapes[..1], &[3]),
+            false => tables_in_turn(operator, make, &shapes, &[1, 2, 5, 40, row, row + 3]),
         }
     }
     tables::<i32, _>(&Sum, |bits| bits as i32);
@@ -243,6 +259,15 @@ fn lines_in_turn() {
         tables::<i64, _>(&Sum, |bits| bits as i64);
         tables::<u64, _>(&First, |bits| bits * u64::from(bits >> 62 == 0));
     }
+}
+
+/// Enough of them that memory is asked for, in place too.
+#[test]
+#[cfg_attr(miri, ignore = "too many")]
+fn lines_in_turn_from_memory() {
+    let shape = (8 * LANES + 16, 3);
+    let len = (9 << 20) / (size_of::<i32>() * (shape.0 + shape.1));
+    tables_in_turn::<i32, _>(&Sum, |bits| bits as i32, &[shape], &[len]);
 }
 
 #[test]

@@ -2,14 +2,16 @@
 //!
 //! Under an exact operator a value is the one before it in the line, combined with an element, and
 //! nothing else need be known. So a row of memory follows from the one before, as in a loop over
-//! rows: memory is gone through as it lies, and what is read again was stored last.
+//! rows: memory is gone through as it lies, and what is read again was stored last. Values that go
+//! past the caches can't be read again; what precedes the next place is kept beside them then.
 
-use super::vectors::{join, load, store, vectors};
+use super::vectors::{Line, join, load, store, stream, vectors};
 use crate::algorithm::abreast::Abreast;
 use crate::algorithm::free::splat;
 use crate::algorithm::group::{LANES, Lanes};
+use crate::algorithm::strip::Ahead;
 use crate::arch::Vectors;
-use crate::arch::stream::LINE;
+use crate::arch::stream::{Cache, LINE};
 use kogge_core::{Element, Operator};
 
 /// Where the lanes of a strip are at a place: those of its whole groups, side by side, and those of
@@ -20,12 +22,11 @@ struct Strip {
     last: *mut u8,
 }
 
-/// Lines side by side, whose values stay in the caches.
+/// Lines side by side.
 pub(in crate::algorithm) struct InTurn<'a, A, O> {
     pub(in crate::algorithm) operator: &'a O,
     pub(in crate::algorithm) exclusive: bool,
-    /// The first whole group's elements, and its values: not the same places if the scan is
-    /// exclusive.
+    /// The first whole group's elements, and its values.
     pub(in crate::algorithm) from: Abreast<A>,
     pub(in crate::algorithm) to: Abreast<A>,
     /// Whole groups, and the line that the group after them begins with, if there is one.
@@ -37,8 +38,20 @@ pub(in crate::algorithm) struct InTurn<'a, A, O> {
     pub(in crate::algorithm) preceded: bool,
 }
 
+/// What the lanes of a place have in common, on the way from memory.
+struct Row {
+    /// Whether anything precedes the place.
+    preceded: bool,
+    /// Whether values go past the caches.
+    past: bool,
+    /// Bytes to what is asked for meanwhile, and what that is brought into, if it is.
+    ask: isize,
+    cache: Option<Cache>,
+}
+
 impl<A: Element, O: Operator<A>> InTurn<'_, A, O> {
-    /// Scans so many places, one at least.
+    /// Scans so many places, one at least, whose values stay in the caches: not where their elements
+    /// are, if the scan is exclusive.
     ///
     /// # Safety
     ///
@@ -49,9 +62,32 @@ impl<A: Element, O: Operator<A>> InTurn<'_, A, O> {
         // SAFETY: passed on; a line has as many vectors as the arm says.
         unsafe {
             match const { vectors::<P>() } {
-                1 => self.places::<P, 1>(places),
-                2 => self.places::<P, 2>(places),
-                _ => self.places::<P, 4>(places),
+                1 => self.near::<P, 1>(places),
+                2 => self.near::<P, 2>(places),
+                _ => self.near::<P, 4>(places),
+            }
+        }
+    }
+
+    /// Scans so many places, wherever their values go, past the caches if `past`, and asks for what
+    /// is `ahead` of them.
+    ///
+    /// # Safety
+    ///
+    /// As for [`scan`](Self::scan); what goes past the caches must be whole lines of theirs.
+    #[inline(always)]
+    pub(in crate::algorithm) unsafe fn scan_far<P: Vectors>(
+        &self,
+        places: usize,
+        past: bool,
+        ahead: &Ahead,
+    ) {
+        // SAFETY: as above.
+        unsafe {
+            match const { vectors::<P>() } {
+                1 => self.far::<P, 1>(places, past, ahead),
+                2 => self.far::<P, 2>(places, past, ahead),
+                _ => self.far::<P, 4>(places, past, ahead),
             }
         }
     }
@@ -60,9 +96,8 @@ impl<A: Element, O: Operator<A>> InTurn<'_, A, O> {
     ///
     /// As for [`scan`](Self::scan); a line of the cache must have `N` vectors of `P`.
     #[inline(always)]
-    unsafe fn places<P: Vectors, const N: usize>(&self, places: usize) {
-        let groups = self.before;
-        let known = Strip { whole: groups.cast(), last: groups.wrapping_add(self.whole).cast() };
+    unsafe fn near<P: Vectors, const N: usize>(&self, places: usize) {
+        let known = self.known();
         // An exclusive scan is an inclusive one, a place further on.
         let behind = usize::from(self.exclusive);
         for place in 0..places + 1 {
@@ -73,38 +108,14 @@ impl<A: Element, O: Operator<A>> InTurn<'_, A, O> {
             let elements = (behind..places + behind).contains(&place);
             let elements = elements.then(|| self.strip(&self.from, place - behind));
             let to = if place < places { self.strip(&self.to, place) } else { known };
+            let whole = |strip: Strip| strip.whole.cast_const();
+            let last = |strip: Strip| strip.last.cast_const();
             // SAFETY: lanes of those places, or of what is known of them; features by contract.
-            unsafe { self.row::<P, N>(before, elements, to) };
-        }
-    }
-
-    /// The lanes at a place.
-    #[inline(always)]
-    fn strip(&self, lanes: &Abreast<A>, place: usize) -> Strip {
-        let first = lanes.at(place).cast_mut();
-        Strip { whole: first.cast(), last: first.wrapping_add(self.last.unwrap_or(0)).cast() }
-    }
-
-    /// Puts the values of a place.
-    ///
-    /// # Safety
-    ///
-    /// As for [`places`](Self::places), for all of these lanes.
-    #[inline(always)]
-    unsafe fn row<P: Vectors, const N: usize>(
-        &self,
-        before: Option<Strip>,
-        elements: Option<Strip>,
-        to: Strip,
-    ) {
-        let whole = |strip: Strip| strip.whole.cast_const();
-        let last = |strip: Strip| strip.last.cast_const();
-        let groups = self.whole;
-        // SAFETY: passed on.
-        unsafe {
-            self.lanes::<P, N>(before.map(whole), elements.map(whole), to.whole, groups);
-            if self.last.is_some() {
-                self.lanes::<P, N>(before.map(last), elements.map(last), to.last, 1);
+            unsafe {
+                self.lanes::<P, N>(before.map(whole), elements.map(whole), to.whole, self.whole);
+                if self.last.is_some() {
+                    self.lanes::<P, N>(before.map(last), elements.map(last), to.last, 1);
+                }
             }
         }
     }
@@ -114,7 +125,7 @@ impl<A: Element, O: Operator<A>> InTurn<'_, A, O> {
     ///
     /// # Safety
     ///
-    /// As for [`row`](Self::row).
+    /// As for [`near`](Self::near), for all of these lanes.
     #[inline(always)]
     unsafe fn lanes<P: Vectors, const N: usize>(
         &self,
@@ -142,11 +153,94 @@ impl<A: Element, O: Operator<A>> InTurn<'_, A, O> {
                 }
                 (None, None) => {
                     for at in lines {
-                        let identity = [splat::<P, A>(self.operator.identity()); N];
-                        store::<P, N>(identity, to.wrapping_add(at));
+                        store::<P, N>(self.identity::<P, N>(), to.wrapping_add(at));
                     }
                 }
             }
         }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`scan_far`](Self::scan_far); a line of the cache must have `N` vectors of `P`.
+    #[inline(always)]
+    unsafe fn far<P: Vectors, const N: usize>(&self, places: usize, past: bool, ahead: &Ahead) {
+        let known = self.known();
+        for place in 0..places {
+            let (elements, to) = (self.strip(&self.from, place), self.strip(&self.to, place));
+            let row = Row {
+                preceded: self.preceded || place > 0,
+                past,
+                ask: ahead.elements(place, self.from.stride) * size_of::<A>() as isize,
+                cache: ahead.cache,
+            };
+            // SAFETY: lanes of that place, and what is known of them; features by contract.
+            unsafe {
+                self.go_on::<P, N>(&row, known.whole, elements.whole, to.whole, self.whole);
+                if self.last.is_some() {
+                    self.go_on::<P, N>(&row, known.last, elements.last, to.last, 1);
+                }
+            }
+        }
+    }
+
+    /// Puts the values of some groups side by side, and makes known what precedes the next ones.
+    ///
+    /// # Safety
+    ///
+    /// As for [`far`](Self::far), for all of these lanes.
+    #[inline(always)]
+    unsafe fn go_on<P: Vectors, const N: usize>(
+        &self,
+        row: &Row,
+        known: *mut u8,
+        elements: *const u8,
+        to: *mut u8,
+        groups: usize,
+    ) {
+        for at in (0..groups * const { LANES * size_of::<A>() }).step_by(LINE) {
+            let [known, to] = [known, to].map(|lanes| lanes.wrapping_add(at));
+            let from = elements.wrapping_add(at);
+            if let Some(cache) = row.cache {
+                cache.ask::<LINE>(from.wrapping_offset(row.ask));
+            }
+            // SAFETY: passed on.
+            unsafe {
+                let mut through = load::<P, N>(from);
+                let mut values = through;
+                if row.preceded {
+                    let before = load::<P, N>(known);
+                    through = join::<P, A, O, N>(self.operator, &before, &through);
+                    values = if self.exclusive { before } else { through };
+                } else if self.exclusive {
+                    values = self.identity::<P, N>();
+                }
+                store::<P, N>(through, known);
+                if row.past {
+                    stream::<P, N>(values, to);
+                } else {
+                    store::<P, N>(values, to);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn identity<P: Vectors, const N: usize>(&self) -> Line<P, N> {
+        [splat::<P, A>(self.operator.identity()); N]
+    }
+
+    /// What is known of the lanes.
+    #[inline(always)]
+    fn known(&self) -> Strip {
+        let groups = self.before;
+        Strip { whole: groups.cast(), last: groups.wrapping_add(self.whole).cast() }
+    }
+
+    /// The lanes at a place.
+    #[inline(always)]
+    fn strip(&self, lanes: &Abreast<A>, place: usize) -> Strip {
+        let first = lanes.at(place).cast_mut();
+        Strip { whole: first.cast(), last: first.wrapping_add(self.last.unwrap_or(0)).cast() }
     }
 }

@@ -37,6 +37,17 @@ pub(super) unsafe fn store<P: Vectors, const N: usize>(line: Line<P, N>, to: *mu
     }
 }
 
+/// # Safety
+///
+/// A line of the cache must be writable; the CPU features of `P` be present.
+#[inline(always)]
+pub(super) unsafe fn stream<P: Vectors, const N: usize>(line: Line<P, N>, to: *mut u8) {
+    for v in 0..N {
+        // SAFETY: by contract.
+        unsafe { P::stream(line[v], to.wrapping_add(v * P::BYTES)) }
+    }
+}
+
 /// `left ∘ right`, lane by lane.
 ///
 /// # Safety
