@@ -92,16 +92,20 @@ pub(crate) const fn strip_widths(cpu: Cpu, table: Table) -> [usize; 2] {
     }
 }
 
-/// Bytes of a strip's width from which lines in a cache go [place by
-/// place](crate::algorithm::line::in_turn) in any order, where rows of memory are so far apart that
-/// places of a group meet in a set of a cache. (A Zen 3, one thread up to 512 KiB and two that are
-/// awake of 1 MiB, `i32`: 1.04 to 1.3 times as fast where rows are of 1 KiB and more, 0.83 to 1.0
-/// where a strip has 128 to 256 bytes of each. On others it wasn't tried. Tests go so on any CPU.)
-pub(crate) const fn strip_bytes_in_turn(cpu: Cpu) -> usize {
+/// Whether lines go [place by place](crate::algorithm::line::in_turn) at all, and in a cache in any
+/// order from how many bytes of a strip's width on, where rows of memory are so far apart that
+/// places of a group meet in a set of a cache.
+///
+/// (A Zen 3 in a cache, one thread up to 512 KiB and two that are awake of 1 MiB, `i32`: 1.04 to 1.3
+/// times as fast where rows are of 1 KiB and more, 0.83 to 1.0 where a strip has 128 to 256 bytes of
+/// each. From memory, rows of 256 bytes to 4 KiB one after another: one thread 1.05 to 1.9 times
+/// (`i32`) and 1.1 to 1.5 (`f32`), two 1.0 to 1.4 and 1.1 to 1.2. On others it wasn't tried. Tests go
+/// so on any CPU.)
+pub(crate) const fn in_turn(cpu: Cpu) -> Option<usize> {
     match cpu {
-        Cpu::Zen3 => 512,
-        _ if cfg!(test) => 512,
-        _ => usize::MAX,
+        Cpu::Zen3 => Some(512),
+        _ if cfg!(test) => Some(512),
+        _ => None,
     }
 }
 

@@ -118,7 +118,8 @@ pub(super) const fn fills<P: Vectors, A>() -> bool {
 /// In any order that is what precedes the next chunk, and it lies side by side, as the lines do.
 pub(crate) struct Groups<A> {
     /// In one piece, as short lines feel each that is allocated: the [befores](Group::before) of
-    /// all groups, their [chunks](Group::chunks), and group by group their [slots](Group::slots).
+    /// all groups, their [chunks](Group::chunks), [two more of each](Known::totals), and group by
+    /// group their [slots](Group::slots).
     lanes: Room,
     /// Groups.
     count: usize,
@@ -165,14 +166,16 @@ impl<A: Element> Groups<A> {
     /// All that is known.
     #[inline(always)]
     pub(super) fn known(&mut self) -> Known<'_, A> {
-        let count = self.count * (2 + self.slots);
+        let count = self.count * (4 + self.slots);
         let room = self.lanes.bytes(count * size_of::<Lanes<A>>(), align_of::<Lanes<A>>());
         // SAFETY: there is so much room, which nobody else has; any bytes are accumulators, and those
         // have all been written, if only as zeros.
         let lanes = unsafe { std::slice::from_raw_parts_mut(room.cast::<Lanes<A>>(), count) };
         let (befores, others) = lanes.split_at_mut(self.count);
-        let (chunks, slots) = others.split_at_mut(self.count);
-        Known { befores, chunks, slots, each: self.slots }
+        let (chunks, others) = others.split_at_mut(self.count);
+        let (totals, others) = others.split_at_mut(self.count);
+        let (throughs, slots) = others.split_at_mut(self.count);
+        Known { befores, chunks, totals, throughs, slots, each: self.slots }
     }
 }
 
@@ -185,10 +188,14 @@ impl<A> Drop for Groups<A> {
     }
 }
 
-/// What is known of groups, in slices.
+/// What is known of groups, in slices: group by group.
 pub(super) struct Known<'a, A> {
     pub(super) befores: &'a mut [Lanes<A>],
-    chunks: &'a mut [Lanes<A>],
+    pub(super) chunks: &'a mut [Lanes<A>],
+    /// Of the places of a chunk so far, where all groups go place by place: their fold, and that
+    /// of what precedes the chunk and them.
+    pub(super) totals: &'a mut [Lanes<A>],
+    pub(super) throughs: &'a mut [Lanes<A>],
     slots: &'a mut [Lanes<A>],
     each: usize,
 }

@@ -91,13 +91,13 @@ where
             if !direct {
                 return self.staged::<WideOf<W32>, W32>();
             }
-            if const { STORE && O::EXACT } && self.goes_in_turn(far) {
+            if STORE && self.goes_in_turn(far) {
                 let (places, past, ahead) = (0..self.len, self.to.stream, self.ahead);
-                let lines = self.in_turn(&places, self.to.stage);
-                return match far {
-                    true => lines.scan_far::<WideOf<W32>>(places.len(), past, &ahead),
-                    false => lines.scan::<WideOf<W32>>(places.len()),
-                };
+                let mut lines = self.in_turn(&places, self.to.stage);
+                if const { O::EXACT } && !far {
+                    return lines.scan::<WideOf<W32>>(places.len());
+                }
+                return lines.scan_far::<WideOf<W32>>(places.len(), past, &ahead);
             }
             let rest = if const { STORE } && !far {
                 self.direct::<WideOf<W32>, false>()
@@ -198,8 +198,9 @@ where
     /// present.
     #[inline(always)]
     unsafe fn staged<P: Vectors, H: Words>(&mut self) {
-        let by_lines = const { STORE && O::EXACT } && self.by_lines::<P>() && self.from.lie();
-        let in_turn = by_lines && self.to.target.is_some() && self.goes_in_turn(true);
+        let lines = const { STORE && !O::COMPACT && fills_lines::<P, T, U, A>() };
+        let lie = lines && self.from.lie() && self.to.target.is_some();
+        let in_turn = lie && self.goes_in_turn(true);
         let step = if in_turn { self.to.room } else { const { Order::of::<T>().chunk() } };
         let (mut stage, mut sent, mut sending) = (0, 0, Sending::NOTHING);
         for start in (0..self.len).step_by(step) {
@@ -207,9 +208,9 @@ where
             let to = self.to.at(stage, 0, start - sent);
             // SAFETY: passed on.
             unsafe {
-                if in_turn {
+                if const { STORE && !O::COMPACT && fills_lines::<P, T, U, A>() } && in_turn {
                     let ahead = self.ahead.from(start);
-                    let lines = self.in_turn(&(start..end), to);
+                    let mut lines = self.in_turn(&(start..end), to);
                     lines.scan_far::<P>(end - start, false, &ahead);
                 } else {
                     self.chunk::<P, H>(start..end, to, &mut sending);
@@ -245,27 +246,28 @@ where
         2 * line::MANY.div_ceil(PAGE >> apart.trailing_zeros())
     }
 
-    /// Whether all lines at a place go before the next place, under an exact operator: in a cache if
-    /// too many places of a group [meet](Self::meeting) and the strip is wide enough, where no
-    /// element is overwritten that is still wanted; from memory if it is gone through from end to
-    /// end so.
+    /// Whether all lines at a place go before the next place: from memory if it is gone through from
+    /// end to end so; in a cache under an exact operator, if too many places of a group
+    /// [meet](Self::meeting) and the strip is wide enough, where no element is overwritten that is
+    /// still wanted.
     fn goes_in_turn(&self, far: bool) -> bool {
-        let (lines, size) = (self.to.lines, size_of::<U>());
-        let least = tuning::strip_bytes_in_turn(Cpu::detect());
+        let bytes = self.to.lines * size_of::<U>();
+        let Some(least) = tuning::in_turn(Cpu::detect()) else { return false };
         if far {
             let pitch = self.to.target.map_or(self.to.pitch, |target| target.stride);
             let strides = [self.from.lines.stride, pitch].map(isize::unsigned_abs);
-            let on_end = strides.iter().all(|&stride| stride < lines + LANES);
-            return on_end && lines * size <= PAGE && least < PAGE;
+            return strides.iter().all(|&stride| stride < self.to.lines + LANES) && bytes <= PAGE;
         }
         let apart = self.from.lines.first.addr() != self.to.stage.addr();
         let overwrites = self.kind == Kind::Exclusive && !apart;
-        lines * size >= least && self.meeting() >= WAYS && !overwrites
+        let exact = const { O::EXACT };
+        exact && bytes >= least && self.meeting() >= WAYS && !overwrites
     }
 
     /// Such places, given where the values of the first one go.
     fn in_turn(&mut self, places: &Range<usize>, to: *mut U) -> InTurn<'_, A, O> {
         let Source { lines, whole, last_line, .. } = self.from;
+        let last = (self.groups.len() > whole).then_some(last_line);
         InTurn {
             operator: self.operator,
             exclusive: self.kind == Kind::Exclusive,
@@ -273,9 +275,10 @@ where
             from: lines.on(places.start).cast(),
             to: Abreast { first: to.cast_const(), stride: self.to.pitch }.cast(),
             whole,
-            last: (self.groups.len() > whole).then_some(last_line),
-            before: self.groups.known().befores.as_mut_ptr(),
-            preceded: self.preceded || places.start > 0,
+            last,
+            known: self.groups.known(),
+            preceded: self.preceded || const { O::EXACT } && places.start > 0,
+            number: places.start / const { Order::of::<T>().chunk() },
         }
     }
 

@@ -258,6 +258,10 @@ fn lines_in_turn() {
     if !cfg!(miri) {
         tables::<i64, _>(&Sum, |bits| bits as i64);
         tables::<u64, _>(&First, |bits| bits * u64::from(bits >> 62 == 0));
+        let operator = from_fn(0u32, |x: u32, y: u32| x.wrapping_mul(3).wrapping_add(y));
+        tables::<u32, _>(&operator, |bits| bits as u32);
+        let operator = from_fn(0u64, |x: u64, y: u64| x.wrapping_mul(3).wrapping_add(y));
+        tables::<u64, _>(&operator, |bits| bits);
     }
 }
 
@@ -268,6 +272,7 @@ fn lines_in_turn_from_memory() {
     let shape = (8 * LANES + 16, 3);
     let len = (9 << 20) / (size_of::<i32>() * (shape.0 + shape.1));
     tables_in_turn::<i32, _>(&Sum, |bits| bits as i32, &[shape], &[len]);
+    tables_in_turn::<f32, _>(&Sum, |bits| (bits >> 40) as f32 * 0.1 - 3e5, &[shape], &[len]);
 }
 
 #[test]

@@ -1,14 +1,18 @@
-//! Lines side by side in any order: all of them at one place, and then at the next.
+//! Lines side by side, all of them at one place, and then at the next.
 //!
 //! Under an exact operator a value is the one before it in the line, combined with an element, and
 //! nothing else need be known. So a row of memory follows from the one before, as in a loop over
 //! rows: memory is gone through as it lies, and what is read again was stored last. Values that go
 //! past the caches can't be read again; what precedes the next place is kept beside them then.
+//!
+//! [In the fixed order](in_order) more is known of a chunk, but memory can be gone through so, too.
+
+mod in_order;
 
 use super::vectors::{Line, join, load, store, stream, vectors};
 use crate::algorithm::abreast::Abreast;
 use crate::algorithm::free::splat;
-use crate::algorithm::group::{LANES, Lanes};
+use crate::algorithm::group::{Known, LANES};
 use crate::algorithm::strip::Ahead;
 use crate::arch::Vectors;
 use crate::arch::stream::{Cache, LINE};
@@ -32,10 +36,12 @@ pub(in crate::algorithm) struct InTurn<'a, A, O> {
     /// Whole groups, and the line that the group after them begins with, if there is one.
     pub(in crate::algorithm) whole: usize,
     pub(in crate::algorithm) last: Option<usize>,
-    /// What precedes the first place, group by group, if anything does; in the end what precedes
-    /// the place after the last.
-    pub(in crate::algorithm) before: *mut Lanes<A>,
+    /// What is known of the groups: in any order what precedes the first place, if anything does,
+    /// and in the end what precedes the place after the last.
+    pub(in crate::algorithm) known: Known<'a, A>,
     pub(in crate::algorithm) preceded: bool,
+    /// The number in its row of the chunk that begins there.
+    pub(in crate::algorithm) number: usize,
 }
 
 /// What the lanes of a place have in common, on the way from memory.
@@ -50,15 +56,15 @@ struct Row {
 }
 
 impl<A: Element, O: Operator<A>> InTurn<'_, A, O> {
-    /// Scans so many places, one at least, whose values stay in the caches: not where their elements
-    /// are, if the scan is exclusive.
+    /// Scans so many places in any order, one at least, whose values stay in the caches: not where
+    /// their elements are, if the scan is exclusive.
     ///
     /// # Safety
     ///
     /// [`fills_lines`](super::fills_lines) must hold; the places must exist, and be this call's
     /// alone; the CPU features of `P` must be present.
     #[inline(always)]
-    pub(in crate::algorithm) unsafe fn scan<P: Vectors>(&self, places: usize) {
+    pub(in crate::algorithm) unsafe fn scan<P: Vectors>(&mut self, places: usize) {
         // SAFETY: passed on; a line has as many vectors as the arm says.
         unsafe {
             match const { vectors::<P>() } {
@@ -77,17 +83,20 @@ impl<A: Element, O: Operator<A>> InTurn<'_, A, O> {
     /// As for [`scan`](Self::scan); what goes past the caches must be whole lines of theirs.
     #[inline(always)]
     pub(in crate::algorithm) unsafe fn scan_far<P: Vectors>(
-        &self,
+        &mut self,
         places: usize,
         past: bool,
         ahead: &Ahead,
     ) {
         // SAFETY: as above.
         unsafe {
-            match const { vectors::<P>() } {
-                1 => self.far::<P, 1>(places, past, ahead),
-                2 => self.far::<P, 2>(places, past, ahead),
-                _ => self.far::<P, 4>(places, past, ahead),
+            match const { (vectors::<P>(), O::EXACT) } {
+                (1, true) => self.far::<P, 1>(places, past, ahead),
+                (2, true) => self.far::<P, 2>(places, past, ahead),
+                (_, true) => self.far::<P, 4>(places, past, ahead),
+                (1, false) => self.in_order::<P, 1>(places, past, ahead),
+                (2, false) => self.in_order::<P, 2>(places, past, ahead),
+                (_, false) => self.in_order::<P, 4>(places, past, ahead),
             }
         }
     }
@@ -96,8 +105,8 @@ impl<A: Element, O: Operator<A>> InTurn<'_, A, O> {
     ///
     /// As for [`scan`](Self::scan); a line of the cache must have `N` vectors of `P`.
     #[inline(always)]
-    unsafe fn near<P: Vectors, const N: usize>(&self, places: usize) {
-        let known = self.known();
+    unsafe fn near<P: Vectors, const N: usize>(&mut self, places: usize) {
+        let known = self.befores();
         // An exclusive scan is an inclusive one, a place further on.
         let behind = usize::from(self.exclusive);
         for place in 0..places + 1 {
@@ -164,8 +173,8 @@ impl<A: Element, O: Operator<A>> InTurn<'_, A, O> {
     ///
     /// As for [`scan_far`](Self::scan_far); a line of the cache must have `N` vectors of `P`.
     #[inline(always)]
-    unsafe fn far<P: Vectors, const N: usize>(&self, places: usize, past: bool, ahead: &Ahead) {
-        let known = self.known();
+    unsafe fn far<P: Vectors, const N: usize>(&mut self, places: usize, past: bool, ahead: &Ahead) {
+        let known = self.befores();
         for place in 0..places {
             let (elements, to) = (self.strip(&self.from, place), self.strip(&self.to, place));
             let row = Row {
@@ -230,11 +239,11 @@ impl<A: Element, O: Operator<A>> InTurn<'_, A, O> {
         [splat::<P, A>(self.operator.identity()); N]
     }
 
-    /// What is known of the lanes.
+    /// What precedes the lanes.
     #[inline(always)]
-    fn known(&self) -> Strip {
-        let groups = self.before;
-        Strip { whole: groups.cast(), last: groups.wrapping_add(self.whole).cast() }
+    fn befores(&mut self) -> Strip {
+        let first = self.known.befores.as_mut_ptr();
+        Strip { whole: first.cast(), last: first.wrapping_add(self.whole).cast() }
     }
 
     /// The lanes at a place.
