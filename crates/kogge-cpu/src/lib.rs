@@ -6,8 +6,8 @@
 //!
 //! A scan of a slice allocates one slot per tile (32 KiB of input) and one segment per thread at
 //! most; lines and segments, some state per thread besides; few lines side by side, a slot per row
-//! of the order of each line. The engine never leaves the order of `kogge-core`, and knows nothing
-//! of files or devices.
+//! of the order of each line. A thread keeps up to 1 MiB of that state for its next call. The engine
+//! never leaves the order of `kogge-core`, and knows nothing of files or devices.
 
 #![allow(private_bounds)]
 

@@ -81,8 +81,8 @@ impl Table {
 /// 8 (tables of 16 to 32,768 rows).
 ///
 /// In any order, of which less is known between two rows, two threads of a Zen 3 are 0 to 11 %
-/// faster from memory with 8 KiB than with 2, and 1 to 17 % with 16; in a cache with 8 KiB than with
-/// 4 up to a fifth, where those are one strip and not two. On others that wasn't tried.
+/// faster from memory with 8 KiB than with 2, and 1 to 17 % with 16; in a cache up to 15 % with 8 KiB
+/// in place of 4, where those are one strip and not two. On others that wasn't tried.
 pub(crate) const fn strip_widths(cpu: Cpu, table: Table) -> [usize; 2] {
     match cpu {
         Cpu::Zen3 if table.exact && table.near() => [1 << 10, 2 * PAGE],
@@ -98,9 +98,9 @@ pub(crate) const fn strip_widths(cpu: Cpu, table: Table) -> [usize; 2] {
 ///
 /// (A Zen 3 in a cache, one thread up to 512 KiB and two that are awake of 1 MiB, `i32`: 1.04 to 1.3
 /// times as fast where rows are of 1 KiB and more, 0.83 to 1.0 where a strip has 128 to 256 bytes of
-/// each. From memory, rows of 256 bytes to 4 KiB one after another: one thread 1.05 to 1.9 times
-/// (`i32`) and 1.1 to 1.5 (`f32`), two 1.0 to 1.4 and 1.1 to 1.2. On others it wasn't tried. Tests go
-/// so on any CPU.)
+/// each. From memory, 256 MiB in rows of 256 bytes to 4 KiB one after another: two threads 0.9 to
+/// 1.4 times (`i32`) and 1.0 to 1.2 (`f32`), one 1.1 to 2.4 and 0.76 to 1.7. On others it wasn't
+/// tried. Tests go so on any CPU.)
 pub(crate) const fn in_turn(cpu: Cpu) -> Option<usize> {
     match cpu {
         Cpu::Zen3 => Some(512),

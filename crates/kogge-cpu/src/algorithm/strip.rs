@@ -58,8 +58,8 @@ impl Ahead {
         Self { places, end: usize::MAX, beyond: 0, cache }
     }
 
-    /// The same, from a place further on.
-    fn from(self, place: usize) -> Self {
+    /// The same from a place on.
+    fn on(self, place: usize) -> Self {
         Self { end: self.end.saturating_sub(place), ..self }
     }
 
@@ -199,8 +199,9 @@ where
     #[inline(always)]
     unsafe fn staged<P: Vectors, H: Words>(&mut self) {
         let lines = const { STORE && !O::COMPACT && fills_lines::<P, T, U, A>() };
-        let lie = lines && self.from.lie() && self.to.target.is_some();
-        let in_turn = lie && self.goes_in_turn(true);
+        let past = self.to.target.is_some_and(|target| target.stream);
+        let far = past || self.to.target.is_some() && self.ahead.cache.is_some();
+        let in_turn = lines && far && self.from.lie() && self.goes_in_turn(true);
         let step = if in_turn { self.to.room } else { const { Order::of::<T>().chunk() } };
         let (mut stage, mut sent, mut sending) = (0, 0, Sending::NOTHING);
         for start in (0..self.len).step_by(step) {
@@ -209,7 +210,7 @@ where
             // SAFETY: passed on.
             unsafe {
                 if const { STORE && !O::COMPACT && fills_lines::<P, T, U, A>() } && in_turn {
-                    let ahead = self.ahead.from(start);
+                    let ahead = self.ahead.on(start);
                     let mut lines = self.in_turn(&(start..end), to);
                     lines.scan_far::<P>(end - start, false, &ahead);
                 } else {
