@@ -78,6 +78,7 @@ impl Drop for Room {
 #[cfg(test)]
 mod tests {
     use super::*;
+
     #[derive(Clone, Copy)]
     #[repr(C, align(256))]
     struct Aligned([u8; 256]);
