@@ -92,9 +92,9 @@ pub(crate) const fn strip_widths(cpu: Cpu, table: Table) -> [usize; 2] {
     }
 }
 
-/// Whether lines go [place by place](crate::algorithm::line::in_turn) at all, and in a cache in any
-/// order from how many bytes of a strip's width on, where rows of memory are so far apart that
-/// places of a group meet in a set of a cache.
+/// Whether lines go place by place (`algorithm/line/in_turn.rs`) at all, and in a cache in any order
+/// from how many bytes of a strip's width on, where rows of memory are so far apart that places of a
+/// group meet in a set of a cache.
 ///
 /// (A Zen 3 in a cache, one thread up to 512 KiB and two that are awake of 1 MiB, `i32`: 1.04 to 1.3
 /// times as fast where rows are of 1 KiB and more, 0.83 to 1.0 where a strip has 128 to 256 bytes of
