@@ -40,7 +40,7 @@ pub(in crate::algorithm) struct InTurn<'a, A, O> {
     /// and in the end what precedes the place after the last.
     pub(in crate::algorithm) known: Known<'a, A>,
     pub(in crate::algorithm) preceded: bool,
-    /// The number in its row of the chunk that begins there.
+    /// The number, in the row of the order, of the chunk that begins with the first place.
     pub(in crate::algorithm) number: usize,
 }
 
