@@ -32,7 +32,7 @@ cargo +nightly miri setup
 
 # One thread, with strict provenance.
 export MIRIFLAGS="-Zmiri-strict-provenance"
-cargo +nightly miri test -p kogge-cpu --lib -- algorithm masks
+cargo +nightly miri test -p kogge-cpu --lib -- algorithm masks room
 cargo +nightly miri test -p kogge-cpu --test engine -- order:: elements:: free:: memory::
 
 # Several threads: the queues under rayon cast integers to pointers and don't keep to Stacked
