@@ -11,6 +11,7 @@
 use super::group::LANES;
 use crate::arch::Words;
 use crate::arch::stream::{Cache, LINE, stream_run};
+use crate::array::for_each;
 use std::ops::Range;
 use std::ptr::{null, null_mut};
 
@@ -46,9 +47,9 @@ impl<T> Abreast<T> {
     pub(super) fn ask(&self, ahead: isize, len: usize, cache: Cache) {
         for place in 0..len {
             let lanes = self.at(place).wrapping_offset(ahead).cast::<u8>();
-            for line in (0..LANES * size_of::<T>()).step_by(LINE) {
+            for_each!((0..LANES * size_of::<T>()).step_by(LINE), |line| {
                 cache.ask::<LINE>(lanes.wrapping_add(line));
-            }
+            });
         }
     }
 }

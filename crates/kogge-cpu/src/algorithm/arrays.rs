@@ -5,6 +5,7 @@
 //! elements, elements wider than a chunk, accumulators wider than their elements) and every
 //! unfinished row.
 
+use crate::array::for_each;
 use kogge_core::{Element, Kind, Operator, Order};
 
 const CHUNKS: usize = Order::CHUNKS_PER_ROW;
@@ -207,8 +208,8 @@ fn stride<A: Element, O: Operator<A>, const S: usize>(
     totals: &[A; CHUNKS],
 ) -> [A; CHUNKS] {
     let mut next = *totals;
-    for i in S..CHUNKS {
+    for_each!(S..CHUNKS, |i| {
         next[i] = operator.combine(totals[i - S], totals[i]);
-    }
+    });
     next
 }

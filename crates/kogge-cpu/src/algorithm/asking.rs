@@ -5,6 +5,7 @@ use super::levels::ROWS_PER_TILE;
 use super::pages::{self, BLOCK};
 use super::tile::Beside;
 use crate::arch::stream::{Cache, LINE, ROW};
+use crate::array::for_each;
 use crate::{Cpu, tuning};
 
 /// Bytes from where something is folded to where it is asked for: memory, by several threads.
@@ -243,14 +244,14 @@ impl Wanted {
     pub(super) fn looked_at(&self, place: usize, count: usize) {
         if let Some((first, each)) = self.looked_at {
             let from = first.wrapping_add(place.wrapping_mul(each));
-            for line in (0..count * each).step_by(LINE) {
+            for_each!((0..count * each).step_by(LINE), |line| {
                 let line = from.wrapping_add(line);
                 if self.far {
                     pages::ask::<LINE>(line);
                 } else {
                     self.cache.ask::<LINE>(line);
                 }
-            }
+            });
         }
     }
 }

@@ -7,6 +7,7 @@
 
 use super::folds::Folds;
 use super::tile::join;
+use crate::array::for_each;
 use kogge_core::{Element, Kind, Operator};
 
 /// Elements of an array.
@@ -113,9 +114,9 @@ fn stride<A: Element, O: Operator<A>, const S: usize>(
 ) -> Arrays<A> {
     let mut next = *arrays;
     for (next, array) in next.iter_mut().zip(arrays) {
-        for i in S..LANES {
+        for_each!(S..LANES, |i| {
             next[i] = operator.combine(array[i - S], array[i]);
-        }
+        });
     }
     next
 }

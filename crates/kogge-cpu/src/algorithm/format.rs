@@ -5,6 +5,7 @@
 //! widened in registers, after the transposition of half as much memory.
 
 use crate::arch::Words;
+use crate::array::for_each;
 use kogge_core::{Accumulate, Element, bf16, f16};
 use std::any::TypeId;
 
@@ -133,13 +134,13 @@ impl<T: Half> Format for T {
             let words = H::split(from);
             let words = words.as_ref();
             let mut row = [words[0]; 8];
-            for (c, column) in words.iter().enumerate() {
-                for (g, &pairs) in column.as_ref().iter().enumerate() {
-                    let [even, odd] = T::widen_pairs::<H>(pairs);
+            for_each!(0..words.len(), |c| {
+                for_each!(0..H::GROUPS, |g| {
+                    let [even, odd] = T::widen_pairs::<H>(words[c].as_ref()[g]);
                     row[2 * c].as_mut()[g] = even;
                     row[2 * c + 1].as_mut()[g] = odd;
-                }
-            }
+                });
+            });
             row
         }
     }
@@ -147,13 +148,13 @@ impl<T: Half> Format for T {
     #[inline(always)]
     unsafe fn words<H: Words>(row: [H::Column; 8]) -> H::Row {
         let mut columns = [row[0], row[2], row[4], row[6]];
-        for (c, column) in columns.iter_mut().enumerate() {
-            for (g, &odd) in row[2 * c + 1].as_ref().iter().enumerate() {
-                let even = column.as_ref()[g];
+        for_each!(0..4, |c| {
+            for_each!(0..H::GROUPS, |g| {
+                let pair = [row[2 * c].as_ref()[g], row[2 * c + 1].as_ref()[g]];
                 // SAFETY: passed on.
-                column.as_mut()[g] = unsafe { T::narrow_pairs::<H>([even, odd]) };
-            }
-        }
+                columns[c].as_mut()[g] = unsafe { T::narrow_pairs::<H>(pair) };
+            });
+        });
         // SAFETY: where words are of 4 bytes, a row is a plain array of 4 columns.
         unsafe { std::mem::transmute_copy(&columns) }
     }
@@ -254,11 +255,11 @@ unsafe fn zip<H: Words>(
     unsafe {
         let (left, right) = (H::opaque(left), H::opaque(right));
         let mut mapped = left;
-        for lane in 0..size_of::<H::Vector>() / 4 {
+        for_each!(0..size_of::<H::Vector>() / 4, |lane| {
             let left = *(&raw const left).cast::<u32>().add(lane);
             let right = *(&raw const right).cast::<u32>().add(lane);
             (&raw mut mapped).cast::<u32>().add(lane).write(f(left, right));
-        }
+        });
         H::opaque(mapped)
     }
 }

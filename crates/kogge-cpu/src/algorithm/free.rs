@@ -13,6 +13,7 @@ use super::format::Format;
 use super::tile::Beside;
 use crate::arch::stream::{LINE, ROW, fetch_end, fetches_output, prefetch_row};
 use crate::arch::{Cpu, Ordered, Vectors};
+use crate::array::for_each;
 use kogge_core::{Element, Kind, Operator};
 use std::mem::MaybeUninit;
 
@@ -410,13 +411,13 @@ unsafe fn take_part<P: Ordered, A: Element, O: Operator<A>, const PARTS: usize>(
     part: *const A,
     sums: &mut [P::Vector; CHAINS],
 ) {
-    for i in 0..ROW / PARTS / P::BYTES {
+    for_each!(0..ROW / PARTS / P::BYTES, |i| {
         // SAFETY: within the part; features by contract.
         unsafe {
             let vector = P::load(part.cast::<u8>().add(i * P::BYTES));
             sums[i % CHAINS] = combine::<P, A, O>(operator, sums[i % CHAINS], vector);
         }
-    }
+    });
 }
 
 /// The inclusive scan of a vector; `nothing` is the identity throughout.
@@ -467,12 +468,12 @@ pub(super) unsafe fn combine<P: Vectors, A: Element, O: Operator<A>>(
     unsafe {
         let (left, right) = (P::opaque(left), P::opaque(right));
         let mut combined = MaybeUninit::<P::Vector>::uninit();
-        for lane in 0..P::BYTES / size_of::<A>() {
+        for_each!(0..P::BYTES / size_of::<A>(), |lane| {
             let left = (&raw const left).cast::<A>().add(lane).read_unaligned();
             let right = (&raw const right).cast::<A>().add(lane).read_unaligned();
             let value = operator.combine(left, right);
             combined.as_mut_ptr().cast::<A>().add(lane).write_unaligned(value);
-        }
+        });
         P::opaque(combined.assume_init())
     }
 }
@@ -481,10 +482,10 @@ pub(super) unsafe fn combine<P: Vectors, A: Element, O: Operator<A>>(
 #[inline(always)]
 pub(super) fn splat<P: Vectors, A: Element>(value: A) -> P::Vector {
     let mut vector = MaybeUninit::<P::Vector>::uninit();
-    for lane in 0..P::BYTES / size_of::<A>() {
+    for_each!(0..P::BYTES / size_of::<A>(), |lane| {
         // SAFETY: a lane of the vector.
         unsafe { vector.as_mut_ptr().cast::<A>().add(lane).write_unaligned(value) };
-    }
+    });
     // SAFETY: all lanes were written, of a plain array of bytes.
     unsafe { vector.assume_init() }
 }

@@ -6,7 +6,7 @@
 
 use super::free;
 use crate::arch::Vectors;
-use crate::array::map;
+use crate::array::{for_each, map};
 use crate::room::Room;
 use kogge_core::{Accumulate, Element, Operator, Order};
 use std::marker::PhantomData;
@@ -89,7 +89,7 @@ impl<A: Element> Lanes<A> {
         }
         let mut combined = *left;
         if const { fills::<P, A>() } {
-            for v in 0..LANES * size_of::<A>() / P::BYTES {
+            for_each!(0..LANES * size_of::<A>() / P::BYTES, |v| {
                 // SAFETY: vector `v` of each; features by contract.
                 unsafe {
                     let left = (&raw const *left).cast::<P::Vector>().add(v).read();
@@ -97,11 +97,11 @@ impl<A: Element> Lanes<A> {
                     let value = free::combine::<P, A, O>(operator, left, right);
                     (&raw mut combined).cast::<P::Vector>().add(v).write(value);
                 }
-            }
+            });
         } else {
-            for n in 0..LANES {
+            for_each!(0..LANES, |n| {
                 combined.0[n] = operator.combine(left.0[n], right.0[n]);
-            }
+            });
         }
         combined
     }

@@ -16,6 +16,7 @@ use super::free::{combine, free, splat};
 use super::tile::{Beside, ScanSegment};
 use crate::arch::stream::LINE;
 use crate::arch::{Level, Masked, MaskedOf, Words, Work};
+use crate::array::for_each;
 use kogge_core::{Element, Kind, Operator};
 use std::marker::PhantomData;
 
@@ -221,10 +222,10 @@ impl<A: Element, O: Operator<A>> Headed<'_, A, O> {
         let sight = Sight::<P, O> { operator, first, heads: self.heads, near: &near };
         for w in 0..words {
             let place = w * WORD;
-            for line in (0..WORD * S).step_by(LINE) {
+            for_each!((0..WORD * S).step_by(LINE), |line| {
                 let line = self.from.wrapping_add(place).cast::<u8>().wrapping_add(line);
                 self.wanted.elements::<LINE>(line, AHEAD);
-            }
+            });
             self.wanted.looked_at(place + LOOKED_AT, WORD);
             // SAFETY: the word's places exist.
             unsafe {
@@ -335,8 +336,8 @@ impl<P: Masked, O> Sight<'_, P, O> {
         let (operator, heads, inside) =
             (self.operator, &halves(self.heads[w]), &self.near.vector[w]);
         let mut vectors = elements;
-        // Loops, since closures may not be inlined, and know nothing of the CPU features then.
-        for i in 0..N {
+        // No closures: they may not be inlined, and know nothing of the CPU features then.
+        for_each!(0..N, |i| {
             // SAFETY: by contract.
             unsafe {
                 if EXCLUSIVE {
@@ -351,15 +352,13 @@ impl<P: Masked, O> Sight<'_, P, O> {
                     vectors[i] = P::select::<S>(P::mask::<S>(heads, g + i), begun, vectors[i]);
                 }
             }
-        }
+        });
         // SAFETY: by contract.
         unsafe {
             vectors = self.lanes::<A, S, N>(w, g, vectors);
             let mut lasts = vectors;
-            for last in &mut lasts {
-                *last = P::last_aside::<S>(*last);
-            }
-            for i in 0..N {
+            for_each!(0..N, |i| lasts[i] = P::last_aside::<S>(lasts[i]));
+            for_each!(0..N, |i| {
                 let value = combine::<P, A, O>(operator, state.through, vectors[i]);
                 vectors[i] = P::select::<S>(P::mask::<S>(inside, g + i), value, vectors[i]);
                 if EXCLUSIVE && !INIT {
@@ -368,7 +367,7 @@ impl<P: Masked, O> Sight<'_, P, O> {
                 // Not by way of the values: vectors wait for each other here alone.
                 let after = combine::<P, A, O>(operator, state.through, lasts[i]);
                 state.through = P::select::<S>(P::mask_last::<S>(inside, g + i), after, lasts[i]);
-            }
+            });
         }
         state.element = elements[N - 1];
         (vectors, state)
@@ -391,14 +390,14 @@ impl<P: Masked, O> Sight<'_, P, O> {
     {
         macro_rules! step {
             ($near:expr, $vector:ident => $left:expr) => {{
-                for i in 0..N {
+                for_each!(0..N, |i| {
                     let $vector = vectors[i];
                     // SAFETY: by contract.
                     unsafe {
                         let taken = combine::<P, A, O>(self.operator, $left, $vector);
                         vectors[i] = P::select::<S>(P::mask::<S>(&$near[w], g + i), taken, $vector);
                     }
-                }
+                });
             }};
         }
         if S <= 1 {

@@ -5,7 +5,7 @@
 //! operator's arithmetic has one.
 
 use crate::arch::Words;
-use crate::array::{array, map};
+use crate::array::{array, for_each, map};
 use kogge_core::{Element, Operator};
 use std::mem::MaybeUninit;
 
@@ -83,13 +83,13 @@ unsafe fn combine_open<H: Words, A: Element, O: Operator<A>, const W: usize>(
     right: Vectors<H, W>,
 ) -> Vectors<H, W> {
     let mut combined = MaybeUninit::<Vectors<H, W>>::uninit();
-    for lane in 0..H::LANES {
+    for_each!(0..H::LANES, |lane| {
         // SAFETY: `lane` is a lane of each; every word of every vector is written.
         unsafe {
             let value = operator.combine(get::<H, A, W>(&left, lane), get::<H, A, W>(&right, lane));
             put::<H, A, W>(combined.as_mut_ptr(), lane, value);
         }
-    }
+    });
     // SAFETY: all lanes were written above.
     unsafe { combined.assume_init() }
 }
@@ -128,9 +128,9 @@ unsafe fn put<H: Words, A: Element, const W: usize>(
     // SAFETY: `A` is W words of plain data; word `w` of the lane is in bounds of the plain arrays.
     unsafe {
         let value = (&raw const value).cast::<[H::Word; W]>().read_unaligned();
-        for w in 0..W {
+        for_each!(0..W, |w| {
             words.add(w * H::LANES + lane).write(value[w]);
-        }
+        });
     }
 }
 
@@ -163,9 +163,9 @@ pub(super) fn set_vectors<H: Words, const W: usize>(
     g: usize,
     vectors: Vectors<H, W>,
 ) {
-    for (column, vector) in columns.iter_mut().zip(vectors) {
-        column.as_mut()[g] = vector;
-    }
+    for_each!(0..W, |w| {
+        columns[w].as_mut()[g] = vectors[w];
+    });
 }
 
 /// The accumulator in the last of the 32 lanes.

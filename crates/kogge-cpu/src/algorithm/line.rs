@@ -15,6 +15,7 @@ use super::group::{Group, LANES, fills};
 use super::pages::RowsOfPages;
 use crate::arch::stream::{Cache, LINE};
 use crate::arch::{Vectors, WideOf, Words, Work};
+use crate::array::for_each;
 use crate::{Cpu, tuning};
 use kogge_core::{Accumulate, Element, Operator, Order};
 use state::State;
@@ -147,7 +148,7 @@ impl Visit {
         A: Element,
         O: Operator<A>,
     {
-        for first in (0..const { LANES * size_of::<A>() }).step_by(LINE) {
+        for_each!((0..const { LANES * size_of::<A>() }).step_by(LINE), |first| {
             let at = line * size_of::<A>() + first;
             // SAFETY: passed on; a line has as many vectors as the arm says.
             unsafe {
@@ -157,7 +158,7 @@ impl Visit {
                     _ => self.line::<P, A, O, 4, C, STORE, FAR>(operator, group, first, at),
                 }
             }
-        }
+        });
     }
 
     /// Scans the lanes of a line, which begins `first` bytes into the group, `at` into the lines.

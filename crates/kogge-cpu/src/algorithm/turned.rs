@@ -10,6 +10,7 @@
 
 use super::outlet::Outlet;
 use crate::arch::{Turn, Words};
+use crate::array::for_each;
 use std::mem::MaybeUninit;
 
 /// Values that leave so. Their places are bytes from the outlet's byte 0.
@@ -242,9 +243,9 @@ unsafe fn group<H: Words>(row: &H::Row, g: usize) -> H::Group {
     // SAFETY: vectors are plain.
     unsafe {
         let vectors = group.assume_init_mut().as_mut();
-        for (vector, column) in vectors.iter_mut().zip(row.as_ref()) {
-            *vector = column.as_ref()[g];
-        }
+        for_each!(0..vectors.len(), |c| {
+            vectors[c] = row.as_ref()[c].as_ref()[g];
+        });
         H::in_memory(group.assume_init())
     }
 }

@@ -21,7 +21,7 @@ pub(crate) mod stream;
 mod turn;
 mod vectors;
 
-use crate::array::array;
+use crate::array::{array, for_each};
 use bytemuck::Pod;
 pub use cpu::Cpu;
 use kogge_core::f16;
@@ -174,18 +174,16 @@ pub(crate) unsafe trait Words: Copy {
     #[inline(always)]
     unsafe fn widen_f16(pairs: Self::Vector) -> [Self::Vector; 2] {
         let mut widened = [pairs; 2];
-        for lane in 0..size_of::<Self::Vector>() / 4 {
+        for_each!(0..size_of::<Self::Vector>() / 4, |lane| {
             // SAFETY: a vector is a plain array of words.
             unsafe {
                 let pair = *(&raw const pairs).cast::<u32>().add(lane);
-                for (half, widened) in
-                    [pair as u16, (pair >> 16) as u16].into_iter().zip(&mut widened)
-                {
-                    let bits = f16::from_bits(half).to_f32().to_bits();
-                    (&raw mut *widened).cast::<u32>().add(lane).write(bits);
-                }
+                for_each!(0..2, |i| {
+                    let bits = f16::from_bits((pair >> (16 * i)) as u16).to_f32().to_bits();
+                    (&raw mut widened[i]).cast::<u32>().add(lane).write(bits);
+                });
             }
-        }
+        });
         widened
     }
 
@@ -197,7 +195,7 @@ pub(crate) unsafe trait Words: Copy {
     #[inline(always)]
     unsafe fn narrow_f16(values: [Self::Vector; 2]) -> Self::Vector {
         let mut pairs = values[0];
-        for lane in 0..size_of::<Self::Vector>() / 4 {
+        for_each!(0..size_of::<Self::Vector>() / 4, |lane| {
             // SAFETY: a vector is a plain array of words.
             unsafe {
                 let [even, odd] = array(|i: usize| {
@@ -206,7 +204,7 @@ pub(crate) unsafe trait Words: Copy {
                 });
                 (&raw mut pairs).cast::<u32>().add(lane).write(even | odd << 16);
             }
-        }
+        });
         pairs
     }
 
@@ -280,14 +278,14 @@ pub(crate) unsafe trait Words: Copy {
     #[inline(always)]
     unsafe fn mask(bits: u32, g: usize) -> Self::Vector {
         let mut mask = MaybeUninit::<Self::Vector>::uninit();
-        for lane in 0..Self::LANES {
+        for_each!(0..Self::LANES, |lane| {
             let set = bits >> (g * Self::LANES + lane) & 1;
             // SAFETY: a vector is a plain array of words, all of which are written.
             unsafe {
                 let word = mask.as_mut_ptr().cast::<Self::Word>().add(lane);
                 word.cast::<u8>().write_bytes(0u8.wrapping_sub(set as u8), size_of::<Self::Word>());
             }
-        }
+        });
         // SAFETY: as above.
         unsafe { mask.assume_init() }
     }
@@ -300,7 +298,7 @@ pub(crate) unsafe trait Words: Copy {
     #[inline(always)]
     unsafe fn select(mask: Self::Vector, ones: Self::Vector, zeros: Self::Vector) -> Self::Vector {
         let mut selected = zeros;
-        for lane in 0..Self::LANES {
+        for_each!(0..Self::LANES, |lane| {
             // SAFETY: vectors are plain arrays of words.
             unsafe {
                 let mask = (&raw const mask).cast::<Self::Word>().add(lane);
@@ -309,7 +307,7 @@ pub(crate) unsafe trait Words: Copy {
                     (&raw mut selected).cast::<Self::Word>().add(lane).write(one);
                 }
             }
-        }
+        });
         selected
     }
 

@@ -1,7 +1,7 @@
 //! NEON: 16-byte vectors, one chunk to each, so transposed lanes are already in chunk order.
 
 use super::{Words, Work};
-use crate::array::{array, map};
+use crate::array::{array, for_each, map};
 use core::arch::aarch64::*;
 use core::arch::asm;
 
@@ -116,11 +116,12 @@ unsafe impl Words for W32 {
         // SAFETY: the caller vouches for 512 readable bytes, which is 32 vectors, and for NEON.
         unsafe {
             let mut columns = [[vdupq_n_u32(0); 8]; 4];
-            for g in 0..8 {
-                for (column, vector) in columns.iter_mut().zip(Self::split_group(row.add(16 * g))) {
-                    column[g] = vector;
-                }
-            }
+            for_each!(0..8, |g| {
+                let group = Self::split_group(row.add(16 * g));
+                for_each!(0..group.len(), |c| {
+                    columns[c][g] = group[c];
+                });
+            });
             columns
         }
     }
@@ -129,9 +130,9 @@ unsafe impl Words for W32 {
     unsafe fn join(columns: Self::Row, row: *mut u32) {
         // SAFETY: the caller vouches for 512 writable bytes, which is 32 vectors, and for NEON.
         unsafe {
-            for g in 0..8 {
+            for_each!(0..8, |g| {
                 Self::join_group(map(columns, |column| column[g]), row.add(16 * g));
-            }
+            });
         }
     }
 
@@ -145,9 +146,10 @@ unsafe impl Words for W32 {
     unsafe fn join_group(group: Self::Group, to: *mut u32) {
         // SAFETY: the caller vouches for 4 writable vectors, and for NEON.
         unsafe {
-            for (i, vector) in transpose4(group).into_iter().enumerate() {
-                vst1q_u32(to.add(4 * i), vector);
-            }
+            let vectors = transpose4(group);
+            for_each!(0..vectors.len(), |i| {
+                vst1q_u32(to.add(4 * i), vectors[i]);
+            });
         }
     }
 
@@ -242,11 +244,11 @@ unsafe impl Words for W64 {
         // SAFETY: the caller vouches for 512 readable bytes, which is 32 vectors, and for NEON.
         unsafe {
             let mut columns = [[vdupq_n_u64(0); 16]; 2];
-            for g in 0..16 {
+            for_each!(0..16, |g| {
                 let [first, second] = Self::split_group(row.add(4 * g));
                 columns[0][g] = first;
                 columns[1][g] = second;
-            }
+            });
             columns
         }
     }
@@ -255,9 +257,9 @@ unsafe impl Words for W64 {
     unsafe fn join(columns: Self::Row, row: *mut u64) {
         // SAFETY: the caller vouches for 512 writable bytes, which is 32 vectors, and for NEON.
         unsafe {
-            for g in 0..16 {
+            for_each!(0..16, |g| {
                 Self::join_group([columns[0][g], columns[1][g]], row.add(4 * g));
-            }
+            });
         }
     }
 

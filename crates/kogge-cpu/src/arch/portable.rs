@@ -1,7 +1,7 @@
 //! No intrinsics: vectors are arrays of four words. Runs everywhere, Miri included.
 
 use super::{Words, Work, turn};
-use crate::array::array;
+use crate::array::{array, for_each};
 
 /// Does the work with what the target guarantees. Never inlined: each codegen unit would compile it
 /// again.
@@ -27,7 +27,7 @@ pub(crate) struct Simd;
 unsafe impl super::Simd for Simd {
     type Masked = super::ordered::None;
     type Wide = super::ordered::None;
-    const WHERE_THEY_LIE: bool = true;
+    const WHERE_THEY_LIE: bool = cfg!(any(test, miri));
 
     #[inline(always)]
     unsafe fn stream_line(from: *const u8, to: *mut u8) {
@@ -55,22 +55,22 @@ macro_rules! words {
                 // SAFETY: the caller vouches for 512 readable bytes; no alignment is asked for.
                 let words = unsafe { row.cast::<[[$word; $per_chunk]; 32]>().read_unaligned() };
                 let mut columns = [[[0; 4]; 8]; $per_chunk];
-                for (chunk, words) in words.iter().enumerate() {
-                    for (column, &word) in columns.iter_mut().zip(words) {
-                        column[chunk / 4][chunk % 4] = word;
-                    }
-                }
+                for_each!(0..32, |chunk| {
+                    for_each!(0..$per_chunk, |c| {
+                        columns[c][chunk / 4][chunk % 4] = words[chunk][c];
+                    });
+                });
                 columns
             }
 
             #[inline(always)]
             unsafe fn join(columns: Self::Row, row: *mut $word) {
                 let mut words = [[0; $per_chunk]; 32];
-                for (chunk, words) in words.iter_mut().enumerate() {
-                    for (column, word) in columns.iter().zip(words) {
-                        *word = column[chunk / 4][chunk % 4];
-                    }
-                }
+                for_each!(0..32, |chunk| {
+                    for_each!(0..$per_chunk, |c| {
+                        words[chunk][c] = columns[c][chunk / 4][chunk % 4];
+                    });
+                });
                 // SAFETY: the caller vouches for 512 writable bytes; no alignment is asked for.
                 unsafe { row.cast::<[[$word; $per_chunk]; 32]>().write_unaligned(words) }
             }

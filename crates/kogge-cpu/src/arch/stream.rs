@@ -1,6 +1,7 @@
 //! Memory past the caches: stores that don't read what they overwrite, and prefetches.
 
 use super::{Cpu, Simd, Words};
+use crate::array::for_each;
 use crate::tuning;
 use std::mem::MaybeUninit;
 
@@ -26,9 +27,9 @@ pub(crate) fn prefetch_row(row: *const u8) {
 /// Asks for so many bytes, as for a [row](prefetch_row).
 #[inline(always)]
 pub(crate) fn prefetch_part<const BYTES: usize>(part: *const u8) {
-    for line in (0..BYTES).step_by(LINE) {
+    for_each!((0..BYTES).step_by(LINE), |line| {
         prefetch_near(part.wrapping_add(line));
-    }
+    });
 }
 
 /// A cache that memory can be brought into.
@@ -274,10 +275,10 @@ pub(crate) unsafe fn stream_run<H: Words>(from: *const u8, to: *mut u8, bytes: u
 pub(super) unsafe fn line(from: *const u8, to: *mut u8) {
     use core::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
     let (from, to) = (from.cast::<__m128i>(), to.cast::<__m128i>());
-    for i in 0..LINE / 16 {
+    for_each!(0..LINE / 16, |i| {
         // SAFETY: in bounds and aligned by contract; SSE2 is part of x86-64.
         unsafe { _mm_stream_si128(to.add(i), _mm_loadu_si128(from.add(i))) }
-    }
+    });
 }
 
 /// Orders this thread's non-temporal stores before whatever it does when it drops this, if a panic

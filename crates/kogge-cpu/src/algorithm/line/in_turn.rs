@@ -16,6 +16,7 @@ use crate::algorithm::group::{Known, LANES};
 use crate::algorithm::strip::Ahead;
 use crate::arch::Vectors;
 use crate::arch::stream::{Cache, LINE};
+use crate::array::for_each;
 use kogge_core::{Element, Operator};
 
 /// Where the lanes of a strip are at a place: those of its whole groups, side by side, and those of
@@ -207,7 +208,7 @@ impl<A: Element, O: Operator<A>> InTurn<'_, A, O> {
         to: *mut u8,
         groups: usize,
     ) {
-        for at in (0..groups * const { LANES * size_of::<A>() }).step_by(LINE) {
+        for_each!((0..groups * const { LANES * size_of::<A>() }).step_by(LINE), |at| {
             let [known, to] = [known, to].map(|lanes| lanes.wrapping_add(at));
             let from = elements.wrapping_add(at);
             if let Some(cache) = row.cache {
@@ -231,7 +232,7 @@ impl<A: Element, O: Operator<A>> InTurn<'_, A, O> {
                     store::<P, N>(values, to);
                 }
             }
-        }
+        });
     }
 
     #[inline(always)]

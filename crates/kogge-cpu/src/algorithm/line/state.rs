@@ -5,6 +5,7 @@ use super::vectors::{Line, join, load, store};
 use super::{HELD, MOST};
 use crate::algorithm::group::{Group, LEVELS, Lanes, slot};
 use crate::arch::Vectors;
+use crate::array::for_each;
 use kogge_core::{Element, Operator};
 
 /// Levels whose values stay in registers in a visit of so many chunks.
@@ -62,11 +63,11 @@ impl<P: Vectors, const N: usize> State<P, N> {
     #[inline(always)]
     pub(super) unsafe fn hold<A: Element, const C: usize>(&mut self, number: usize) {
         if number > 0 {
-            for (slot, held) in self.held[..C - 1].iter_mut().enumerate() {
+            for_each!(0..C - 1, |slot| {
                 let level = self.slots.wrapping_add(slot * size_of::<Lanes<A>>());
                 // SAFETY: by contract.
-                *held = unsafe { load::<P, N>(level) };
-            }
+                self.held[slot] = unsafe { load::<P, N>(level) };
+            });
         }
     }
 
@@ -78,10 +79,10 @@ impl<P: Vectors, const N: usize> State<P, N> {
     #[inline(always)]
     pub(super) unsafe fn leave<A: Element, const C: usize>(&self, left: usize) {
         if left > 1 {
-            for (slot, &held) in self.held[..C - 1].iter().enumerate() {
+            for_each!(0..C - 1, |slot| {
                 // SAFETY: by contract.
-                unsafe { store::<P, N>(held, self.slot::<A>(slot)) };
-            }
+                unsafe { store::<P, N>(self.held[slot], self.slot::<A>(slot)) };
+            });
         }
     }
 
@@ -102,14 +103,14 @@ impl<P: Vectors, const N: usize> State<P, N> {
         let held = const { log2(C) };
         // SAFETY: by contract.
         unsafe {
-            for k in 0..held {
+            for_each!(0..held, |k| {
                 let place = &mut self.held[(1 << k) - 1 + c % (1 << k)];
                 let left = std::mem::replace(place, value);
                 if c >= 1 << k || number >= 1 << k {
                     value = join::<P, A, O, N>(operator, &left, &value);
                 }
-            }
-            for k in held..LEVELS {
+            });
+            for_each!(held..LEVELS, |k| {
                 let place = self.slot::<A>(slot(k, number - c) + c);
                 let joins = number >= 1 << k;
                 let before = if joins { load::<P, N>(place) } else { value };
@@ -119,7 +120,7 @@ impl<P: Vectors, const N: usize> State<P, N> {
                 if joins {
                     value = join::<P, A, O, N>(operator, &before, &value);
                 }
-            }
+            });
         }
         self.last = value;
     }
@@ -157,11 +158,12 @@ impl<P: Vectors, const N: usize> State<P, N> {
         let mut k = const { log2(C) };
         // SAFETY: by contract.
         unsafe {
-            for step in 0..k {
-                for c in (0..C).step_by(2 << step) {
-                    totals[c] = join::<P, A, O, N>(operator, &totals[c], &totals[c + (1 << step)]);
-                }
-            }
+            for_each!(0..k, |step| {
+                for_each!(0..C >> (step + 1), |pair| {
+                    let (left, right) = (pair << (step + 1), (2 * pair + 1) << step);
+                    totals[left] = join::<P, A, O, N>(operator, &totals[left], &totals[right]);
+                });
+            });
             let mut value = totals[0];
             while (number >> k) & 1 == 1 {
                 let left = load::<P, N>(self.slot::<A>(slot(k, 0)));

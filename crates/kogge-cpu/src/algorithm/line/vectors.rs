@@ -3,7 +3,7 @@
 use crate::algorithm::free::combine;
 use crate::arch::Vectors;
 use crate::arch::stream::LINE;
-use crate::array::array;
+use crate::array::{array, for_each};
 use kogge_core::{Element, Operator};
 
 /// The vectors of a line of the cache.
@@ -31,10 +31,10 @@ pub(super) unsafe fn load<P: Vectors, const N: usize>(from: *const u8) -> Line<P
 /// A line must be writable; the CPU features of `P` be present.
 #[inline(always)]
 pub(super) unsafe fn store<P: Vectors, const N: usize>(line: Line<P, N>, to: *mut u8) {
-    for v in 0..N {
+    for_each!(0..N, |v| {
         // SAFETY: by contract.
         unsafe { P::store(line[v], to.wrapping_add(v * P::BYTES)) }
-    }
+    });
 }
 
 /// # Safety
@@ -42,10 +42,10 @@ pub(super) unsafe fn store<P: Vectors, const N: usize>(line: Line<P, N>, to: *mu
 /// A line of the cache must be writable; the CPU features of `P` be present.
 #[inline(always)]
 pub(super) unsafe fn stream<P: Vectors, const N: usize>(line: Line<P, N>, to: *mut u8) {
-    for v in 0..N {
+    for_each!(0..N, |v| {
         // SAFETY: by contract.
         unsafe { P::stream(line[v], to.wrapping_add(v * P::BYTES)) }
-    }
+    });
 }
 
 /// `left ∘ right`, lane by lane.

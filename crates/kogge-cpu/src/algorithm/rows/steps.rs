@@ -11,7 +11,7 @@
 
 use super::super::lanes::{Columns, Vectors, combine_closed, get, set_vectors, splat, vectors};
 use crate::arch::Words;
-use crate::array::{array, map};
+use crate::array::{array, for_each, map};
 use kogge_core::{Element, Kind, Operator};
 
 /// A row as something that the optimiser can't look into, which the steps ask for.
@@ -20,13 +20,14 @@ use kogge_core::{Element, Kind, Operator};
 ///
 /// The CPU features of `H` must be present.
 #[inline(always)]
-pub(super) unsafe fn closed<H: Words, R: AsMut<[H::Column]>>(mut row: R) -> R {
-    for column in row.as_mut() {
-        for vector in column.as_mut() {
+pub(super) unsafe fn closed<H: Words, R: AsRef<[H::Column]> + AsMut<[H::Column]>>(mut row: R) -> R {
+    for_each!(0..row.as_ref().len(), |c| {
+        for_each!(0..H::GROUPS, |g| {
+            let vector = &mut row.as_mut()[c].as_mut()[g];
             // SAFETY: features by contract.
             *vector = unsafe { H::opaque(*vector) };
-        }
-    }
+        });
+    });
     row
 }
 
@@ -72,15 +73,15 @@ where
     R: AsRef<[H::Column]>,
 {
     let mut totals = element::<H, W, R>(row, 0);
-    for g in 0..groups {
+    for_each!(0..groups, |g| {
         let mut total = vectors::<H, W>(&totals, g);
-        for e in 1..row.as_ref().len() / W {
+        for_each!(1..row.as_ref().len() / W, |e| {
             let next = vectors::<H, W>(&element::<H, W, R>(row, e), g);
             // SAFETY: size and features by contract.
             total = unsafe { combine_closed::<H, A, O, W>(operator, total, next) };
-        }
+        });
         set_vectors::<H, W>(&mut totals, g, total);
-    }
+    });
     totals
 }
 
@@ -132,7 +133,7 @@ pub(super) unsafe fn stride<
     groups: usize,
 ) -> Columns<H, W> {
     let mut next = totals;
-    for g in S / H::LANES..groups {
+    for_each!(S / H::LANES..groups, |g| {
         let here = vectors::<H, W>(&totals, g);
         // SAFETY: size and features by contract; `S < LANES` wherever lanes move.
         let value = unsafe {
@@ -147,7 +148,7 @@ pub(super) unsafe fn stride<
             }
         };
         set_vectors::<H, W>(&mut next, g, value);
-    }
+    });
     next
 }
 
@@ -179,7 +180,7 @@ where
     // SAFETY: features by contract.
     let before = before.map(|before| map(before, |v| unsafe { H::opaque(v) }));
     let mut low = before.unwrap_or_else(|| vectors::<H, W>(chunks, 0));
-    for g in 0..groups {
+    for_each!(0..groups, |g| {
         // SAFETY: size and features by contract.
         unsafe {
             let mut value = if const { H::GROUPS == 2 } {
@@ -197,7 +198,7 @@ where
                     _ => value,
                 }
             };
-            for e in 0..row.as_ref().len() / W {
+            for_each!(0..row.as_ref().len() / W, |e| {
                 let here: Vectors<H, W> = array(|w| row.as_ref()[e * W + w].as_ref()[g]);
                 let mut through = combine_closed::<H, A, O, W>(operator, value, here);
                 if before.is_none() && g == 0 && e == 0 {
@@ -209,13 +210,13 @@ where
                     Kind::Inclusive => through,
                     Kind::Exclusive => value,
                 };
-                for w in 0..W {
+                for_each!(0..W, |w| {
                     row.as_mut()[e * W + w].as_mut()[g] = out[w];
-                }
+                });
                 value = through;
-            }
+            });
         }
-    }
+    });
     row
 }
 
@@ -312,7 +313,7 @@ pub(super) unsafe fn halved<
 ) -> [Columns<H, W>; 2] {
     let groups = H::GROUPS;
     let count = ((2 * groups) >> DONE).max(1);
-    for g in 0..(count / 2).max(1) {
+    for_each!(0..(count / 2).max(1), |g| {
         let (low, high) = (2 * g % count, (2 * g + 1) % count);
         let (low, high) = (register::<H, W>(&rows, low), register::<H, W>(&rows, high));
         // SAFETY: by contract.
@@ -326,7 +327,7 @@ pub(super) unsafe fn halved<
             combine_closed::<H, A, O, W>(operator, even, odd)
         };
         set_vectors::<H, W>(&mut rows[g / groups], g % groups, pair);
-    }
+    });
     rows
 }
 

@@ -30,6 +30,7 @@ use crate::algorithm::outlet::Outlet;
 use crate::algorithm::turned::Turned;
 use crate::arch::stream::{LINE, ROW};
 use crate::arch::{CHUNKS, Words};
+use crate::array::for_each;
 use kogge_core::{Element, Kind, Operator, Prefix};
 use std::mem::MaybeUninit;
 
@@ -301,9 +302,9 @@ where
             let from = self.elements(place, room.as_mut_ptr().cast(), Self::GROUP);
             let group = H::split_group(from.cast());
             let mut row: H::Row = MaybeUninit::zeroed().assume_init();
-            for (column, vector) in row.as_mut().iter_mut().zip(group.as_ref()) {
-                column.as_mut()[0] = H::opaque(*vector);
-            }
+            for_each!(0..row.as_ref().len(), |c| {
+                row.as_mut()[c].as_mut()[0] = H::opaque(group.as_ref()[c]);
+            });
             let chunks = chunks::<H, A, O, W, _>(self.operator, &row, 1);
             let before = self.segments.init.map(|init| splat::<H, A, W>(init));
             let row = finish::<H, A, O, W, _>(self.operator, kind, row, &chunks, 1, before);
@@ -312,9 +313,9 @@ where
                 return turned.group(&row, self.out, first, bytes);
             }
             let mut values = group;
-            for (value, column) in values.as_mut().iter_mut().zip(row.as_ref()) {
-                *value = column.as_ref()[0];
-            }
+            for_each!(0..row.as_ref().len(), |c| {
+                values.as_mut()[c] = row.as_ref()[c].as_ref()[0];
+            });
             let at_once = self.segments.at_once;
             let to = self.target(at_once, place, Self::GROUP, room.as_mut_ptr().cast());
             H::join_group(values, to.cast());
@@ -333,10 +334,10 @@ where
         // SAFETY: by contract.
         unsafe {
             let from = self.segments.from.add(place);
-            for line in (0..bytes).step_by(LINE) {
+            for_each!((0..bytes).step_by(LINE), |line| {
                 let line = from.cast::<u8>().wrapping_add(line);
                 self.segments.wanted.elements::<LINE>(line, AHEAD);
-            }
+            });
             self.segments.wanted.looked_at(place + LOOKED_AT, bytes / size_of::<A>());
             let left = (self.segments.readable - place) * size_of::<A>();
             if left >= bytes {

@@ -9,7 +9,7 @@
 use super::steps::{chunk_totals, closed, element};
 use crate::algorithm::lanes::{Columns, Vectors, combine, set_vectors, splat, vectors};
 use crate::arch::{CHUNKS, Words};
-use crate::array::array;
+use crate::array::{array, for_each};
 use kogge_core::{Element, Kind, Operator};
 
 /// Scans 32 chunks that start at these bytes from `from`, and puts their values as far from `to`.
@@ -69,10 +69,13 @@ pub(in crate::algorithm) unsafe fn scan<H: Words, A: Element, O: Operator<A>, co
 /// The CPU features of `H` must be present.
 #[inline(always)]
 unsafe fn natural<H: Words, const W: usize>(mut columns: Columns<H, W>) -> Columns<H, W> {
-    for vector in columns.iter_mut().flat_map(|column| column.as_mut()) {
-        // SAFETY: features by contract.
-        *vector = unsafe { H::to_natural(*vector) };
-    }
+    for_each!(0..W, |w| {
+        for_each!(0..H::GROUPS, |g| {
+            let vector = &mut columns[w].as_mut()[g];
+            // SAFETY: features by contract.
+            *vector = unsafe { H::to_natural(*vector) };
+        });
+    });
     columns
 }
 
@@ -121,7 +124,7 @@ unsafe fn stride<H: Words, A: Element, O: Operator<A>, const W: usize, const S: 
     far: u32,
 ) -> Columns<H, W> {
     let mut next = totals;
-    for g in S / H::LANES..H::GROUPS {
+    for_each!(S / H::LANES..H::GROUPS, |g| {
         let here = vectors::<H, W>(&totals, g);
         // SAFETY: size and features by contract; `S < LANES` wherever lanes move.
         let value = unsafe {
@@ -135,7 +138,7 @@ unsafe fn stride<H: Words, A: Element, O: Operator<A>, const W: usize, const S: 
             select::<H, W>(H::mask(far, g), value, here)
         };
         set_vectors::<H, W>(&mut next, g, value);
-    }
+    });
     next
 }
 
@@ -206,7 +209,7 @@ unsafe fn group<H, A, O, const W: usize, const INIT: bool, const EXCLUSIVE: bool
             left
         };
         let mut value: Vectors<H, W> = array(|w| H::from_natural(before[w]));
-        for e in 0..row.as_ref().len() / W {
+        for_each!(0..row.as_ref().len() / W, |e| {
             let here = vectors::<H, W>(&element::<H, W, _>(row, e), G);
             let mut through = combine::<H, A, O, W>(operator, value, here);
             if !INIT && e == 0 {
@@ -218,11 +221,11 @@ unsafe fn group<H, A, O, const W: usize, const INIT: bool, const EXCLUSIVE: bool
                 }
             }
             let out = if EXCLUSIVE { value } else { through };
-            for w in 0..W {
+            for_each!(0..W, |w| {
                 row.as_mut()[e * W + w].as_mut()[G] = out[w];
-            }
+            });
             value = through;
-        }
+        });
     }
 }
 

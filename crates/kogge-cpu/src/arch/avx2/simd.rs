@@ -2,7 +2,7 @@
 
 use super::memory::load;
 use crate::arch::simd::SET;
-use crate::array::array;
+use crate::array::{array, for_each};
 use core::arch::x86_64::*;
 
 /// What AVX2 has for words of any width.
@@ -18,9 +18,9 @@ unsafe impl crate::arch::Simd for Simd {
     unsafe fn stream_line(from: *const u8, to: *mut u8) {
         // SAFETY: readable, writable and aligned by contract; the caller vouches for AVX2.
         unsafe {
-            for i in 0..2 {
+            for_each!(0..2, |i| {
                 _mm256_stream_si256(to.cast::<__m256i>().add(i), load(from, i));
-            }
+            });
         }
     }
 

@@ -5,7 +5,7 @@ use super::transpose::{halve_split, transpose4};
 use super::turn::Turn;
 use super::{Simd, opaque};
 use crate::arch::{CHUNKS, Words};
-use crate::array::{array, map};
+use crate::array::{array, for_each, map};
 use core::arch::x86_64::*;
 
 /// 4-byte words, 8 to a vector.
@@ -30,11 +30,12 @@ unsafe impl Words for W32 {
         // SAFETY: the caller vouches for 512 readable bytes, which is 4 groups, and for AVX2.
         unsafe {
             let mut columns = [[_mm256_setzero_si256(); 4]; 4];
-            for g in 0..4 {
-                for (column, vector) in columns.iter_mut().zip(Self::split_group(row.add(32 * g))) {
-                    column[g] = vector;
-                }
-            }
+            for_each!(0..4, |g| {
+                let group = Self::split_group(row.add(32 * g));
+                for_each!(0..group.len(), |c| {
+                    columns[c][g] = group[c];
+                });
+            });
             columns
         }
     }
@@ -43,9 +44,9 @@ unsafe impl Words for W32 {
     unsafe fn join(columns: Self::Row, row: *mut u32) {
         // SAFETY: the caller vouches for 512 writable bytes, which is 4 groups, and for AVX2.
         unsafe {
-            for g in 0..4 {
+            for_each!(0..4, |g| {
                 Self::join_group(map(columns, |column| column[g]), row.add(32 * g));
-            }
+            });
         }
     }
 
@@ -59,9 +60,10 @@ unsafe impl Words for W32 {
     unsafe fn join_group(group: Self::Group, to: *mut u32) {
         // SAFETY: the caller vouches for 4 writable vectors, and for AVX2.
         unsafe {
-            for (i, vector) in transpose4(group).into_iter().enumerate() {
-                store(to, i, vector);
-            }
+            let vectors = transpose4(group);
+            for_each!(0..vectors.len(), |i| {
+                store(to, i, vectors[i]);
+            });
         }
     }
 
@@ -70,12 +72,12 @@ unsafe impl Words for W32 {
         // SAFETY: the caller vouches for 512 writable, aligned bytes, which is 16 vectors, and for
         // AVX2.
         unsafe {
-            for g in 0..4 {
+            for_each!(0..4, |g| {
                 let vectors = transpose4(map(columns, |column| column[g]));
-                for (i, vector) in vectors.into_iter().enumerate() {
-                    stream(row, 4 * g + i, vector);
-                }
-            }
+                for_each!(0..vectors.len(), |i| {
+                    stream(row, 4 * g + i, vectors[i]);
+                });
+            });
         }
     }
 
@@ -199,15 +201,16 @@ unsafe impl Words for W32 {
         unsafe {
             let chunk = |i: usize| from.add(places[i] as usize);
             let mut columns = [[_mm256_setzero_si256(); 4]; 4];
-            for g in 0..4 {
+            for_each!(0..4, |g| {
                 let loaded = array(|i| {
                     let i = 8 * g + 2 * i;
                     load_chunks(chunk(i), chunk(i + 1))
                 });
-                for (column, vector) in columns.iter_mut().zip(transpose4(loaded)) {
-                    column[g] = vector;
-                }
-            }
+                let group = transpose4(loaded);
+                for_each!(0..group.len(), |c| {
+                    columns[c][g] = group[c];
+                });
+            });
             columns
         }
     }
@@ -217,13 +220,13 @@ unsafe impl Words for W32 {
         // SAFETY: the caller vouches for 16 writable bytes at each place, and for AVX2.
         unsafe {
             let chunk = |i: usize| to.add(places[i] as usize);
-            for g in 0..4 {
+            for_each!(0..4, |g| {
                 let vectors = transpose4(map(columns, |column| column[g]));
-                for (i, vector) in vectors.into_iter().enumerate() {
-                    let i = 8 * g + 2 * i;
-                    store_chunks(vector, chunk(i), chunk(i + 1));
-                }
-            }
+                for_each!(0..vectors.len(), |i| {
+                    let first = 8 * g + 2 * i;
+                    store_chunks(vectors[i], chunk(first), chunk(first + 1));
+                });
+            });
         }
     }
 

@@ -5,7 +5,7 @@ use super::transpose::{halve_split, transpose2};
 use super::turn::Turn;
 use super::{Simd, opaque};
 use crate::arch::{CHUNKS, Words};
-use crate::array::{array, map};
+use crate::array::{array, for_each, map};
 use core::arch::x86_64::*;
 
 /// 8-byte words, 4 to a vector.
@@ -30,11 +30,11 @@ unsafe impl Words for W64 {
         // SAFETY: the caller vouches for 512 readable bytes, which is 8 groups, and for AVX2.
         unsafe {
             let mut columns = [[_mm256_setzero_si256(); 8]; 2];
-            for g in 0..8 {
+            for_each!(0..8, |g| {
                 let [first, second] = Self::split_group(row.add(8 * g));
                 columns[0][g] = first;
                 columns[1][g] = second;
-            }
+            });
             columns
         }
     }
@@ -43,9 +43,9 @@ unsafe impl Words for W64 {
     unsafe fn join(columns: Self::Row, row: *mut u64) {
         // SAFETY: the caller vouches for 512 writable bytes, which is 8 groups, and for AVX2.
         unsafe {
-            for g in 0..8 {
+            for_each!(0..8, |g| {
                 Self::join_group([columns[0][g], columns[1][g]], row.add(8 * g));
-            }
+            });
         }
     }
 
@@ -70,11 +70,11 @@ unsafe impl Words for W64 {
         // SAFETY: the caller vouches for 512 writable, aligned bytes, which is 16 vectors, and for
         // AVX2.
         unsafe {
-            for g in 0..8 {
+            for_each!(0..8, |g| {
                 let [first, second] = transpose2([columns[0][g], columns[1][g]]);
                 stream(row, 2 * g, first);
                 stream(row, 2 * g + 1, second);
-            }
+            });
         }
     }
 
@@ -171,15 +171,16 @@ unsafe impl Words for W64 {
         unsafe {
             let chunk = |i: usize| from.add(places[i] as usize);
             let mut columns = [[_mm256_setzero_si256(); 8]; 2];
-            for g in 0..8 {
+            for_each!(0..8, |g| {
                 let loaded = array(|i| {
                     let i = 4 * g + 2 * i;
                     load_chunks(chunk(i), chunk(i + 1))
                 });
-                for (column, vector) in columns.iter_mut().zip(transpose2(loaded)) {
-                    column[g] = vector;
-                }
-            }
+                let group = transpose2(loaded);
+                for_each!(0..group.len(), |c| {
+                    columns[c][g] = group[c];
+                });
+            });
             columns
         }
     }
@@ -189,13 +190,13 @@ unsafe impl Words for W64 {
         // SAFETY: the caller vouches for 16 writable bytes at each place, and for AVX2.
         unsafe {
             let chunk = |i: usize| to.add(places[i] as usize);
-            for g in 0..8 {
+            for_each!(0..8, |g| {
                 let vectors = transpose2(map(columns, |column| column[g]));
-                for (i, vector) in vectors.into_iter().enumerate() {
-                    let i = 4 * g + 2 * i;
-                    store_chunks(vector, chunk(i), chunk(i + 1));
-                }
-            }
+                for_each!(0..vectors.len(), |i| {
+                    let first = 4 * g + 2 * i;
+                    store_chunks(vectors[i], chunk(first), chunk(first + 1));
+                });
+            });
         }
     }
 

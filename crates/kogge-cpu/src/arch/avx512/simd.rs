@@ -2,6 +2,7 @@
 
 use super::memory::load;
 use crate::arch::avx2::Simd as Narrower;
+use crate::array::for_each;
 use core::arch::x86_64::*;
 
 /// What AVX-512 has for words of any width.
@@ -28,12 +29,12 @@ unsafe impl crate::arch::Simd for Simd {
         // SAFETY: vectors of the array; the caller vouches for AVX-512.
         unsafe {
             let mut before = _mm512_set1_epi32(words[0] as i32);
-            for i in 0..4 {
+            for_each!(0..4, |i| {
                 let here = load(words[1..].as_ptr(), i);
                 let left = _mm512_alignr_epi32::<15>(here, before);
                 changes |= u64::from(_mm512_cmpneq_epi32_mask(here, left)) << (16 * i);
                 before = here;
-            }
+            });
         }
         changes
     }

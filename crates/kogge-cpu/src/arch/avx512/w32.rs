@@ -6,7 +6,7 @@ use super::transpose::transpose4;
 use super::turn::Turn;
 use super::{Simd, opaque, opaque_mask};
 use crate::arch::{CHUNKS, Words};
-use crate::array::{array, map};
+use crate::array::{array, for_each, map};
 use core::arch::x86_64::*;
 
 /// 4-byte words, 16 to a vector.
@@ -39,11 +39,12 @@ unsafe impl Words for W32 {
         // SAFETY: the caller vouches for 512 readable bytes, which is 2 groups, and for AVX-512.
         unsafe {
             let mut columns = [[_mm512_setzero_si512(); 2]; 4];
-            for g in 0..2 {
-                for (column, vector) in columns.iter_mut().zip(Self::split_group(row.add(64 * g))) {
-                    column[g] = vector;
-                }
-            }
+            for_each!(0..2, |g| {
+                let group = Self::split_group(row.add(64 * g));
+                for_each!(0..group.len(), |c| {
+                    columns[c][g] = group[c];
+                });
+            });
             columns
         }
     }
@@ -52,9 +53,9 @@ unsafe impl Words for W32 {
     unsafe fn join(columns: Self::Row, row: *mut u32) {
         // SAFETY: the caller vouches for 512 writable bytes, which is 2 groups, and for AVX-512.
         unsafe {
-            for g in 0..2 {
+            for_each!(0..2, |g| {
                 Self::join_group(map(columns, |column| column[g]), row.add(64 * g));
-            }
+            });
         }
     }
 
@@ -68,9 +69,10 @@ unsafe impl Words for W32 {
     unsafe fn join_group(group: Self::Group, to: *mut u32) {
         // SAFETY: the caller vouches for 4 writable vectors, and for AVX-512.
         unsafe {
-            for (i, vector) in transpose4(group).into_iter().enumerate() {
-                store(to, i, vector);
-            }
+            let vectors = transpose4(group);
+            for_each!(0..vectors.len(), |i| {
+                store(to, i, vectors[i]);
+            });
         }
     }
 
@@ -79,12 +81,12 @@ unsafe impl Words for W32 {
         // SAFETY: the caller vouches for 512 writable, aligned bytes, which is 8 vectors, and for
         // AVX-512.
         unsafe {
-            for g in 0..2 {
+            for_each!(0..2, |g| {
                 let vectors = transpose4(map(columns, |column| column[g]));
-                for (i, vector) in vectors.into_iter().enumerate() {
-                    stream(row, 4 * g + i, vector);
-                }
-            }
+                for_each!(0..vectors.len(), |i| {
+                    stream(row, 4 * g + i, vectors[i]);
+                });
+            });
         }
     }
 
@@ -216,15 +218,16 @@ unsafe impl Words for W32 {
         // SAFETY: the caller vouches for 16 readable bytes at each place, and for AVX-512.
         unsafe {
             let mut columns = [[_mm512_setzero_si512(); 2]; 4];
-            for g in 0..2 {
+            for_each!(0..2, |g| {
                 let loaded = array(|i| {
                     let first = 16 * g + 4 * i;
                     load_chunks(array(|i| from.add(places[first + i] as usize)))
                 });
-                for (column, vector) in columns.iter_mut().zip(transpose4(loaded)) {
-                    column[g] = vector;
-                }
-            }
+                let group = transpose4(loaded);
+                for_each!(0..group.len(), |c| {
+                    columns[c][g] = group[c];
+                });
+            });
             columns
         }
     }

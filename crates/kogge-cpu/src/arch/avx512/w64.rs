@@ -6,7 +6,7 @@ use super::transpose::transpose2;
 use super::turn::Turn;
 use super::{Simd, opaque, opaque_mask};
 use crate::arch::{CHUNKS, Words};
-use crate::array::{array, map};
+use crate::array::{array, for_each, map};
 use core::arch::x86_64::*;
 
 /// 8-byte words, 8 to a vector.
@@ -31,11 +31,11 @@ unsafe impl Words for W64 {
         // SAFETY: the caller vouches for 512 readable bytes, which is 4 groups, and for AVX-512.
         unsafe {
             let mut columns = [[_mm512_setzero_si512(); 4]; 2];
-            for g in 0..4 {
+            for_each!(0..4, |g| {
                 let [first, second] = Self::split_group(row.add(16 * g));
                 columns[0][g] = first;
                 columns[1][g] = second;
-            }
+            });
             columns
         }
     }
@@ -44,9 +44,9 @@ unsafe impl Words for W64 {
     unsafe fn join(columns: Self::Row, row: *mut u64) {
         // SAFETY: the caller vouches for 512 writable bytes, which is 4 groups, and for AVX-512.
         unsafe {
-            for g in 0..4 {
+            for_each!(0..4, |g| {
                 Self::join_group([columns[0][g], columns[1][g]], row.add(16 * g));
-            }
+            });
         }
     }
 
@@ -71,11 +71,11 @@ unsafe impl Words for W64 {
         // SAFETY: the caller vouches for 512 writable, aligned bytes, which is 8 vectors, and for
         // AVX-512.
         unsafe {
-            for g in 0..4 {
+            for_each!(0..4, |g| {
                 let [first, second] = transpose2([columns[0][g], columns[1][g]]);
                 stream(row, 2 * g, first);
                 stream(row, 2 * g + 1, second);
-            }
+            });
         }
     }
 
@@ -177,15 +177,16 @@ unsafe impl Words for W64 {
         // SAFETY: the caller vouches for 16 readable bytes at each place, and for AVX-512.
         unsafe {
             let mut columns = [[_mm512_setzero_si512(); 4]; 2];
-            for g in 0..4 {
+            for_each!(0..4, |g| {
                 let loaded = array(|i| {
                     let first = 8 * g + 4 * i;
                     load_chunks(array(|i| from.add(places[first + i] as usize)))
                 });
-                for (column, vector) in columns.iter_mut().zip(transpose2(loaded)) {
-                    column[g] = vector;
-                }
-            }
+                let group = transpose2(loaded);
+                for_each!(0..group.len(), |c| {
+                    columns[c][g] = group[c];
+                });
+            });
             columns
         }
     }

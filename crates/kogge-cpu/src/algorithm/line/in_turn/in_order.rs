@@ -10,6 +10,7 @@ use crate::algorithm::line::vectors::{join, load, store, stream};
 use crate::algorithm::strip::Ahead;
 use crate::arch::Vectors;
 use crate::arch::stream::{Cache, LINE};
+use crate::array::for_each;
 use kogge_core::{Element, Operator, Order};
 
 /// What the lanes of a place have in common.
@@ -116,7 +117,7 @@ impl<A: Element, O: Operator<A>> InTurn<'_, A, O> {
     #[inline(always)]
     unsafe fn place<P: Vectors, const N: usize>(&self, row: &Row, first: At, groups: usize) {
         let operator = self.operator;
-        for at in (0..groups * const { LANES * size_of::<A>() }).step_by(LINE) {
+        for_each!((0..groups * const { LANES * size_of::<A>() }).step_by(LINE), |at| {
             let at = first.on(at, at);
             if let Some(cache) = row.cache {
                 cache.ask::<LINE>(at.elements.wrapping_offset(row.ask));
@@ -154,6 +155,6 @@ impl<A: Element, O: Operator<A>> InTurn<'_, A, O> {
                     store::<P, N>(values, at.values);
                 }
             }
-        }
+        });
     }
 }
