@@ -14,6 +14,8 @@
 mod algorithm;
 mod arch;
 mod array;
+#[cfg(test)]
+mod brackets;
 mod columns;
 mod descent;
 mod engine;

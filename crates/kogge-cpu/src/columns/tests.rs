@@ -4,6 +4,7 @@
 
 use super::*;
 use crate::Level;
+use crate::brackets::{bracket_four, bracket_u16, bracket_u32, bracket_u64, bracket_u64_pair};
 use crate::parts::PerPart;
 use crate::together::Together;
 use kogge_core::{Direction, Kind, bytemuck, from_fn, ops::Sum, reference};
@@ -168,20 +169,18 @@ where
 
 #[test]
 fn brackets_side_by_side() {
-    let operator = from_fn(0u64, |x: u64, y: u64| x.wrapping_mul(3).wrapping_add(y));
+    let operator = from_fn(0u64, bracket_u64);
     every_table::<u64, u64, u64, _>(&operator, |bits| bits);
 }
 
 #[test]
 #[cfg_attr(miri, ignore = "the same unsafe code as for other operators")]
 fn brackets_of_other_sizes_side_by_side() {
-    let operator = from_fn(0u32, |x: u32, y: u32| x.wrapping_mul(3).wrapping_add(y));
+    let operator = from_fn(0u32, bracket_u32);
     every_table::<u32, u32, u32, _>(&operator, |bits| bits as u32);
-    let operator = from_fn(0u16, |x: u16, y: u16| x.wrapping_mul(3).wrapping_add(y));
+    let operator = from_fn(0u16, bracket_u16);
     every_table::<u16, u16, u16, _>(&operator, |bits| bits as u16);
-    let operator = from_fn([0; 4], |x: [u32; 4], y: [u32; 4]| {
-        [x[1] ^ y[0], x[0].wrapping_mul(3).wrapping_add(y[1]), x[3] ^ y[3], x[2] ^ y[2]]
-    });
+    let operator = from_fn([0; 4], bracket_four);
     every_table::<[u32; 4], [u32; 4], [u32; 4], _>(&operator, |bits| {
         [bits as u32, (bits >> 32) as u32, (bits >> 16) as u32, 7]
     });
@@ -255,9 +254,9 @@ fn lines_in_turn() {
     // Three in four are zeros.
     tables::<u32, _>(&First, |bits| (bits as u32) * u32::from(bits >> 62 == 0));
     tables::<u64, _>(&First, |bits| bits * u64::from(bits >> 62 == 0));
-    let operator = from_fn(0u32, |x: u32, y: u32| x.wrapping_mul(3).wrapping_add(y));
+    let operator = from_fn(0u32, bracket_u32);
     tables::<u32, _>(&operator, |bits| bits as u32);
-    let operator = from_fn(0u64, |x: u64, y: u64| x.wrapping_mul(3).wrapping_add(y));
+    let operator = from_fn(0u64, bracket_u64);
     tables::<u64, _>(&operator, |bits| bits);
 }
 
@@ -308,7 +307,7 @@ where
 
 #[test]
 fn single_rows_side_by_side() {
-    let operator = from_fn(0u32, |x: u32, y: u32| x.wrapping_mul(3).wrapping_add(y));
+    let operator = from_fn(0u32, bracket_u32);
     every_single_row::<u32, _>(&operator, |bits| bits as u32);
     every_single_row::<i32, _>(&Sum, |bits| bits as i32);
 }
@@ -316,13 +315,11 @@ fn single_rows_side_by_side() {
 #[test]
 #[cfg_attr(miri, ignore = "the same unsafe code as for other sizes")]
 fn single_rows_of_other_sizes_side_by_side() {
-    let operator = from_fn(0u64, |x: u64, y: u64| x.wrapping_mul(3).wrapping_add(y));
+    let operator = from_fn(0u64, bracket_u64);
     every_single_row::<u64, _>(&operator, |bits| bits);
-    let operator = from_fn([0; 2], |x: [u64; 2], y: [u64; 2]| {
-        [x[1] ^ y[0], x[0].wrapping_mul(3).wrapping_add(y[1])]
-    });
+    let operator = from_fn([0; 2], bracket_u64_pair);
     every_single_row::<[u64; 2], _>(&operator, |bits| [bits, bits >> 32]);
-    let operator = from_fn(0u16, |x: u16, y: u16| x.wrapping_mul(3).wrapping_add(y));
+    let operator = from_fn(0u16, bracket_u16);
     every_single_row::<u16, _>(&operator, |bits| bits as u16);
 }
 
@@ -330,7 +327,7 @@ fn single_rows_of_other_sizes_side_by_side() {
 #[test]
 #[cfg_attr(miri, ignore = "the same unsafe code as by rows, and many of them")]
 fn totals_of_segments_and_tiles() {
-    let operator = from_fn(0u64, |x: u64, y: u64| x.wrapping_mul(3).wrapping_add(y));
+    let operator = from_fn(0u64, bracket_u64);
     let bits = |i: usize| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     for count in [2, 3, LANES + 1] {
         let len = Order::of::<u64>().row() * (2 * 64 + 3 * 8 + 5) + 3;

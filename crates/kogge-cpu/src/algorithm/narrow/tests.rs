@@ -4,6 +4,7 @@
 use super::*;
 use crate::arch::Level;
 use crate::arch::ordered::bytes::V;
+use crate::brackets::{bracket_u32, bracket_u64};
 use crate::room::Room;
 use kogge_core::ops::Sum;
 use kogge_core::{Accumulate, bytemuck, from_fn, reference};
@@ -158,10 +159,8 @@ fn every_way<A: Element + Accumulate<A> + Debug, O: Operator<A>>(
 
 #[test]
 fn brackets() {
-    every_way(&from_fn(0u32, |x: u32, y: u32| x.wrapping_mul(3).wrapping_add(y)), |bits| {
-        bits as u32
-    });
-    every_way(&from_fn(0u64, |x: u64, y: u64| x.wrapping_mul(3).wrapping_add(y)), |bits| bits);
+    every_way(&from_fn(0u32, bracket_u32), |bits| bits as u32);
+    every_way(&from_fn(0u64, bracket_u64), |bits| bits);
 }
 
 #[test]

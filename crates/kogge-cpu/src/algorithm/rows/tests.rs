@@ -5,6 +5,7 @@ use super::super::asking::Ask;
 use super::*;
 use crate::algorithm::format::Whole;
 use crate::arch::{Level, Work};
+use crate::brackets::bracket_u32;
 use kogge_core::ops::Sum;
 use kogge_core::{Accumulate, Order, bf16, bytemuck, f16, from_fn, reference};
 
@@ -117,7 +118,7 @@ fn bytes<T: Element>(values: &[T]) -> &[u8] {
 
 #[test]
 fn words() {
-    let operator = from_fn(0u32, |x: u32, y: u32| x.wrapping_mul(3).wrapping_add(y));
+    let operator = from_fn(0u32, bracket_u32);
     every_way::<Whole, u32, u32, _, 1>(&operator, |bits| bits as u32);
     every_way::<Whole, f64, f64, _, 2>(&Sum, |bits| bits as f64);
 }

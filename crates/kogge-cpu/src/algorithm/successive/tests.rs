@@ -5,6 +5,7 @@ use super::*;
 use crate::algorithm::outlet::STAGE_BYTES;
 use crate::arch::Level;
 use crate::arch::stream::Cache;
+use crate::brackets::{bracket_four, bracket_u32, bracket_u32_pair, bracket_u64_pair};
 use crate::room::Room;
 use kogge_core::ops::Sum;
 use kogge_core::{Accumulate, Order, bytemuck, from_fn, reference};
@@ -112,21 +113,15 @@ fn every_way<A: Element + Accumulate<A> + Debug, O: Operator<A>>(
 /// Elements of every number and width of words.
 #[test]
 fn about_a_row() {
-    let operator = from_fn(0u32, |x: u32, y: u32| x.wrapping_mul(3).wrapping_add(y));
+    let operator = from_fn(0u32, bracket_u32);
     every_way(&operator, &[127, 129, 1], |bits| bits as u32);
     every_way(&Sum, &[63, 1, 65], |bits| bits as f64);
     let pair = |bits: u64| [bits as u32, (bits >> 32) as u32];
-    let operator = from_fn([0; 2], |x: [u32; 2], y: [u32; 2]| {
-        [x[0].wrapping_mul(3).wrapping_add(y[1]), x[1] ^ y[0]]
-    });
+    let operator = from_fn([0; 2], bracket_u32_pair);
     every_way(&operator, &[65, 2, 63], pair);
-    let operator = from_fn([0; 4], |x: [u32; 4], y: [u32; 4]| {
-        std::array::from_fn(|i| x[i].wrapping_mul(3).wrapping_add(y[3 - i]))
-    });
+    let operator = from_fn([0; 4], bracket_four);
     every_way(&operator, &[31, 33, 1], |bits| [0, 9, 17, 33].map(|by| (bits >> by) as u32));
-    let operator = from_fn([0; 2], |x: [u64; 2], y: [u64; 2]| {
-        [x[0].wrapping_mul(3).wrapping_add(y[1]), x[1] ^ y[0]]
-    });
+    let operator = from_fn([0; 2], bracket_u64_pair);
     every_way(&operator, &[32, 31, 2], |bits| [bits, bits.rotate_left(7)]);
 }
 
@@ -135,14 +130,12 @@ fn about_a_row() {
 #[test]
 fn about_a_group() {
     let lens = |all: &'static [usize], interpreted| if cfg!(miri) { interpreted } else { all };
-    let operator = from_fn(0u32, |x: u32, y: u32| x.wrapping_mul(3).wrapping_add(y));
+    let operator = from_fn(0u32, bracket_u32);
     let all = &[15, 16, 17, 31, 32, 33, 63, 64, 65, 1, 64, 0, 64, 130, 5];
     every_way(&operator, lens(all, &[15, 16, 0, 17, 1]), |bits| bits as u32);
     let all = &[3, 4, 5, 7, 8, 9, 15, 16, 17, 1, 16, 0, 16, 70, 3];
     every_way(&Sum, lens(all, &[7, 8, 0, 9, 1]), |bits| bits as f64);
-    let operator = from_fn([0; 4], |x: [u32; 4], y: [u32; 4]| {
-        std::array::from_fn(|i| x[i].wrapping_mul(3).wrapping_add(y[3 - i]))
-    });
+    let operator = from_fn([0; 4], bracket_four);
     every_way(&operator, lens(&[4, 5, 8, 9, 16, 17, 15, 1, 33], &[4, 0, 5, 1]), |bits| {
         [0, 9, 17, 33].map(|by| (bits >> by) as u32)
     });
@@ -151,7 +144,7 @@ fn about_a_group() {
 /// More than a stage has room for: it is begun anew while a segment goes through it.
 #[test]
 fn more_than_a_stage() {
-    let operator = from_fn(0u32, |x: u32, y: u32| x.wrapping_mul(3).wrapping_add(y));
+    let operator = from_fn(0u32, bracket_u32);
     every_way(&operator, &[5, 18 * 128 + 3, 130], |bits| bits as u32);
     if cfg!(not(miri)) {
         every_way(&operator, &[21; 150], |bits| bits as u32);
@@ -162,12 +155,10 @@ fn more_than_a_stage() {
 #[test]
 #[cfg_attr(miri, ignore = "thousands of rows")]
 fn more_than_a_tile() {
-    let operator = from_fn(0u32, |x: u32, y: u32| x.wrapping_mul(3).wrapping_add(y));
+    let operator = from_fn(0u32, bracket_u32);
     let tile = 8192;
     every_way(&operator, &[70, tile, 5, tile + 1, 300, 3 * tile - 1, 64], |bits| bits as u32);
-    let operator = from_fn([0; 2], |x: [u64; 2], y: [u64; 2]| {
-        [x[0].wrapping_mul(3).wrapping_add(y[1]), x[1] ^ y[0]]
-    });
+    let operator = from_fn([0; 2], bracket_u64_pair);
     every_way(&operator, &[2, 34 * 2048 + 3, 2049, 1], |bits| [bits, bits.rotate_left(7)]);
     every_way(&Sum, &[4096 + 77, 4096, 9], |bits| bits as f64);
 }
@@ -175,7 +166,7 @@ fn more_than_a_tile() {
 /// Rows and short segments in turn, so that values leave from registers and from the stage.
 #[test]
 fn rows_and_short_ones() {
-    let operator = from_fn(0u32, |x: u32, y: u32| x.wrapping_mul(3).wrapping_add(y));
+    let operator = from_fn(0u32, bracket_u32);
     let lens: &[usize] = &[1, 200, 2, 129, 63, 64, 500, 1, 1, 127, 3, 1025, 16, 140, 33];
     every_way(&operator, if cfg!(miri) { &lens[..4] } else { lens }, |bits| bits as u32);
     let all: Vec<usize> = (0..90).map(|i| [1 + i % 40, 130 + i * 7 % 90][i % 2]).collect();
