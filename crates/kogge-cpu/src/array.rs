@@ -1,19 +1,19 @@
-//! Loops of kernels over a few places, and short arrays made value by value, in a form that compiles
-//! quickly.
+//! Loops of kernels over a few places, and short arrays made value by value, in a form that
+//! compiles quickly.
 //!
 //! `std::array::from_fn` and `map` guard what is there already against a panic in what comes next,
 //! in half a dozen functions for each use; two fifths of the code that a scan had to compile were
 //! theirs. Values of kernels are `Copy` and need no guard.
 //!
 //! A kernel has hundreds of loops, all in one function, and what is done to each takes time by the
-//! size of that function. So they test at their end, as LLVM would have them do, which it took a third
-//! of all its time to bring about; and arrays of one value, which most are, have none.
+//! size of that function. So they test at their end, as LLVM would have them do, to which it gave a
+//! third of all its time; and an array of one value, which most are, is made without one.
 
 use std::mem::MaybeUninit;
 
 /// `for_each!(range, |i| body)`, or `(range).step_by(n)`: a loop over places. Not a function with a
-/// closure, which may not be inlined and then knows nothing of the CPU's features; so `continue` and
-/// `break` have no place in the body.
+/// closure, which may not be inlined and then knows nothing of the CPU's features; so `continue`
+/// and `break` have no place in the body.
 macro_rules! for_each {
     (($range:expr).step_by($step:expr), |$i:ident| $body:expr) => {{
         let (std::ops::Range { start, end }, step): (_, usize) = ($range, $step);

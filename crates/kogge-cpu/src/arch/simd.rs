@@ -33,8 +33,8 @@ pub(crate) unsafe trait Simd: Copy {
     type Masked: Masked;
 
     /// Whether short segments are scanned where they lie, and not by windows. (By vectors of 32
-    /// bytes those of more than a chunk are slower so. The portable level has it for tests of this
-    /// crate and Miri alone: it takes as long to compile as all the rest of what it has for segments.)
+    /// bytes those of more than a chunk are slower so. The portable level has it for unit tests and
+    /// Miri alone: it takes as long to compile as all the rest that the level has for segments.)
     const WHERE_THEY_LIE: bool = false;
 
     /// Copies a line of 64 bytes past the caches, where the CPU can.

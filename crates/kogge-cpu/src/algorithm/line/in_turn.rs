@@ -254,3 +254,6 @@ impl<A: Element, O: Operator<A>> InTurn<'_, A, O> {
         Strip { whole: first.cast(), last: first.wrapping_add(self.last.unwrap_or(0)).cast() }
     }
 }
+
+#[cfg(test)]
+mod tests;
