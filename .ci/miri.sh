@@ -5,8 +5,9 @@
 #
 # Long, and therefore not in the gate: 44 minutes of a core of a Zen 5, added up from runs test by test, never
 # seen in one run. The commands of one thread take 17, columns, the pool and the facade 4, threads 7 (one of
-# them alone 6 on a Zen 4, since it has three tiles), lines 6, segments 3, windows 7. Sizes are Miri's own (`cfg!(miri)`): boundaries are crossed, but seldom, and pieces
-# of segments are rows. Whether two threads take part depends on the schedule, so on `-Zmiri-seed`: a test
+# them alone 6 on a Zen 4, since it has three tiles), lines 6, segments 3, windows 7; since then there are
+# lines place by place, 3 of a Zen 3 beside other work. Sizes are Miri's own (`cfg!(miri)`): boundaries are
+# crossed, but seldom, and pieces of segments are rows. Whether two threads take part depends on the schedule, so on `-Zmiri-seed`: a test
 # that needs both is ignored, and says so (`a_late_total_is_computed_by_who_needs_it`: seeds 0 and 1 failed
 # it; alone seed 1 did not); and a race planted between pieces of segments was not seen with seed 0 (one that
 # was there in place, reads beyond a piece, was). Guests of a call linger for the next one, as on a mesh; a

@@ -31,7 +31,7 @@ PROGRAMS = {
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("checkouts", nargs="*", type=Path, default=[Path(__file__).parents[1]])
+    parser.add_argument("checkouts", nargs="*", type=Path, default=[Path(__file__).resolve().parents[1]])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--record", type=Path, help="a JSON file for the measurements")
     return parser.parse_args()
