@@ -84,7 +84,7 @@ def cpu_name():
 
 def main():
     options = arguments()
-    results = []
+    results, commits = [], [commit(checkout) for checkout in options.checkouts]
     with tempfile.TemporaryDirectory() as directory:
         roots = [Path(directory) / str(n) for n in range(len(options.checkouts))]
         for root, checkout in zip(roots, options.checkouts):
@@ -97,12 +97,12 @@ def main():
                 for _ in range(options.rounds):
                     for root in roots:
                         times[root].append(compile_once(root, number, profile))
-                for root, checkout in zip(roots, options.checkouts):
+                for root, of in zip(roots, commits):
                     wall, cpu = (statistics.median(column) for column in zip(*times[root]))
                     results.append({
                         "program": name,
                         "profile": "release" if profile else "dev",
-                        "commit": commit(checkout),
+                        "commit": of,
                         "seconds": round(wall, 2),
                         "cpu_seconds": round(cpu, 2),
                         "runs": [round(wall, 2) for wall, _ in times[root]],

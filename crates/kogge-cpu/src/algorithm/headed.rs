@@ -336,7 +336,6 @@ impl<P: Masked, O> Sight<'_, P, O> {
         let (operator, heads, inside) =
             (self.operator, &halves(self.heads[w]), &self.near.vector[w]);
         let mut vectors = elements;
-        // No closures: they may not be inlined, and know nothing of the CPU features then.
         for_each!(0..N, |i| {
             // SAFETY: by contract.
             unsafe {
