@@ -8,7 +8,8 @@ use arrow_array::{Int64Array, RecordBatch};
 use common::{Place, shared};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 fn rows(path: &Path) -> Vec<RecordBatch> {
     let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap();
@@ -35,25 +36,31 @@ fn strings(batches: &[RecordBatch], name: &str) -> Vec<String> {
     all
 }
 
-#[test]
-fn totals_extremes_and_runs() {
-    let Some(path) = shared("flights-3m.parquet") else { return };
-    let place = Place::new();
-    let flights = rows(&path);
-    let delays = column(&flights, "delay");
-    let origins = strings(&flights, "origin");
-    assert_eq!(delays.len(), 3_000_000);
-    let input = path.to_str().unwrap();
+/// The file's path and what is in it, read once for all tests; nothing where there is no such file.
+fn flights() -> Option<(&'static str, &'static [RecordBatch])> {
+    static FLIGHTS: OnceLock<Option<(PathBuf, Vec<RecordBatch>)>> = OnceLock::new();
+    let flights = FLIGHTS.get_or_init(|| {
+        let path = shared("flights-3m.parquet")?;
+        let batches = rows(&path);
+        assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), 3_000_000);
+        Some((path, batches))
+    });
+    flights.as_ref().map(|(path, batches)| (path.to_str().unwrap(), &**batches))
+}
 
+#[test]
+fn sums_beside_the_inputs_columns() {
+    let Some((input, flights)) = flights() else { return };
+    let place = Place::new();
     place.stdout(&format!("{input} --column delay --column distance -o sums.parquet"));
     let output = rows(&place.path("sums.parquet"));
     for name in ["date", "delay", "distance"] {
-        assert_eq!(column(&output, name), column(&flights, name), "{name}");
+        assert_eq!(column(&output, name), column(flights, name), "{name}");
     }
-    assert_eq!(strings(&output, "destination"), strings(&flights, "destination"));
+    assert_eq!(strings(&output, "destination"), strings(flights, "destination"));
     for name in ["delay", "distance"] {
         let mut sum = 0;
-        let expected: Vec<Option<i64>> = column(&flights, name)
+        let expected: Vec<Option<i64>> = column(flights, name)
             .into_iter()
             .map(|x| {
                 x.map(|x| {
@@ -64,34 +71,50 @@ fn totals_extremes_and_runs() {
             .collect();
         assert_eq!(column(&output, &format!("{name}_sum")), expected, "{name}");
     }
+}
 
+#[test]
+fn extremes_of_runs_and_of_all() {
+    let Some((input, flights)) = flights() else { return };
+    let place = Place::new();
     place.stdout(&format!("{input} --column delay --by origin --op max -o runs.arrow"));
     place.stdout("runs.arrow --column delay_max --op min -o runs.parquet");
     let output = rows(&place.path("runs.parquet"));
+    let origins = strings(flights, "origin");
     let mut highest = None;
     let mut lowest = None;
     let mut expected = (Vec::new(), Vec::new());
-    for (i, delay) in delays.iter().enumerate() {
+    for (i, delay) in column(flights, "delay").into_iter().enumerate() {
         if i > 0 && origins[i] != origins[i - 1] {
             highest = None;
         }
-        highest = highest.max(*delay);
+        highest = highest.max(delay);
         lowest = [lowest, highest].into_iter().flatten().min();
         expected.0.push(delay.and(highest));
         expected.1.push(delay.and(lowest));
     }
     assert_eq!(column(&output, "delay_max"), expected.0);
     assert_eq!(column(&output, "delay_max_min"), expected.1);
+}
 
+#[test]
+fn what_follows_a_flight() {
+    let Some((input, flights)) = flights() else { return };
+    let place = Place::new();
     place.stdout(&format!("{input} --column delay --reverse --exclusive -o back.npy"));
     let back: Vec<i64> = common::elements(&place.read("back.npy"), "<i8");
+    assert_eq!(back.len(), 3_000_000);
     let mut sum = 0;
-    for (delay, back) in delays.iter().zip(&back).rev() {
+    for (delay, back) in column(flights, "delay").iter().zip(&back).rev() {
         assert_eq!(*back, sum);
         sum += delay.unwrap();
     }
+}
 
-    // Dates are compared, not added up.
+#[test]
+fn dates_are_compared_but_not_added_up() {
+    let Some((input, flights)) = flights() else { return };
+    let place = Place::new();
     place.stdout(&format!("{input} --column date --op max -o dates.parquet"));
     let output = rows(&place.path("dates.parquet"));
     let schema = output[0].schema();
@@ -100,7 +123,7 @@ fn totals_extremes_and_runs() {
         schema.field_with_name("date_max").unwrap().data_type()
     );
     let mut last = None;
-    for (date, max) in column(&flights, "date").into_iter().zip(column(&output, "date_max")) {
+    for (date, max) in column(flights, "date").into_iter().zip(column(&output, "date_max")) {
         last = last.max(date);
         assert_eq!(max, last);
     }

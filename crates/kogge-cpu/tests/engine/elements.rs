@@ -1,6 +1,6 @@
 //! Elements of every size and alignment, from none to a kibibyte, and the free monoid.
 
-use crate::common::{Case, MANY, ONE, Random, bracket, few_lengths, plans};
+use crate::common::{Case, MANY, ONE, Random, bracket, bracket_u32, few_lengths, plans};
 use kogge_core::bytemuck::{self, Pod, Zeroable};
 use kogge_core::{Direction, Element, Kind, Operator, Order, element, from_fn};
 use kogge_cpu::{Level, Request, scan_in_place, scan_into};
@@ -126,7 +126,7 @@ fn no_bytes_at_all() {
 
 #[test]
 fn nothing_to_scan() {
-    let operator = from_fn(0u32, |x: u32, y: u32| x + y);
+    let operator = from_fn(0, bracket_u32);
     for level in Level::available() {
         for plan in [Some(ONE), Some(MANY)] {
             for direction in [Direction::Forward, Direction::Reverse] {

@@ -94,8 +94,8 @@ where
 
 #[test]
 fn wider_accumulators() {
-    widened::<i8, i64>(|bits| bits as i8);
-    widened::<u8, u16>(|bits| bits as u8);
+    widened::<u8, u64>(|bits| bits as u8);
+    widened::<u8, i16>(|bits| bits as u8);
     widened::<i16, i32>(|bits| bits as i16);
     widened::<i32, i64>(|bits| bits as i32);
 }

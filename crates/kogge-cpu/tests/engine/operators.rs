@@ -188,7 +188,7 @@ fn first_extremes_against_a_loop() {
     let len = if cfg!(miri) { 300 } else { 20_000 };
     let values: Vec<i16> = (0..len).map(|i| Random(i).next() as i16 / 64).collect();
     let mut pairs: Vec<_> = values.iter().zip(0..).map(|(&v, i)| Indexed::new(v, i)).collect();
-    let request = Request { plan: Some(MANY), ..Request::new(&ArgMax) };
+    let request = Request { plan: Some(MANY), ..Request::new(&Compact(ArgMax)) };
     kogge_cpu::scan_in_place(&request, &mut pairs);
     let mut best = 0;
     for (i, pair) in pairs.iter().enumerate() {
@@ -207,7 +207,7 @@ fn segments_against_a_loop() {
     let input: Vec<Flagged<u32>> =
         (0..len).map(|i| Flagged::new(Random(i).next() as u32, starts(i))).collect();
     let mut output = input.clone();
-    let request = Request { plan: Some(MANY), ..Request::new(&Segmented(Sum)) };
+    let request = Request { plan: Some(MANY), ..Request::new(&Compact(Segmented(Sum))) };
     kogge_cpu::scan_in_place(&request, &mut output);
     let mut sum = 0u32;
     for (i, (element, value)) in input.iter().zip(&output).enumerate() {

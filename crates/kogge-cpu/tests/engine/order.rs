@@ -1,7 +1,7 @@
 //! The engine against the scalar reference, bit for bit: every SIMD level, every boundary length,
 //! in place and not, forward and reverse, one thread and many.
 
-use crate::common::{ONE, Random, bracket, bracket_u8, bracket_u32, sweep};
+use crate::common::{ONE, Random, bracket, bracket_each, bracket_u8, bracket_u32, sweep};
 use kogge_core::ops::{Affine, Compose, LastValid, MatMul, Matrix2, Max, Min, Sum};
 use kogge_core::{bf16, f16, from_fn};
 use kogge_cpu::{Request, scan_into};
@@ -72,9 +72,7 @@ fn brackets_of_every_element_size() {
     sweep("3x + y, u32", &f32, 5, |_| random.next() as u32);
     let f64 = from_fn(0, bracket);
     sweep("3x + y, u64", &f64, 5, |_| random.next());
-    let wide = from_fn([0u64; 3], |x: [u64; 3], y: [u64; 3]| {
-        std::array::from_fn(|i| x[i].wrapping_mul(3).wrapping_add(y[i]).rotate_left(i as u32))
-    });
+    let wide = from_fn([0; 3], bracket_each);
     sweep("3x + y, 24 bytes", &wide, [5; 3], |_| [random.next(), random.next(), random.next()]);
     let odd = from_fn([0u8; 3], |x: [u8; 3], y: [u8; 3]| {
         std::array::from_fn(|i| x[i].wrapping_mul(3).wrapping_add(y[(i + 1) % 3]))
@@ -98,12 +96,12 @@ fn bicyclic_monoid() {
 
 #[test]
 fn sums_beyond_32_bits() {
-    let input = vec![u32::MAX; if cfg!(miri) { 300 } else { 100_000 }];
-    let mut output = vec![0u64; input.len()];
-    let request = Request::<_, u64> { plan: cfg!(miri).then_some(ONE), ..Request::new(&Sum) };
+    let input = vec![i32::MAX; if cfg!(miri) { 300 } else { 100_000 }];
+    let mut output = vec![0i64; input.len()];
+    let request = Request::<_, i64> { plan: cfg!(miri).then_some(ONE), ..Request::new(&Sum) };
     let total = scan_into(&request, &input, &mut output).unwrap();
-    assert_eq!(total, Some(u32::MAX as u64 * input.len() as u64));
-    assert!(output.iter().enumerate().all(|(i, &sum)| sum == u32::MAX as u64 * (i as u64 + 1)));
+    assert_eq!(total, Some(i32::MAX as i64 * input.len() as i64));
+    assert!(output.iter().enumerate().all(|(i, &sum)| sum == i32::MAX as i64 * (i as i64 + 1)));
 }
 
 #[test]

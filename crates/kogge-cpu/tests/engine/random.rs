@@ -65,7 +65,7 @@ proptest! {
 
     #[test]
     fn brackets_of_one_byte(ask in asks()) {
-        let operator = Nonblocking(from_fn(0, bracket_u8));
+        let operator = from_fn(0, bracket_u8);
         ask.check::<u8, u8, u8, _>(&operator, 5, |random| random.next() as u8);
     }
 
@@ -77,7 +77,7 @@ proptest! {
 
     #[test]
     fn brackets_of_eight_bytes(ask in asks()) {
-        let operator = Nonblocking(from_fn(0u64, bracket));
+        let operator = from_fn(0u64, bracket);
         ask.check::<u64, u64, u64, _>(&operator, 5, Random::next);
     }
 

@@ -73,11 +73,11 @@ fn every_cut<O: Operator<Wide>>(operator: &O) {
 /// The engine may take several at once.
 #[test]
 fn tiles_of_exact_operators_are_counted() {
-    let tile = Order::of::<i32>().tile();
+    let tile = Order::of::<u32>().tile();
     let tiles = if cfg!(miri) { 2 } else { 40 };
-    let mut data = vec![1i32; tiles * tile + 1];
+    let mut data = vec![1u32; tiles * tile + 1];
     for plan in if cfg!(miri) { vec![ONE] } else { vec![ONE, MANY] } {
-        let request = Request { plan: Some(plan), ..Request::<_, i32>::new(&Sum) };
+        let request = Request { plan: Some(plan), ..Request::<_, u32>::new(&Sum) };
         let mut prefix = Prefix::new(Some(5));
         resume_in_place(&request, &mut prefix, &mut data[..tile]);
         assert_eq!(prefix.tiles(), 1);

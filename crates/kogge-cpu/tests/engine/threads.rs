@@ -23,6 +23,19 @@ fn brackets() -> impl Operator<Wide> {
     from_fn([0; 3], bracket_each)
 }
 
+/// Combines by a function behind a pointer: the engine is compiled once for all of them.
+struct Through<'a>(&'a (dyn Fn(Wide, Wide) -> Wide + Sync));
+
+impl Operator<Wide> for Through<'_> {
+    fn identity(&self) -> Wide {
+        [0; 3]
+    }
+
+    fn combine(&self, left: Wide, right: Wide) -> Wide {
+        (self.0)(left, right)
+    }
+}
+
 fn pool(threads: usize) -> ThreadPool {
     ThreadPoolBuilder::new().num_threads(threads).thread_name(|_| NAME.into()).build().unwrap()
 }
@@ -75,7 +88,7 @@ fn absurd_plans() {
 #[test]
 fn the_callers_pool_is_used() {
     let names = Mutex::new(Vec::new());
-    let operator = from_fn([0; 3], |x: Wide, y: Wide| {
+    let combine = |x: Wide, y: Wide| {
         // Under Miri that takes far longer than all the rest.
         if cfg!(miri) && !x[0].is_multiple_of(16) {
             return bracket_each(x, y);
@@ -86,7 +99,8 @@ fn the_callers_pool_is_used() {
             names.push((thread.id(), thread.name() == Some(NAME)));
         }
         bracket_each(x, y)
-    });
+    };
+    let operator = Through(&combine);
     let mut data = wide(if cfg!(miri) { TILE + 1 } else { 40 * TILE });
     let request = Request { plan: Some(MANY), ..Request::new(&operator) };
     pool(3).install(|| scan_in_place(&request, &mut data));
@@ -101,7 +115,7 @@ fn the_callers_pool_is_used() {
 /// another part of the very scan it is busy with.
 #[test]
 fn operators_may_use_the_pool_themselves() {
-    let nested = from_fn([0; 3], |x: Wide, y: Wide| {
+    let combine = |x: Wide, y: Wide| {
         // Under Miri a join takes as long as hundreds of combinations.
         if cfg!(miri) && !x[0].is_multiple_of(1024) {
             return bracket_each(x, y);
@@ -111,7 +125,8 @@ fn operators_may_use_the_pool_themselves() {
             || rayon::join(|| bracket(x[1], y[1]), || bracket(x[2], y[2])),
         );
         [a, b, c]
-    });
+    };
+    let nested = Through(&combine);
     let input = wide(if cfg!(miri) { TILE + 40 } else { 12 * TILE + 5 });
     for threads in [2, 4] {
         pool(threads).install(|| {
@@ -128,11 +143,12 @@ fn operators_may_use_the_pool_themselves() {
 #[test]
 fn scans_nest() {
     let inner = from_fn(0u64, bracket);
-    let operator = from_fn([0u64; 3], |x: Wide, y: Wide| {
+    let combine = |x: Wide, y: Wide| {
         let mut both = [x[0], y[0]];
         let total = scan_in_place(&Request::new(&inner), &mut both).unwrap();
         [total, bracket(x[1], y[1]), bracket(x[2], y[2])]
-    });
+    };
+    let operator = Through(&combine);
     let input = wide(if cfg!(miri) { 40 } else { 3 * TILE + 5 });
     let request = Request { plan: Some(MANY), ..Request::new(&operator) };
     check::<Wide, Wide, Wide, _>("scans", &input, &request);
@@ -194,7 +210,7 @@ impl Stage {
 fn a_late_total_is_computed_by_who_needs_it() {
     for (in_place, columns) in [(false, 1), (true, COLUMNS), (true, 1), (false, COLUMNS)] {
         let stage = Stage::default();
-        let operator = from_fn([0; 3], |left: Wide, right: Wide| {
+        let combine = |left: Wide, right: Wide| {
             if left[0] == 0 && right == [1, 2, 1] {
                 let (turn, first) = stage.enter();
                 if turn == 0 && first {
@@ -202,7 +218,8 @@ fn a_late_total_is_computed_by_who_needs_it() {
                 }
             }
             join(left, right)
-        });
+        };
+        let operator = Through(&combine);
         if columns > 1 {
             scan_columns(&operator, in_place);
             continue;
@@ -227,7 +244,7 @@ fn a_late_total_is_computed_by_who_needs_it() {
 /// that is brought together first.
 const COLUMNS: usize = 19;
 
-fn scan_columns(operator: &impl Operator<Wide>, in_place: bool) {
+fn scan_columns(operator: &Through<'_>, in_place: bool) {
     // So many that they are shared out and in no cache: there one thread may do without another.
     let len = if cfg!(miri) { 1 << 12 } else { 3 << 18 } / COLUMNS + 100;
     let input: Vec<Wide> = spans(len).into_iter().flat_map(|span| [span; COLUMNS]).collect();
@@ -264,20 +281,7 @@ fn a_helper_inside_keeps_the_input_as_it_is() {
     a_helper_inside(|operator| scan_columns(operator, true));
 }
 
-/// Combines by a function.
-struct Helped<'a>(&'a (dyn Fn(Wide, Wide) -> Wide + Sync));
-
-impl Operator<Wide> for Helped<'_> {
-    fn identity(&self) -> Wide {
-        [0; 3]
-    }
-
-    fn combine(&self, left: Wide, right: Wide) -> Wide {
-        (self.0)(left, right)
-    }
-}
-
-fn a_helper_inside(scan: impl FnOnce(&Helped<'_>)) {
+fn a_helper_inside(scan: impl FnOnce(&Through<'_>)) {
     let stage = Stage::default();
     let slept = AtomicUsize::new(0);
     let combine = |left: Wide, right: Wide| {
@@ -294,7 +298,7 @@ fn a_helper_inside(scan: impl FnOnce(&Helped<'_>)) {
         }
         join(left, right)
     };
-    scan(&Helped(&combine));
+    scan(&Through(&combine));
     assert_eq!(slept.into_inner(), 1);
 }
 
@@ -307,15 +311,16 @@ fn panics_reach_the_caller() {
     let pool = pool(3);
     for &after in after {
         let left = AtomicUsize::new(after);
-        let operator = from_fn([0; 3], |x: Wide, y: Wide| {
+        let combine = |x: Wide, y: Wide| {
             let count = |n: usize| n.checked_sub(1);
             let left = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, count);
             assert!(left.is_ok(), "planted");
             bracket_each(x, y)
-        });
+        };
+        let operator = Through(&combine);
         let plant = || left.store(after, Ordering::Relaxed);
         panics(&pool, &operator, plant);
-        panics(&pool, &Nonblocking(&operator), plant);
+        panics(&pool, &Nonblocking(operator), plant);
     }
     let operator = brackets();
     let request = Request { plan: Some(MANY), kind: Kind::Exclusive, ..Request::new(&operator) };
@@ -349,15 +354,16 @@ fn panics_reach_the_caller() {
 fn one_panic_leaves_nobody_waiting() {
     for victim in [0, TILE as u64 + 5, 2 * TILE as u64 + 1] {
         let once = AtomicUsize::new(0);
-        let operator = from_fn([0; 3], |left: Wide, right: Wide| {
+        let combine = |left: Wide, right: Wide| {
             if right[0] == victim + 1 {
                 assert!(once.fetch_add(1, Ordering::Relaxed) > 0, "planted once");
             }
             join(left, right)
-        });
+        };
+        let operator = Through(&combine);
         one_panic(&operator);
         once.store(0, Ordering::Relaxed);
-        one_panic(&Nonblocking(&operator));
+        one_panic(&Nonblocking(operator));
         if cfg!(miri) {
             return;
         }

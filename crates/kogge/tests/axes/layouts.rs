@@ -109,8 +109,8 @@ fn strided_negative_and_offset_views() {
 
 #[test]
 fn structs_along_an_axis() {
-    let maps: Vec<Affine<f32>> =
-        floats(40 * 37).chunks(1).map(|x| Affine { a: 0.5, b: x[0] }).collect();
+    let map = |x: f32| Affine { a: x.to_bits() as i32 | 1, b: x.to_bits() as i32 };
+    let maps: Vec<Affine<i32>> = floats(40 * 37).into_iter().map(map).collect();
     let layout = Layout::row_major(&[40, 37]);
     let mut got = maps.clone();
     Scan::new(Compose).axis_in_place(&mut got, &layout, 0).unwrap();
@@ -184,8 +184,8 @@ fn empty_arrays_are_fine() {
 #[test]
 fn an_axis_of_one_has_any_stride() {
     let layout = Layout { shape: vec![1, 3], strides: vec![isize::MIN, 1], offset: 0 };
-    let (data, mut output) = ([1, 2, 3], [0; 3]);
-    Scan::<i32, _>::new(Sum).reverse().axis_into(&data, &layout, &mut output, &layout, 0).unwrap();
+    let (data, mut output) = ([1.0, 2.0, 3.0], [0.0; 3]);
+    Scan::<f32, _>::new(Sum).reverse().axis_into(&data, &layout, &mut output, &layout, 0).unwrap();
     assert_eq!(output, data);
 }
 
