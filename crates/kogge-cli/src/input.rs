@@ -25,6 +25,29 @@ enum Source {
     Stream(Box<dyn Read + Send>),
 }
 
+impl Source {
+    fn stream(stream: impl Read + Send + 'static) -> Self {
+        Self::Stream(Box::new(Fused { stream, ended: false }))
+    }
+}
+
+/// A stream whose end is its end: a terminal would be read on after Ctrl-D.
+struct Fused<R> {
+    stream: R,
+    ended: bool,
+}
+
+impl<R: Read> Read for Fused<R> {
+    fn read(&mut self, piece: &mut [u8]) -> io::Result<usize> {
+        if self.ended || piece.is_empty() {
+            return Ok(0);
+        }
+        let read = self.stream.read(piece)?;
+        self.ended = read == 0;
+        Ok(read)
+    }
+}
+
 /// Bytes that tell every format from every other.
 const HEAD: u64 = 8;
 
@@ -42,7 +65,7 @@ impl Input {
             }
             let source = match stdin_file() {
                 Some(file) => Source::File(file),
-                None => Source::Stream(Box::new(io::stdin())),
+                None => Source::stream(io::stdin()),
             };
             return Self::new("standard input".to_owned(), None, source);
         }
@@ -55,8 +78,7 @@ impl Input {
         if kind.is_dir() {
             return Err(Error::new(Fault::Read, format!("{name} is a directory")));
         }
-        let source =
-            if kind.is_file() { Source::File(file) } else { Source::Stream(Box::new(file)) };
+        let source = if kind.is_file() { Source::File(file) } else { Source::stream(file) };
         Self::new(name, Some(path.to_owned()), source)
     }
 

@@ -121,6 +121,35 @@ fn shown(text: &str) -> String {
     done + &line
 }
 
+/// One Ctrl-D ends what is typed, fewer bytes than tell its format or more.
+#[test]
+fn what_is_typed_ends_once() {
+    for (typed, sums) in
+        [("x\n1\n2\n\u{4}", vec![1, 3]), ("x\n10\n20\n30\n\u{4}", vec![10, 30, 60])]
+    {
+        let (mut own, theirs) = terminal();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kogge"));
+        command.args(["scan", "-", "--input-format", "csv"]);
+        command.stdin(theirs).stdout(Stdio::piped()).stderr(Stdio::piped());
+        dispose(&mut command, libc::SIG_DFL);
+        let mut child = command.spawn().unwrap();
+        own.write_all(typed.as_bytes()).unwrap();
+        let patience = Instant::now();
+        while child.try_wait().unwrap().is_none() {
+            if patience.elapsed() > Duration::from_secs(20) {
+                child.kill().unwrap();
+                panic!("{typed:?} doesn't end");
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        let output = child.wait_with_output().unwrap();
+        common::succeeded(&output);
+        let text = String::from_utf8(output.stdout).unwrap();
+        let last = text.lines().skip(1).map(|line| line.rsplit(',').next().unwrap().parse());
+        assert_eq!(last.collect::<Result<Vec<i64>, _>>().unwrap(), sums, "{text}");
+    }
+}
+
 const RAW: &str = "- --input-format raw --dtype f32 -o y.npy";
 
 #[test]
