@@ -210,8 +210,8 @@ impl<T: Element + PartialEq> Operator<T> for First {
 }
 
 /// Three in four are zeros.
-fn mostly_zeros(bits: u64) -> u32 {
-    bits as u32 * u32::from(bits >> 62 == 0)
+fn mostly_zeros(bits: u64) -> u64 {
+    bits * u64::from(bits >> 62 == 0)
 }
 
 /// Tables of so many columns and what lies between their rows, of some lengths.
@@ -254,8 +254,8 @@ fn lines_in_turn() {
         let shapes = [(wide + 5, wide - 5), (wide, wide), (LANES + 3, 2), (3 * LANES, 0)];
         tables_in_turn(operator, make, &shapes, &[1, 2, 5, 40, row, row + 3]);
     }
-    tables::<u32, _>(&First, mostly_zeros);
-    tables::<i64, _>(&Sum, |bits| bits as i64);
+    tables::<u32, _>(&First, |bits| mostly_zeros(bits) as u32);
+    tables::<u64, _>(&First, mostly_zeros);
     let operator = from_fn(0u32, bracket_u32);
     tables::<u32, _>(&operator, |bits| bits as u32);
     let operator = from_fn(0u64, bracket_u64);
@@ -268,7 +268,7 @@ fn lines_in_turn() {
 fn lines_in_turn_from_memory() {
     let shape = (8 * LANES + 16, 3);
     let len = (9 << 20) / (size_of::<i32>() * (shape.0 + shape.1));
-    tables_in_turn::<u32, _>(&First, mostly_zeros, &[shape], &[len]);
+    tables_in_turn::<u32, _>(&First, |bits| mostly_zeros(bits) as u32, &[shape], &[len]);
     tables_in_turn::<f32, _>(&Sum, |bits| (bits >> 40) as f32 * 0.1 - 3e5, &[shape], &[len]);
 }
 
@@ -311,7 +311,7 @@ where
 fn single_rows_side_by_side() {
     let operator = from_fn(0u32, bracket_u32);
     every_single_row::<u32, _>(&operator, |bits| bits as u32);
-    every_single_row::<u32, _>(&First, mostly_zeros);
+    every_single_row::<u32, _>(&First, |bits| mostly_zeros(bits) as u32);
 }
 
 #[test]

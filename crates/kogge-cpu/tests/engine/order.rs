@@ -96,12 +96,12 @@ fn bicyclic_monoid() {
 
 #[test]
 fn sums_beyond_32_bits() {
-    let input = vec![i32::MAX; if cfg!(miri) { 300 } else { 100_000 }];
-    let mut output = vec![0i64; input.len()];
-    let request = Request::<_, i64> { plan: cfg!(miri).then_some(ONE), ..Request::new(&Sum) };
+    let input = vec![u32::MAX; if cfg!(miri) { 300 } else { 100_000 }];
+    let mut output = vec![0u64; input.len()];
+    let request = Request::<_, u64> { plan: cfg!(miri).then_some(ONE), ..Request::new(&Sum) };
     let total = scan_into(&request, &input, &mut output).unwrap();
-    assert_eq!(total, Some(i32::MAX as i64 * input.len() as i64));
-    assert!(output.iter().enumerate().all(|(i, &sum)| sum == i32::MAX as i64 * (i as i64 + 1)));
+    assert_eq!(total, Some(u32::MAX as u64 * input.len() as u64));
+    assert!(output.iter().enumerate().all(|(i, &sum)| sum == u32::MAX as u64 * (i as u64 + 1)));
 }
 
 #[test]
