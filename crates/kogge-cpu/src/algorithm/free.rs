@@ -246,13 +246,15 @@ impl<A: Element, O: Operator<A>, const S: usize> Scanning<'_, A, O, S> {
         if self.left < width {
             return;
         }
-        let nothing = splat::<P, A>(self.operator.identity());
-        let mut through = splat::<P, A>(self.through);
+        let operator = self.operator;
+        let nothing = splat::<P, A>(operator.identity());
         let mut sums = [nothing; CHAINS];
         // SAFETY: while so many elements are left; alignment and features by contract. What is left
         // after full vectors is read before the last of them may be written over it.
         unsafe {
-            let mut vector = P::load(self.from.cast());
+            let mut lanes =
+                Lanes::<P>::scan::<A, O, S>(operator, nothing, P::load(self.from.cast()));
+            let mut before = lanes.enter(operator, nothing, splat::<P, A>(self.through));
             while self.left >= ROW / S + width {
                 asking.row();
                 if !STREAM && self.fetch {
@@ -260,37 +262,35 @@ impl<A: Element, O: Operator<A>, const S: usize> Scanning<'_, A, O, S> {
                 }
                 for _ in 0..PARTS {
                     if let Some(ahead) = ahead {
-                        ahead.part::<P, O>(self.operator, &mut sums);
+                        ahead.part::<P, O>(operator, &mut sums);
                     }
                     for _ in 0..ROW / P::BYTES / PARTS {
-                        let next = P::load(self.from.add(width).cast());
-                        through = self.vector::<P, STREAM>(nothing, through, vector);
-                        vector = next;
+                        self.vector::<P, STREAM>(nothing, &mut before, &mut lanes);
                     }
                 }
             }
             while self.left >= 2 * width {
-                let next = P::load(self.from.add(width).cast());
-                through = self.vector::<P, STREAM>(nothing, through, vector);
-                vector = next;
+                self.vector::<P, STREAM>(nothing, &mut before, &mut lanes);
             }
             let end = P::load(self.from.add(self.left - width).cast());
-            through = self.vector::<P, STREAM>(nothing, through, vector);
+            self.put::<P, STREAM>(combine::<P, A, O>(operator, before, lanes.scanned));
+            let mut through = lanes.leave::<A, O, S>(operator, before);
             if !STREAM && self.left > 0 {
                 through = self.end::<P>(nothing, through, end);
             }
             self.through = first::<P, A>(through);
             if let Some(ahead) = ahead {
-                ahead.fold = fold_lanes::<P, A, O>(self.operator, sums);
+                ahead.fold = fold_lanes::<P, A, O>(operator, sums);
             }
         }
     }
 
-    /// Scans what is left, which ends where the vector ends, behind values that have been written.
+    /// Scans what is left, which ends where the vector ends, behind values that have been written;
+    /// gives the fold of all, throughout a vector.
     ///
     /// # Safety
     ///
-    /// As for [`vector`](Self::vector); less than a vector must be left, and behind a full one.
+    /// As for [`vectors`](Self::vectors); less than a vector must be left, and behind a full one.
     #[inline(always)]
     unsafe fn end<P: Ordered>(
         &mut self,
@@ -303,40 +303,165 @@ impl<A: Element, O: Operator<A>, const S: usize> Scanning<'_, A, O, S> {
         // before.
         unsafe {
             let vector = P::with_end(nothing, vector, bytes);
-            let scanned = scan_vector::<P, A, O, S>(operator, nothing, vector);
-            let values = combine::<P, A, O>(operator, through, scanned);
+            let lanes = Lanes::<P>::scan::<A, O, S>(operator, nothing, vector);
+            let before = lanes.enter(operator, nothing, through);
+            let values = combine::<P, A, O>(operator, before, lanes.scanned);
             let to = self.to.cast::<u8>().add(bytes).sub(P::BYTES);
             P::store(P::with_end(P::load(to), values, bytes), to);
             self.moved(self.left);
-            combine::<P, A, O>(operator, through, P::last::<S>(scanned))
+            lanes.leave::<A, O, S>(operator, before)
         }
     }
 
-    /// Scans a vector, given the identity and the fold of all before, throughout vectors; gives the
-    /// fold with it.
+    /// Scans a vector, given its lanes and what precedes each; they become those of the next one.
     ///
     /// # Safety
     ///
-    /// As for [`vectors`](Self::vectors), and `vector` be the next elements.
+    /// As for [`vectors`](Self::vectors); there must be a full vector after this one.
     #[inline(always)]
     unsafe fn vector<P: Ordered, const STREAM: bool>(
         &mut self,
         nothing: P::Vector,
-        through: P::Vector,
-        vector: P::Vector,
-    ) -> P::Vector {
+        before: &mut P::Vector,
+        lanes: &mut Lanes<P>,
+    ) {
         let operator = self.operator;
+        // SAFETY: by contract; the next vector is read before values may be written over it.
+        unsafe {
+            let next = P::load(self.from.add(P::BYTES / S).cast());
+            let next = Lanes::scan::<A, O, S>(operator, nothing, next);
+            self.put::<P, STREAM>(combine::<P, A, O>(operator, *before, lanes.scanned));
+            *before = lanes.go_on(operator, *before, &next);
+            *lanes = next;
+        }
+    }
+
+    /// Writes the values of a vector.
+    ///
+    /// # Safety
+    ///
+    /// As for [`vectors`](Self::vectors), and there must be so many.
+    #[inline(always)]
+    unsafe fn put<P: Ordered, const STREAM: bool>(&mut self, values: P::Vector) {
         // SAFETY: by contract.
         unsafe {
-            let scanned = scan_vector::<P, A, O, S>(operator, nothing, vector);
-            let values = combine::<P, A, O>(operator, through, scanned);
             if STREAM {
                 P::stream(values, self.to.cast());
             } else {
                 P::store(values, self.to.cast());
             }
-            self.moved(P::BYTES / S);
-            combine::<P, A, O>(operator, through, P::last::<S>(scanned))
+        }
+        self.moved(P::BYTES / S);
+    }
+}
+
+/// A vector whose lanes have been scanned, each by itself where there are two, together where there
+/// are four.
+///
+/// With two, what precedes each lane is another thing: from one vector to the next it grows by the
+/// totals of two lanes, each lane's own and the one that follows it, which is the first of the next
+/// vector for the second. That takes one move between lanes a vector, where scanning across them
+/// takes two, and the last element's another.
+struct Lanes<P: Ordered> {
+    scanned: P::Vector,
+    /// The total of each lane throughout it; that of all throughout the vector, where they were
+    /// scanned together.
+    totals: P::Vector,
+}
+
+impl<P: Ordered> Lanes<P> {
+    const APART: bool = P::BYTES == 32;
+
+    /// `nothing` is the identity throughout.
+    ///
+    /// # Safety
+    ///
+    /// `S` must be the size of `A`, and the CPU features of `P` present, as for all that follow.
+    #[inline(always)]
+    unsafe fn scan<A: Element, O: Operator<A>, const S: usize>(
+        operator: &O,
+        nothing: P::Vector,
+        mut vector: P::Vector,
+    ) -> Self {
+        // SAFETY: by contract.
+        unsafe {
+            if S <= 1 {
+                vector = combine::<P, A, O>(operator, P::up::<1>(nothing, vector), vector);
+            }
+            if S <= 2 {
+                vector = combine::<P, A, O>(operator, P::up::<2>(nothing, vector), vector);
+            }
+            if S <= 4 {
+                vector = combine::<P, A, O>(operator, P::up::<4>(nothing, vector), vector);
+            }
+            vector = combine::<P, A, O>(operator, P::up::<8>(nothing, vector), vector);
+            if Self::APART {
+                return Self { scanned: vector, totals: P::lasts::<S>(vector) };
+            }
+            if P::BYTES > 32 {
+                vector = combine::<P, A, O>(operator, P::across::<S>(nothing, vector), vector);
+                vector = combine::<P, A, O>(operator, P::halfway::<S>(nothing, vector), vector);
+            }
+            Self { scanned: vector, totals: P::last::<S>(vector) }
+        }
+    }
+
+    /// What precedes each lane, given what precedes the first throughout a vector.
+    ///
+    /// # Safety
+    ///
+    /// As for [`scan`](Self::scan).
+    #[inline(always)]
+    unsafe fn enter<A: Element, O: Operator<A>>(
+        &self,
+        operator: &O,
+        nothing: P::Vector,
+        through: P::Vector,
+    ) -> P::Vector {
+        if !Self::APART {
+            return through;
+        }
+        // SAFETY: passed on.
+        unsafe { combine::<P, A, O>(operator, through, P::between(nothing, self.totals)) }
+    }
+
+    /// What precedes each lane of the next vector, given what precedes each of this one.
+    ///
+    /// # Safety
+    ///
+    /// As for [`scan`](Self::scan).
+    #[inline(always)]
+    unsafe fn go_on<A: Element, O: Operator<A>>(
+        &self,
+        operator: &O,
+        before: P::Vector,
+        next: &Self,
+    ) -> P::Vector {
+        // SAFETY: passed on.
+        unsafe {
+            let mut more = self.totals;
+            if Self::APART {
+                more = combine::<P, A, O>(operator, more, P::between(more, next.totals));
+            }
+            combine::<P, A, O>(operator, before, more)
+        }
+    }
+
+    /// The fold with this vector throughout one, given what precedes each lane.
+    ///
+    /// # Safety
+    ///
+    /// As for [`scan`](Self::scan).
+    #[inline(always)]
+    unsafe fn leave<A: Element, O: Operator<A>, const S: usize>(
+        &self,
+        operator: &O,
+        before: P::Vector,
+    ) -> P::Vector {
+        // SAFETY: passed on.
+        unsafe {
+            let through = combine::<P, A, O>(operator, before, self.totals);
+            if Self::APART { P::last::<S>(through) } else { through }
         }
     }
 }
@@ -418,39 +543,6 @@ unsafe fn take_part<P: Ordered, A: Element, O: Operator<A>, const PARTS: usize>(
             sums[i % CHAINS] = combine::<P, A, O>(operator, sums[i % CHAINS], vector);
         }
     });
-}
-
-/// The inclusive scan of a vector; `nothing` is the identity throughout.
-///
-/// # Safety
-///
-/// `S` must be the size of `A`, and the CPU features of `P` present.
-#[inline(always)]
-unsafe fn scan_vector<P: Ordered, A: Element, O: Operator<A>, const S: usize>(
-    operator: &O,
-    nothing: P::Vector,
-    mut vector: P::Vector,
-) -> P::Vector {
-    // SAFETY: by contract.
-    unsafe {
-        if S <= 1 {
-            vector = combine::<P, A, O>(operator, P::up::<1>(nothing, vector), vector);
-        }
-        if S <= 2 {
-            vector = combine::<P, A, O>(operator, P::up::<2>(nothing, vector), vector);
-        }
-        if S <= 4 {
-            vector = combine::<P, A, O>(operator, P::up::<4>(nothing, vector), vector);
-        }
-        vector = combine::<P, A, O>(operator, P::up::<8>(nothing, vector), vector);
-        if P::BYTES > 16 {
-            vector = combine::<P, A, O>(operator, P::across::<S>(nothing, vector), vector);
-        }
-        if P::BYTES > 32 {
-            vector = combine::<P, A, O>(operator, P::halfway::<S>(nothing, vector), vector);
-        }
-        vector
-    }
 }
 
 /// `left ∘ right`, lane by lane.

@@ -174,6 +174,19 @@ unsafe impl Ordered for V {
     }
 
     #[inline(always)]
+    unsafe fn lasts<const S: usize>(vector: __m256i) -> __m256i {
+        // SAFETY: the caller vouches for AVX2.
+        // Opaque, or the compiler moves lanes before their last elements, and again after.
+        unsafe { opaque(last_of_lanes::<S>(vector)) }
+    }
+
+    #[inline(always)]
+    unsafe fn between(vector: __m256i, next: __m256i) -> __m256i {
+        // SAFETY: the caller vouches for AVX2.
+        unsafe { _mm256_permute2x128_si256::<0x21>(vector, next) }
+    }
+
+    #[inline(always)]
     unsafe fn last<const S: usize>(vector: __m256i) -> __m256i {
         // SAFETY: the caller vouches for AVX2.
         unsafe {
@@ -196,7 +209,7 @@ unsafe impl Masked for V {
     #[inline(always)]
     unsafe fn shift<const S: usize>(before: __m256i, vector: __m256i) -> __m256i {
         // SAFETY: the caller vouches for AVX2.
-        unsafe { Self::up::<S>(_mm256_permute2x128_si256::<0x21>(before, vector), vector) }
+        unsafe { Self::up::<S>(Self::between(before, vector), vector) }
     }
 
     #[inline(always)]
@@ -280,7 +293,7 @@ unsafe impl Items for V {
     unsafe fn later<const I: usize>(before: __m256i, vector: __m256i, n: usize) -> __m256i {
         // SAFETY: the caller vouches for AVX2.
         unsafe {
-            let between = _mm256_permute2x128_si256::<0x21>(before, vector);
+            let between = Self::between(before, vector);
             match n * I {
                 8 => _mm256_alignr_epi8::<8>(vector, between),
                 16 => between,

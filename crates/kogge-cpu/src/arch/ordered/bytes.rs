@@ -55,6 +55,14 @@ unsafe impl<const N: usize> Ordered for V<N> {
         array(|i| if i < N / 2 { fill[i] } else { vector[N / 2 - S + i % S] })
     }
 
+    unsafe fn lasts<const S: usize>(vector: [u8; N]) -> [u8; N] {
+        array(|i| vector[i / LANE * LANE + LANE - S + i % S])
+    }
+
+    unsafe fn between(vector: [u8; N], next: [u8; N]) -> [u8; N] {
+        array(|i| if i < N / 2 { vector[i + N / 2] } else { next[i - N / 2] })
+    }
+
     unsafe fn last<const S: usize>(vector: [u8; N]) -> [u8; N] {
         array(|i| vector[N - S + i % S])
     }

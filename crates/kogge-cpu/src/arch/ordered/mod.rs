@@ -57,6 +57,26 @@ pub(crate) unsafe trait Ordered: Vectors {
         unreachable!("four lanes")
     }
 
+    /// The last element of each lane throughout it. Where there are two lanes.
+    ///
+    /// # Safety
+    ///
+    /// The level's CPU features must be present.
+    #[inline(always)]
+    unsafe fn lasts<const S: usize>(_vector: Self::Vector) -> Self::Vector {
+        unreachable!("two lanes")
+    }
+
+    /// The second lane of one vector, and the first of the next. Where there are two lanes.
+    ///
+    /// # Safety
+    ///
+    /// The level's CPU features must be present.
+    #[inline(always)]
+    unsafe fn between(_vector: Self::Vector, _next: Self::Vector) -> Self::Vector {
+        unreachable!("two lanes")
+    }
+
     /// The last element throughout the vector.
     ///
     /// # Safety
