@@ -8,6 +8,9 @@
 //! of them: so steps are loops of independent operations. (Chunk by chunk, as wide
 //! [strips](super::strip) go, sixteen lanes at a time, 8 columns of floats were scanned at a third
 //! of the speed.)
+//!
+//! Under an exact operator none of that need be known: places of whole vectors are combined with
+//! what precedes them, one after the other.
 
 mod items;
 mod leaving;
@@ -42,7 +45,8 @@ pub(crate) struct Narrow<'a, A, O, const STORE: bool> {
     pub(crate) lines: usize,
     /// Rows.
     pub(crate) rows: usize,
-    /// What they go on from; and then, what the next would.
+    /// What they go on from; and then, what the next would: under an exact operator, if `STORE`, no
+    /// more than what precedes them.
     pub(crate) running: &'a mut State<A>,
     /// Room for [`stage_bytes`], from a line of the cache on.
     pub(crate) stage: *mut u8,
@@ -88,7 +92,13 @@ impl<A: Element, O: Operator<A>, const STORE: bool> Narrow<'_, A, O, STORE> {
             // vector's.
             for v in (0..vectors).rev() {
                 // SAFETY: passed on; the lanes of `v` begin with one of a line.
-                unsafe { self.vector::<P>(v, way) };
+                unsafe {
+                    match const { (O::EXACT, STORE) } {
+                        (true, true) => self.vector_in_turn::<P>(v, way),
+                        (true, false) => self.fold_in_turn::<P>(v),
+                        (false, _) => self.vector::<P>(v, way),
+                    }
+                }
             }
             // SAFETY: passed on; the row is there.
             unsafe { self.next::<H>(way, &mut leaving) };
@@ -117,7 +127,8 @@ impl<A: Element, O: Operator<A>, const STORE: bool> Narrow<'_, A, O, STORE> {
         let elements = const { Order::of::<A>().row() } * self.lines;
         self.from = self.from.wrapping_add(elements);
         self.to = self.to.wrapping_add(elements);
-        (self.running.preceded, self.running.begun) = (true, true);
+        self.running.preceded = true;
+        self.running.begun = const { !(STORE && O::EXACT) };
     }
 
     /// Ends the last row.
@@ -234,6 +245,61 @@ impl<A: Element, O: Operator<A>, const STORE: bool> Narrow<'_, A, O, STORE> {
         }
     }
 
+    /// Goes through the lanes of vector `v` of each place, one after the other, in any order.
+    ///
+    /// # Safety
+    ///
+    /// As for [`vector`](Self::vector).
+    #[inline(always)]
+    unsafe fn vector_in_turn<P: Vectors>(&mut self, v: usize, way: Way) {
+        let chunk = const { Order::of::<A>().chunk() } * self.pitch();
+        let vectors = self.pitch().div_ceil(P::BYTES);
+        let asked = chunk * v / vectors..chunk * (v + 1) / vectors;
+        // SAFETY: lanes of the row, and of the stage or the target; features by contract.
+        unsafe {
+            let mut through = self.running.before::<P>(v);
+            for c in 0..CHUNKS {
+                self.ask(c * chunk + asked.start..c * chunk + asked.end);
+                let at = c * chunk + v * P::BYTES;
+                let from = self.from.cast::<u8>().wrapping_add(at);
+                let to = self.target(way).wrapping_add(at);
+                through = Some(if c + 1 < CHUNKS {
+                    self.values::<P>(through, from, to, way, |from| P::load(from))
+                } else {
+                    self.values::<P>(through, from, to, way, |from| self.within::<P>(from))
+                });
+            }
+            if let Some(through) = through {
+                self.running.go_on::<P>(v, through);
+            }
+        }
+    }
+
+    /// Folds the lanes of vector `v` of each place, in any order.
+    ///
+    /// # Safety
+    ///
+    /// As for [`vector`](Self::vector).
+    #[inline(always)]
+    unsafe fn fold_in_turn<P: Vectors>(&mut self, v: usize) {
+        let chunk = const { Order::of::<A>().chunk() } * self.pitch();
+        let first = self.from.cast::<u8>().wrapping_add(v * P::BYTES);
+        let asked = self.share::<P>(2 * v);
+        // SAFETY: lanes of the row; features by contract.
+        unsafe {
+            let last = first.wrapping_add((CHUNKS - 1) * chunk);
+            let mut fold = self.total::<P>(first, |from| P::load(from));
+            for c in 1..CHUNKS - 1 {
+                self.ask(c * chunk + asked.start..c * chunk + asked.end);
+                let total = self.total::<P>(first.wrapping_add(c * chunk), |from| P::load(from));
+                fold = combine::<P, A, O>(self.operator, fold, total);
+            }
+            let total = self.total::<P>(last, |from| self.within::<P>(from));
+            fold = combine::<P, A, O>(self.operator, fold, total);
+            self.running.take_in::<P, O>(self.operator, v, fold, false);
+        }
+    }
+
     /// The bytes of a chunk that are asked for when it is gone through for the `n`-th time: twice
     /// for each vector of a place, or once.
     #[inline(always)]
@@ -297,7 +363,8 @@ impl<A: Element, O: Operator<A>, const STORE: bool> Narrow<'_, A, O, STORE> {
         }
     }
 
-    /// Stores the values of the chunk that begins here, given what precedes it.
+    /// Stores the values of the chunk that begins here, given what precedes it; gives what precedes
+    /// the next.
     ///
     /// # Safety
     ///
@@ -310,7 +377,7 @@ impl<A: Element, O: Operator<A>, const STORE: bool> Narrow<'_, A, O, STORE> {
         mut to: *mut u8,
         way: Way,
         load: impl Fn(*const u8) -> P::Vector,
-    ) {
+    ) -> P::Vector {
         let operator = self.operator;
         for _ in 0..const { Order::of::<A>().chunk() } {
             let element = load(from);
@@ -331,6 +398,7 @@ impl<A: Element, O: Operator<A>, const STORE: bool> Narrow<'_, A, O, STORE> {
             }
             (from, to) = (from.wrapping_add(self.pitch()), to.wrapping_add(self.pitch()));
         }
+        value.expect("a chunk has places")
     }
 }
 
@@ -376,6 +444,18 @@ impl<A: Element> State<A> {
             .then(|| unsafe { P::load((&raw const self.before).cast::<u8>().add(v * P::BYTES)) })
     }
 
+    /// What precedes the next row, in the lanes of vector `v`. (Whether anything precedes a row is
+    /// known of all vectors at once, once the row is done.)
+    ///
+    /// # Safety
+    ///
+    /// As for [`before`](Self::before).
+    #[inline(always)]
+    unsafe fn go_on<P: Vectors>(&mut self, v: usize, through: P::Vector) {
+        // SAFETY: lanes of the vector; features by contract.
+        unsafe { P::store(through, (&raw mut self.before).cast::<u8>().add(v * P::BYTES)) };
+    }
+
     /// Takes in the fold of a row, in the lanes of vector `v`; what precedes the next row if it is
     /// wanted.
     ///
@@ -402,7 +482,9 @@ impl<A: Element> State<A> {
                 P::store(joined, lanes);
             }
         };
-        join(&mut self.segment, self.begun);
+        if const { !O::EXACT } || !before_wanted {
+            join(&mut self.segment, self.begun);
+        }
         if before_wanted {
             join(&mut self.before, self.preceded);
         }

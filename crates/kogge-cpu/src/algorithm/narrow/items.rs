@@ -125,9 +125,11 @@ impl<A: Element, O: Operator<A>, const STORE: bool> Narrow<'_, A, O, STORE> {
     /// As for whoever makes the value; the CPU features of `P` and `H` must be present.
     #[inline(always)]
     pub(super) unsafe fn by_items<P: Items, H: Words>(self) {
+        let whole = self.pitch().is_multiple_of(P::BYTES);
         // SAFETY: passed on.
         unsafe {
             match (item_bytes(self.pitch()), self.pitch()) {
+                _ if const { O::EXACT } && whole => self.by_vectors::<P, H>(),
                 (8, 8) if const { size_of::<A>() == WORD } => self.items::<P, H, 8, 8>(),
                 (16, 12) => self.items::<P, H, 16, 12>(),
                 (16, 16) => self.items::<P, H, 16, 16>(),
