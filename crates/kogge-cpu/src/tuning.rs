@@ -146,6 +146,17 @@ pub(crate) const fn tables_are_for_one(cpu: Cpu) -> bool {
     matches!(cpu, Cpu::Zen5)
 }
 
+/// Whether one thread scans a table that lies in a cache and whose rows of memory, of so many bytes,
+/// go [place by place](in_turn) from end to end: two have half of each row, and read beyond it.
+///
+/// (A Zen 3, `i32` into another buffer, 1 to 4 MiB: rows of 1, 2, 3, 4 and 8 KiB 1.07 to 1.33 times
+/// as fast as by two that are awake, 6 MiB in rows of 1 KiB 0.97 times, rows of 16 KiB 0.95, of 64
+/// and 256 KiB 0.9 and 0.7; rows of 256 and 512 bytes and of 4,000, whose places don't meet in a set
+/// of a cache, 0.6 to 0.95. On others it wasn't tried.)
+pub(crate) const fn rows_are_for_one(cpu: Cpu, bytes: usize) -> bool {
+    matches!(cpu, Cpu::Zen3) && bytes.is_multiple_of(1 << 10) && bytes <= 8 << 10
+}
+
 /// Bytes of a table's values from which it lies in memory alone, on a Zen 5.
 const FAR_TABLE_BYTES: u64 = 32 << 20;
 
