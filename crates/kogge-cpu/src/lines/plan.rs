@@ -1,7 +1,6 @@
 //! From the shape of an array to the way its lines go, without touching data or machine.
 
 use super::{Axis, FEW, Outer, TASK, WIDEST, follow_one_another, numbered};
-use crate::Cpu;
 use crate::algorithm::group::LANES;
 use crate::columns::Cut;
 use crate::plan::{Machine, Plan, plan};
@@ -208,21 +207,21 @@ pub(super) fn alone(written: u64, machine: Machine) -> bool {
     near && machine.threads > 1 && machine.apart && tuning::tables_are_for_one(machine.cpu)
 }
 
-/// Whether a thread scans a table of so many bytes of values by itself, as it goes through memory
-/// from end to end so.
+/// Whether one of two threads scans a table of so many bytes of values by itself, as it goes through
+/// memory from end to end so.
 fn end_to_end(
     problem: &Problem,
     shape: &LineShape<'_>,
     beside: usize,
     written: u64,
-    cpu: Cpu,
+    Machine { threads, cpu, .. }: Machine,
 ) -> bool {
     let near = written < tuning::STREAM_BYTES && !problem.in_place;
     let follow = shape.line.strides == [beside as isize; 2] && shape.lines() == beside;
     let bytes = problem.accumulator_bytes;
     let same = problem.element_bytes == bytes && problem.output_bytes == bytes;
     let row = beside.saturating_mul(bytes);
-    shape.exact && near && follow && same && tuning::rows_are_for_one(cpu, row)
+    shape.exact && near && follow && same && threads == 2 && tuning::rows_are_for_one(cpu, row)
 }
 
 /// Lines side by side, cut into strips, for each index of the other axes.
@@ -258,7 +257,7 @@ impl Strips {
         // Strips are cut for those threads that have one, or a part.
         let threads = match values >= machine.threads.saturating_mul(part) {
             _ if alone(written, machine) => 1,
-            _ if end_to_end(problem, shape, beside, written, cpu) => 1,
+            _ if end_to_end(problem, shape, beside, written, machine) => 1,
             true => machine.threads,
             false => (values / share.max(1)).clamp(1, machine.threads),
         };

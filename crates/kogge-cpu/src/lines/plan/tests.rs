@@ -1,6 +1,7 @@
 //! The way of lines over a grid of shapes.
 
 use super::*;
+use crate::Cpu;
 use crate::plan::tests::problem;
 
 /// The plan of eight threads for a table of rows and columns, along an axis.
@@ -85,17 +86,18 @@ fn threads_of_a_zen_5_that_are_apart_leave_a_table_in_a_cache_to_one() {
 
 #[test]
 fn a_thread_of_a_zen_3_goes_from_end_to_end_of_a_table_in_a_cache_in_any_order() {
-    let threads = |cpu, columns: usize, exact, in_place| {
+    let of = |threads, cpu, columns: usize, exact, in_place| {
         let rows = (4 << 20) / 4 / columns;
         let down = Axis { len: rows, strides: [columns as isize; 2] };
         let outer = &[Axis { len: columns, strides: [1; 2] }];
         let shape = LineShape { line: down, outer, own: false, compact: false, exact };
-        let machine = Machine { threads: 2, cpu, awake: true, apart: false };
+        let machine = Machine { threads, cpu, awake: true, apart: false };
         match plan_lines(&Problem { in_place, ..problem(rows as u64) }, &shape, machine) {
             LinePlan::Strips { threads, .. } => threads,
             plan => panic!("{plan}"),
         }
     };
+    let threads = |cpu, columns, exact, in_place| of(2, cpu, columns, exact, in_place);
     for columns in [256, 512, 768, 1024, 2048] {
         assert_eq!(threads(Cpu::Zen3, columns, true, false), 1, "{columns} columns");
     }
@@ -105,6 +107,7 @@ fn a_thread_of_a_zen_3_goes_from_end_to_end_of_a_table_in_a_cache_in_any_order()
     assert_eq!(threads(Cpu::Zen3, 256, false, false), 2, "in the fixed order");
     assert_eq!(threads(Cpu::Zen3, 256, true, true), 2, "in place");
     assert_eq!(threads(Cpu::Zen4, 256, true, false), 2);
+    assert_eq!(of(3, Cpu::Zen3, 1024, true, false), 3, "of three threads");
 }
 
 #[test]
