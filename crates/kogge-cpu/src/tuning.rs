@@ -74,15 +74,15 @@ impl Table {
 /// Bytes of a strip's width at least, where there are so many, and at most.
 ///
 /// Memory is slow at short pieces: two threads of a Zen 3 that only copy, row by row, reach 34 to
-/// 84 % of a plain copy with pieces of 512 bytes, 69 to 87 % with 2 KiB. In a cache there is more to
-/// share out in more strips: on a Zen 4 tables of 1 to 4 MiB are 1.1 to 1.8 times as fast with 1 KiB
-/// as with 2, and with 512 bytes slower for some. Up to a page, as two threads of a Zen 5 were up to
-/// a fifth slower with 5 KiB than with 4 for elements of 4 bytes, and a quarter with 10 for those of
-/// 8 (tables of 16 to 32,768 rows).
+/// 84 % of a plain copy with pieces of 512 bytes, 69 to 87 % with 2 KiB. In a cache there is more
+/// to share out in more strips: on a Zen 4 tables of 1 to 4 MiB are 1.1 to 1.8 times as fast with 1
+/// KiB as with 2, and with 512 bytes slower for some. Up to a page, as two threads of a Zen 5 were
+/// up to a fifth slower with 5 KiB than with 4 for elements of 4 bytes, and a quarter with 10 for
+/// those of 8 (tables of 16 to 32,768 rows).
 ///
 /// In any order, of which less is known between two rows, two threads of a Zen 3 are 0 to 11 %
-/// faster from memory with 8 KiB than with 2, and 1 to 17 % with 16; in a cache up to 15 % with 8 KiB
-/// in place of 4, where those are one strip and not two. On others that wasn't tried.
+/// faster from memory with 8 KiB than with 2, and 1 to 17 % with 16; in a cache up to 15 % with 8
+/// KiB in place of 4, where those are one strip and not two. On others that wasn't tried.
 pub(crate) const fn strip_widths(cpu: Cpu, table: Table) -> [usize; 2] {
     match cpu {
         Cpu::Zen3 if table.exact && table.near() => [1 << 10, 2 * PAGE],
@@ -92,15 +92,15 @@ pub(crate) const fn strip_widths(cpu: Cpu, table: Table) -> [usize; 2] {
     }
 }
 
-/// Whether lines go place by place (`algorithm/line/in_turn.rs`) at all, and in a cache in any order
-/// from how many bytes of a strip's width on, where rows of memory are so far apart that places of a
-/// group meet in a set of a cache.
+/// Whether lines go place by place (`algorithm/line/in_turn.rs`) at all, and in a cache in any
+/// order from how many bytes of a strip's width on, where rows of memory are so far apart that
+/// places of a group meet in a set of a cache.
 ///
-/// (A Zen 3 in a cache, one thread up to 512 KiB and two that are awake of 1 MiB, `i32`: 1.04 to 1.3
-/// times as fast where rows are of 1 KiB and more, 0.83 to 1.0 where a strip has 128 to 256 bytes of
-/// each. From memory, 256 MiB in rows of 256 bytes to 4 KiB one after another: two threads 0.9 to
-/// 1.4 times (`i32`) and 1.0 to 1.2 (`f32`), one 1.1 to 2.4 and 0.76 to 1.7. On others it wasn't
-/// tried. Tests go so on any CPU.)
+/// (A Zen 3 in a cache, one thread up to 512 KiB and two that are awake of 1 MiB, `i32`: 1.04 to
+/// 1.3 times as fast where rows are of 1 KiB and more, 0.83 to 1.0 where a strip has 128 to 256
+/// bytes of each. From memory, 256 MiB in rows of 256 bytes to 4 KiB one after another: two threads
+/// 0.9 to 1.4 times (`i32`) and 1.0 to 1.2 (`f32`), one 1.1 to 2.4 and 0.76 to 1.7. On others it
+/// wasn't tried. Tests go so on any CPU.)
 pub(crate) const fn in_turn(cpu: Cpu) -> Option<usize> {
     match cpu {
         Cpu::Zen3 => Some(512),
@@ -152,8 +152,8 @@ pub(crate) const fn tables_are_for_one(cpu: Cpu) -> bool {
 ///
 /// (A Zen 3, `i32` into another buffer, 1 to 4 MiB: rows of 1, 2, 3, 4 and 8 KiB 1.07 to 1.33 times
 /// as fast as by two that are awake, 6 MiB in rows of 1 KiB 0.97 times, rows of 16 KiB 0.95, of 64
-/// and 256 KiB 0.9 and 0.7; rows of 256 and 512 bytes and of 4,000, whose places don't meet in a set
-/// of a cache, 0.6 to 0.95. On others it wasn't tried.)
+/// and 256 KiB 0.9 and 0.7; rows of 256 and 512 bytes and of 4,000, whose places don't meet in a
+/// set of a cache, 0.6 to 0.95. On others it wasn't tried.)
 pub(crate) const fn rows_are_for_one(cpu: Cpu, bytes: usize) -> bool {
     matches!(cpu, Cpu::Zen3) && bytes.is_multiple_of(1 << 10) && bytes <= 8 << 10
 }

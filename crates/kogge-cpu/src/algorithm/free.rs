@@ -3,7 +3,8 @@
 //! Sums of integers have the bits of the fixed order whatever the order, so nothing need be
 //! transposed. A vector of N elements is scanned in log₂ N steps, each of which combines it with
 //! itself moved up, the identity coming in; its total, throughout a vector, is combined with what
-//! precedes it. Vectors depend on each other by that one operation alone.
+//! precedes it. Vectors depend on each other by that one operation alone. (Vectors of two 16-byte
+//! lanes do without the last step: [what precedes each lane](Lanes) is carried.)
 //!
 //! A fold is one operation a vector: lane by lane, in the order of no sequence.
 

@@ -207,8 +207,8 @@ pub(super) fn alone(written: u64, machine: Machine) -> bool {
     near && machine.threads > 1 && machine.apart && tuning::tables_are_for_one(machine.cpu)
 }
 
-/// Whether one of two threads scans a table of so many bytes of values by itself, as it goes through
-/// memory from end to end so.
+/// Whether one of two threads scans a table of so many bytes of values by itself, as it goes
+/// through memory from end to end so.
 fn end_to_end(
     problem: &Problem,
     shape: &LineShape<'_>,
