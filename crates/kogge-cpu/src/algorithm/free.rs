@@ -3,8 +3,8 @@
 //! Sums of integers have the bits of the fixed order whatever the order, so nothing need be
 //! transposed. A vector of N elements is scanned in log₂ N steps, each of which combines it with
 //! itself moved up, the identity coming in; its total, throughout a vector, is combined with what
-//! precedes it. Vectors depend on each other by that one operation alone. (Vectors of two 16-byte
-//! lanes do without the last step: [what precedes each lane](Lanes) is carried.)
+//! precedes it. Vectors depend on each other by that one operation alone. (By AVX2, whose vectors
+//! have two 16-byte lanes, [what precedes each lane](Lanes) is carried instead of the last step.)
 //!
 //! A fold is one operation a vector: lane by lane, in the order of no sequence.
 
@@ -356,10 +356,9 @@ impl<A: Element, O: Operator<A>, const S: usize> Scanning<'_, A, O, S> {
     }
 }
 
-/// A vector whose lanes have been scanned, each by itself where there are two, together where there
-/// are four.
+/// A vector whose lanes have been scanned, each by itself where they are [apart](Ordered::APART).
 ///
-/// With two, what precedes each lane is another thing: from one vector to the next it grows by the
+/// What precedes each lane then is another thing: from one vector to the next it grows by the
 /// totals of two lanes, each lane's own and the one that follows it, which is the first of the next
 /// vector for the second. That takes one move between lanes a vector, where scanning across them
 /// takes two, and the last element's another.
@@ -371,8 +370,6 @@ struct Lanes<P: Ordered> {
 }
 
 impl<P: Ordered> Lanes<P> {
-    const APART: bool = P::BYTES == 32;
-
     /// `nothing` is the identity throughout.
     ///
     /// # Safety
@@ -396,11 +393,13 @@ impl<P: Ordered> Lanes<P> {
                 vector = combine::<P, A, O>(operator, P::up::<4>(nothing, vector), vector);
             }
             vector = combine::<P, A, O>(operator, P::up::<8>(nothing, vector), vector);
-            if Self::APART {
+            if P::APART {
                 return Self { scanned: vector, totals: P::lasts::<S>(vector) };
             }
-            if P::BYTES > 32 {
+            if P::BYTES > 16 {
                 vector = combine::<P, A, O>(operator, P::across::<S>(nothing, vector), vector);
+            }
+            if P::BYTES > 32 {
                 vector = combine::<P, A, O>(operator, P::halfway::<S>(nothing, vector), vector);
             }
             Self { scanned: vector, totals: P::last::<S>(vector) }
@@ -419,7 +418,7 @@ impl<P: Ordered> Lanes<P> {
         nothing: P::Vector,
         through: P::Vector,
     ) -> P::Vector {
-        if !Self::APART {
+        if !P::APART {
             return through;
         }
         // SAFETY: passed on.
@@ -441,7 +440,7 @@ impl<P: Ordered> Lanes<P> {
         // SAFETY: passed on.
         unsafe {
             let mut more = self.totals;
-            if Self::APART {
+            if P::APART {
                 more = combine::<P, A, O>(operator, more, P::between(more, next.totals));
             }
             combine::<P, A, O>(operator, before, more)
@@ -462,7 +461,7 @@ impl<P: Ordered> Lanes<P> {
         // SAFETY: passed on.
         unsafe {
             let through = combine::<P, A, O>(operator, before, self.totals);
-            if Self::APART { P::last::<S>(through) } else { through }
+            if P::APART { P::last::<S>(through) } else { through }
         }
     }
 }

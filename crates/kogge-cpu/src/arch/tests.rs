@@ -119,7 +119,7 @@ unsafe fn moves<P: Ordered, const N: usize, const S: usize>() {
             let want = std::array::from_fn(|i| if i < N - count { fill[i] } else { vector[i] });
             assert_eq!(end, want, "the last {count} of {N}");
         }
-        if N == 32 {
+        if P::APART {
             assert_eq!(bytes::<P, N>(P::lasts::<S>(v)), V::lasts::<S>(vector), "lasts {S}");
             assert_eq!(bytes::<P, N>(P::between(f, v)), V::between(fill, vector), "between");
         }

@@ -4,7 +4,7 @@
 use super::super::asking::Ask;
 use super::*;
 use crate::algorithm::format::Whole;
-use crate::arch::ordered::{self, bytes::V};
+use crate::arch::ordered::{self, bytes::Bytes, bytes::V};
 use crate::arch::stream::Cache;
 use kogge_core::ops::{Max, Sum};
 use std::fmt::Debug;
@@ -73,7 +73,8 @@ fn every_way<A: Element + Debug + PartialEq, O: Operator<A>>(
             case.check::<V<16>>();
             case.check::<V<32>>();
             case.check::<V<64>>();
-            case.check_by::<V<64>, V<32>>();
+            case.check::<Bytes<32, false>>();
+            case.check_by::<V<64>, Bytes<32, false>>();
         }
     }
 }

@@ -153,6 +153,8 @@ unsafe impl Vectors for V {
 
 // SAFETY: as above.
 unsafe impl Ordered for V {
+    const APART: bool = true;
+
     #[inline(always)]
     unsafe fn up<const S: usize>(fill: __m256i, vector: __m256i) -> __m256i {
         // SAFETY: the caller vouches for AVX2.

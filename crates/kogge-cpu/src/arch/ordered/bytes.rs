@@ -5,15 +5,18 @@ use super::{Items, LONGEST, Masked, Ordered};
 use crate::arch::vectors::Vectors;
 use crate::array::array;
 
-/// Vectors of `N` bytes: a lane, two or four.
+/// Vectors of `N` bytes: a lane, two or four. Two are scanned apart if `APART`.
 #[derive(Clone, Copy)]
-pub(crate) struct V<const N: usize>;
+pub(crate) struct Bytes<const N: usize, const APART: bool>;
+
+/// The same, as AVX2 has them.
+pub(crate) type V<const N: usize> = Bytes<N, true>;
 
 /// Bytes of a lane.
 const LANE: usize = 16;
 
 // SAFETY: the vector is the array.
-unsafe impl<const N: usize> Vectors for V<N> {
+unsafe impl<const N: usize, const APART: bool> Vectors for Bytes<N, APART> {
     type Vector = [u8; N];
     const BYTES: usize = N;
 
@@ -39,7 +42,9 @@ unsafe impl<const N: usize> Vectors for V<N> {
 }
 
 // SAFETY: as above.
-unsafe impl<const N: usize> Ordered for V<N> {
+unsafe impl<const N: usize, const APART: bool> Ordered for Bytes<N, APART> {
+    const APART: bool = APART && N == 2 * LANE;
+
     unsafe fn up<const S: usize>(fill: [u8; N], vector: [u8; N]) -> [u8; N] {
         array(|i| if i % LANE < S { fill[i + LANE - S] } else { vector[i - S] })
     }
@@ -73,7 +78,7 @@ unsafe impl<const N: usize> Ordered for V<N> {
 }
 
 // SAFETY: as above.
-unsafe impl<const N: usize> Masked for V<N> {
+unsafe impl<const N: usize, const APART: bool> Masked for Bytes<N, APART> {
     unsafe fn shift<const S: usize>(before: [u8; N], vector: [u8; N]) -> [u8; N] {
         array(|i| if i < S { before[i + N - S] } else { vector[i - S] })
     }
@@ -90,7 +95,7 @@ unsafe impl<const N: usize> Masked for V<N> {
 }
 
 // SAFETY: as above.
-unsafe impl<const N: usize> Items for V<N> {
+unsafe impl<const N: usize, const APART: bool> Items for Bytes<N, APART> {
     unsafe fn split<const I: usize>(low: [u8; N], high: [u8; N]) -> [[u8; N]; 2] {
         [0, 1].map(|odd| {
             array(|i| {

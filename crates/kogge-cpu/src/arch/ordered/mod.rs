@@ -31,6 +31,10 @@ use super::Vectors;
 ///
 /// The methods must read and write what they say and nothing else.
 pub(crate) unsafe trait Ordered: Vectors {
+    /// Whether two lanes are scanned apart: where a move from one to the other takes two
+    /// instructions. (By AVX-512 it is one, under a mask.)
+    const APART: bool = false;
+
     /// Each lane moved up by `S` bytes, the last `S` bytes of that lane of `fill` coming in.
     ///
     /// # Safety
@@ -57,24 +61,25 @@ pub(crate) unsafe trait Ordered: Vectors {
         unreachable!("four lanes")
     }
 
-    /// The last element of each lane throughout it. Where there are two lanes.
+    /// The last element of each lane throughout it. Where lanes are [apart](Self::APART).
     ///
     /// # Safety
     ///
     /// The level's CPU features must be present.
     #[inline(always)]
     unsafe fn lasts<const S: usize>(_vector: Self::Vector) -> Self::Vector {
-        unreachable!("two lanes")
+        unreachable!("lanes apart")
     }
 
-    /// The second lane of one vector, and the first of the next. Where there are two lanes.
+    /// The second lane of one vector, and the first of the next. Where lanes are
+    /// [apart](Self::APART).
     ///
     /// # Safety
     ///
     /// The level's CPU features must be present.
     #[inline(always)]
     unsafe fn between(_vector: Self::Vector, _next: Self::Vector) -> Self::Vector {
-        unreachable!("two lanes")
+        unreachable!("lanes apart")
     }
 
     /// The last element throughout the vector.
