@@ -287,14 +287,16 @@ impl<A: Element, O: Operator<A>, const STORE: bool> Narrow<'_, A, O, STORE> {
         let asked = self.share::<P>(2 * v);
         // SAFETY: lanes of the row; features by contract.
         unsafe {
-            let last = first.wrapping_add((CHUNKS - 1) * chunk);
+            let last = (CHUNKS - 1) * chunk;
+            self.ask(asked.clone());
             let mut fold = self.total::<P>(first, |from| P::load(from));
             for c in 1..CHUNKS - 1 {
                 self.ask(c * chunk + asked.start..c * chunk + asked.end);
                 let total = self.total::<P>(first.wrapping_add(c * chunk), |from| P::load(from));
                 fold = combine::<P, A, O>(self.operator, fold, total);
             }
-            let total = self.total::<P>(last, |from| self.within::<P>(from));
+            self.ask(last + asked.start..last + asked.end);
+            let total = self.total::<P>(first.wrapping_add(last), |from| self.within::<P>(from));
             fold = combine::<P, A, O>(self.operator, fold, total);
             self.running.take_in::<P, O>(self.operator, v, fold, false);
         }
