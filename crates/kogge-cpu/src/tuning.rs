@@ -147,8 +147,8 @@ pub(crate) const fn tables_are_for_one(cpu: Cpu) -> bool {
 }
 
 /// Whether one of two threads scans a table that lies in a cache and whose rows of memory, of so
-/// many bytes, go [place by place](in_turn) from end to end: two have half of each row, and read
-/// beyond it.
+/// many bytes, go [place by place](in_turn) from end to end: two have half of each row, and likely
+/// the CPU asks for what lies beyond.
 ///
 /// (A Zen 3, `i32` into another buffer, 1 to 4 MiB: rows of 1, 2, 3, 4 and 8 KiB 1.07 to 1.33 times
 /// as fast as by two that are awake, 6 MiB in rows of 1 KiB 0.97 times, rows of 16 KiB 0.95, of 64
