@@ -449,9 +449,24 @@ pub(super) unsafe fn combine<P: Vectors, A: Element, O: Operator<A>>(
     left: P::Vector,
     right: P::Vector,
 ) -> P::Vector {
+    // SAFETY: passed on.
+    unsafe { combine_opaque::<P, A, O>(operator, P::opaque(left), P::opaque(right)) }
+}
+
+/// The same of vectors that are [opaque](Vectors::opaque) already: one that is used after, too, is
+/// copied otherwise.
+///
+/// # Safety
+///
+/// As for [`combine`].
+#[inline(always)]
+pub(super) unsafe fn combine_opaque<P: Vectors, A: Element, O: Operator<A>>(
+    operator: &O,
+    left: P::Vector,
+    right: P::Vector,
+) -> P::Vector {
     // SAFETY: features by contract; vectors are plain bytes, all of which are written.
     unsafe {
-        let (left, right) = (P::opaque(left), P::opaque(right));
         let mut combined = MaybeUninit::<P::Vector>::uninit();
         for_each!(0..P::BYTES / size_of::<A>(), |lane| {
             let left = (&raw const left).cast::<A>().add(lane).read_unaligned();

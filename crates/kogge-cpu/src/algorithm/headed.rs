@@ -10,12 +10,14 @@
 //! An exclusive value is the inclusive one of elements moved up by one; a segment's first is its
 //! initial value, or the identity, which nothing may take in.
 
+mod crosswise;
+
 use super::asking::{Ask, Wanted};
 use super::format::Whole;
 use super::free::{combine, free, splat};
 use super::tile::{Beside, ScanSegment};
 use crate::arch::stream::LINE;
-use crate::arch::{Level, Masked, MaskedOf, Words, Work};
+use crate::arch::{Crosswise, Level, Masked, MaskedOf, Words, Work};
 use crate::array::for_each;
 use kogge_core::{Element, Kind, Operator};
 use std::marker::PhantomData;
@@ -132,9 +134,12 @@ impl<A: Element, O: Operator<A>> Headed<'_, A, O> {
     /// As whoever made the value vouches; `S` must be the size of `A`, and the CPU features of `P`
     /// be present.
     #[inline(always)]
-    unsafe fn all<P: Masked, const S: usize>(self) -> A {
+    unsafe fn all<P: Crosswise, const S: usize>(self) -> A {
         // SAFETY: passed on.
         unsafe {
+            if const { P::CROSSWISE && S >= 4 } && self.len.is_multiple_of(WORD) {
+                return self.crosswise::<P, S>();
+            }
             if const { P::BYTES > 0 } && self.len.is_multiple_of(WORD) {
                 return self.vectors::<P, S>();
             }
@@ -209,7 +214,7 @@ impl<A: Element, O: Operator<A>> Headed<'_, A, O> {
         let through = splat::<P, A>(self.through);
         let (mut state, mut begun) = (State { through, element: through }, 1);
         let words = self.len / WORD;
-        let mut near = Near::new();
+        let mut near = Near::<WORDS>::new();
         for (w, &heads) in self.heads[..words].iter().enumerate() {
             let apart = match (EXCLUSIVE, INIT) {
                 (false, _) => heads,
@@ -259,7 +264,7 @@ struct Sight<'a, P: Masked, O> {
     /// The initial value or the identity, throughout.
     first: P::Vector,
     heads: &'a [u64],
-    near: &'a Near,
+    near: &'a Near<WORDS>,
 }
 
 impl<P: Masked, O> Sight<'_, P, O> {
@@ -354,7 +359,7 @@ impl<P: Masked, O> Sight<'_, P, O> {
         });
         // SAFETY: by contract.
         unsafe {
-            vectors = self.lanes::<A, S, N>(w, g, vectors);
+            vectors = lanes::<P, A, O, S, N, WORDS>(operator, self.near, (w, g), vectors);
             let mut lasts = vectors;
             for_each!(0..N, |i| lasts[i] = P::last_aside::<S>(lasts[i]));
             for_each!(0..N, |i| {
@@ -371,49 +376,52 @@ impl<P: Masked, O> Sight<'_, P, O> {
         state.element = elements[N - 1];
         (vectors, state)
     }
+}
 
-    /// Each lane with all lanes before it that are of its segment.
-    ///
-    /// # Safety
-    ///
-    /// As for [`vectors`](Self::vectors).
-    #[inline(always)]
-    unsafe fn lanes<A: Element, const S: usize, const N: usize>(
-        &self,
-        w: usize,
-        g: usize,
-        mut vectors: [P::Vector; N],
-    ) -> [P::Vector; N]
-    where
-        O: Operator<A>,
-    {
-        macro_rules! step {
-            ($near:expr, $vector:ident => $left:expr) => {{
-                for_each!(0..N, |i| {
-                    let $vector = vectors[i];
-                    // SAFETY: by contract.
-                    unsafe {
-                        let taken = combine::<P, A, O>(self.operator, $left, $vector);
-                        vectors[i] = P::select::<S>(P::mask::<S>(&$near[w], g + i), taken, $vector);
-                    }
-                });
-            }};
-        }
-        if S <= 1 {
-            step!(self.near.steps[0], vector => P::up::<1>(vector, vector));
-        }
-        if S <= 2 {
-            step!(self.near.steps[1], vector => P::up::<2>(vector, vector));
-        }
-        if S <= 4 {
-            step!(self.near.steps[2], vector => P::up::<4>(vector, vector));
-        }
-        step!(self.near.steps[3], vector => P::up::<8>(vector, vector));
-        if P::BYTES > 16 {
-            step!(self.near.across, vector => P::across::<S>(vector, vector));
-        }
-        vectors
+/// Each lane of `N` vectors from the `g`-th of the `w`-th word on, with all lanes before it that are
+/// of its segment.
+///
+/// # Safety
+///
+/// `S` must be the size of `A`, and the CPU features of `P` present.
+#[inline(always)]
+unsafe fn lanes<P, A, O, const S: usize, const N: usize, const W: usize>(
+    operator: &O,
+    near: &Near<W>,
+    (w, g): (usize, usize),
+    mut vectors: [P::Vector; N],
+) -> [P::Vector; N]
+where
+    P: Masked,
+    A: Element,
+    O: Operator<A>,
+{
+    macro_rules! step {
+        ($near:expr, $vector:ident => $left:expr) => {{
+            for_each!(0..N, |i| {
+                let $vector = vectors[i];
+                // SAFETY: by contract.
+                unsafe {
+                    let taken = combine::<P, A, O>(operator, $left, $vector);
+                    vectors[i] = P::select::<S>(P::mask::<S>(&$near[w], g + i), taken, $vector);
+                }
+            });
+        }};
     }
+    if S <= 1 {
+        step!(near.steps[0], vector => P::up::<1>(vector, vector));
+    }
+    if S <= 2 {
+        step!(near.steps[1], vector => P::up::<2>(vector, vector));
+    }
+    if S <= 4 {
+        step!(near.steps[2], vector => P::up::<4>(vector, vector));
+    }
+    step!(near.steps[3], vector => P::up::<8>(vector, vector));
+    if P::BYTES > 16 {
+        step!(near.across, vector => P::across::<S>(vector, vector));
+    }
+    vectors
 }
 
 /// A word of a mask, its first half first.
@@ -427,19 +435,19 @@ fn halves(word: u64) -> Bits {
 /// Words of a mask at most.
 pub(crate) const WORDS: usize = 16;
 
-/// Which places take in others, given where no step may come across: one bit for each.
-struct Near {
+/// Which places of `W` words take in others, given where no step may come across: one bit for each.
+struct Near<const W: usize> {
     /// Those that take in the place 1, 2, 4, 8 bytes before, in their 16-byte lane.
-    steps: [[Bits; WORDS]; 4],
+    steps: [[Bits; W]; 4],
     /// Those in a second lane that take in the first one's last.
-    across: [Bits; WORDS],
+    across: [Bits; W],
     /// Those that take in what precedes their vector.
-    vector: [Bits; WORDS],
+    vector: [Bits; W],
 }
 
-impl Near {
+impl<const W: usize> Near<W> {
     fn new() -> Self {
-        let none = [[0; 2]; WORDS];
+        let none = [[0; 2]; W];
         Self { steps: [none; 4], across: none, vector: none }
     }
 

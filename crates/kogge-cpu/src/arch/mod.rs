@@ -25,7 +25,7 @@ use crate::array::{array, for_each};
 use bytemuck::Pod;
 pub use cpu::Cpu;
 use kogge_core::f16;
-pub(crate) use ordered::{Items, LONGEST, Masked, Ordered};
+pub(crate) use ordered::{Crosswise, EIGHT, Items, LONGEST, Masked, Ordered};
 pub(crate) use simd::{MaskedOf, Simd, WideOf, put_line};
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;

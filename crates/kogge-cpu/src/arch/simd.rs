@@ -1,6 +1,6 @@
 //! What a SIMD level does whatever the width of words.
 
-use super::{Items, Masked, Words};
+use super::{Crosswise, Items, Words};
 
 /// The places of the set bits of a byte, and zeros.
 pub(super) static SET: [[u8; 8]; 256] = {
@@ -30,7 +30,7 @@ pub(crate) unsafe trait Simd: Copy {
     type Wide: Items;
 
     /// Those that serve best under masks.
-    type Masked: Masked;
+    type Masked: Crosswise;
 
     /// Whether short segments are scanned where they lie, and not by windows. (By vectors of 32
     /// bytes those of more than a chunk are slower so. The portable level has it for unit tests and

@@ -2,7 +2,11 @@
 //! allocations do, so Miri sees each access beyond them.
 
 use super::*;
-use crate::arch::ordered::{self, bytes::V};
+use crate::arch::Crosswise;
+use crate::arch::ordered::{
+    self,
+    bytes::{Bytes, V},
+};
 use crate::arch::stream::Cache;
 use kogge_core::ops::{Max, Sum};
 use std::fmt::Debug;
@@ -39,6 +43,7 @@ fn every_way<A: Element + Debug, O: Operator<A>>(operator: &O, make: impl Fn(u64
                 case.check::<ordered::None>();
                 case.check::<V<16>>();
                 case.check::<V<32>>();
+                case.check::<Bytes<32, false>>();
             }
         }
     }
@@ -70,7 +75,7 @@ impl<A: Element + Debug, O: Operator<A>> Case<'_, A, O> {
     }
 
     /// In place, and out of place on a line and off it.
-    fn check<P: Masked>(&self) {
+    fn check<P: Crosswise>(&self) {
         let (want, fold) = self.want();
         let same = |values: &[A], through: A, how: &str| {
             let bytes = bytemuck::cast_slice::<A, u8>;
@@ -100,7 +105,7 @@ impl<A: Element + Debug, O: Operator<A>> Case<'_, A, O> {
     /// # Safety
     ///
     /// The elements must be readable at `from`, and writable at `to`.
-    unsafe fn scan<P: Masked>(&self, from: *const A, to: *mut A, stream: bool) -> A {
+    unsafe fn scan<P: Crosswise>(&self, from: *const A, to: *mut A, stream: bool) -> A {
         let Self { operator, kind, init, heads, input, through } = *self;
         let len = input.len();
         let looked_at = stream.then_some((from.cast(), 3));

@@ -3,6 +3,7 @@
 //! A vector loads two chunks. Unpacking works within the 16-byte lanes, so after the transposition
 //! a column's even chunks lie in the low halves and its odd ones in the high halves.
 
+mod crosswise;
 mod memory;
 mod simd;
 mod transpose;

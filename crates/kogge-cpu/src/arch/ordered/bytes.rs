@@ -1,7 +1,7 @@
 //! Vectors as arrays of bytes: for tests of kernels at either width, and for Miri, which doesn't
 //! interpret intrinsics.
 
-use super::{Items, LONGEST, Masked, Ordered};
+use super::{Crosswise, Items, LONGEST, Masked, Ordered};
 use crate::arch::vectors::Vectors;
 use crate::array::array;
 
@@ -92,6 +92,11 @@ unsafe impl<const N: usize, const APART: bool> Masked for Bytes<N, APART> {
         let bits = u64::from(bits[0]) | u64::from(bits[1]) << 32;
         if bits >> (g * (N / S) + N / S - 1) & 1 == 1 { [0xff; N] } else { [0; N] }
     }
+}
+
+// SAFETY: as above.
+unsafe impl<const N: usize, const APART: bool> Crosswise for Bytes<N, APART> {
+    const CROSSWISE: bool = <Self as Ordered>::APART;
 }
 
 // SAFETY: as above.

@@ -15,6 +15,7 @@ pub(crate) mod avx2;
 pub(crate) mod avx512;
 #[cfg(test)]
 pub(crate) mod bytes;
+mod crosswise;
 #[cfg(all(target_arch = "aarch64", not(miri)))]
 pub(crate) mod neon;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -23,6 +24,7 @@ mod permute;
 pub(crate) mod wide;
 
 use super::Vectors;
+pub(crate) use crosswise::{Crosswise, EIGHT};
 
 /// Vectors, of one 16-byte lane, two or four, and how elements move up in them. `S` is the size of
 /// an element, 1, 2, 4 or 8 bytes, unless said otherwise.
@@ -298,3 +300,6 @@ unsafe impl Masked for None {
         []
     }
 }
+
+// SAFETY: as above.
+unsafe impl Crosswise for None {}

@@ -1,6 +1,6 @@
 //! NEON: one lane of 16 bytes.
 
-use super::{Items, LONGEST, Masked, Ordered};
+use super::{Crosswise, Items, LONGEST, Masked, Ordered};
 use crate::arch::vectors::Vectors;
 use crate::array::array;
 use core::arch::aarch64::*;
@@ -131,6 +131,9 @@ unsafe impl Masked for V {
         unsafe { vdupq_n_u8(0u8.wrapping_sub(last as u8)) }
     }
 }
+
+// SAFETY: as above.
+unsafe impl Crosswise for V {}
 
 // SAFETY: as above. Items are halves.
 unsafe impl Items for V {

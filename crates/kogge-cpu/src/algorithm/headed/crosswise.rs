@@ -1,0 +1,329 @@
+//! Places in lanes that run along memory.
+//!
+//! A vector that lies as memory has it takes a step for each doubling of its lanes, each under a
+//! mask. Here a lane has as many places, one after another, as an element has bits, and goes from
+//! one to the next: a value is the one before it with the element, unless a segment starts there,
+//! and one shift of the lanes' bits says in which. What precedes each lane comes from a scan of
+//! their folds, of which a block has one vector; the places before a lane's first head take it in
+//! on a second pass, over what the first one left in L1.
+//!
+//! Eight places of each lane are transposed at a time, and back.
+
+use super::{AHEAD, Headed, LOOKED_AT, Near, WORD, WORDS, lane, lanes};
+use crate::algorithm::free::{combine, combine_opaque, splat};
+use crate::arch::stream::LINE;
+use crate::arch::{Crosswise, EIGHT};
+use crate::array::{array, for_each};
+use kogge_core::{Element, Kind, Operator};
+use std::mem::MaybeUninit;
+
+/// Blocks that go side by side: in each a lane waits for one operation after another.
+const BESIDE: usize = 2;
+
+/// Places of a lane at most.
+const DEPTH: usize = 64;
+
+/// Bytes of a block at most.
+const BLOCK_BYTES: usize = 8 * 64 * 8;
+
+/// Room for what one pass leaves for the next, and for the values of a block, on a line.
+#[repr(align(64))]
+struct Room<V> {
+    staged: MaybeUninit<[[V; DEPTH]; BESIDE]>,
+    block: MaybeUninit<[u8; BLOCK_BYTES]>,
+}
+
+/// What goes on from block to block.
+struct Blocks<'a, P: Crosswise, O, const S: usize, const EXCLUSIVE: bool, const INIT: bool> {
+    operator: &'a O,
+    /// The initial value or the identity, throughout.
+    first: P::Vector,
+    /// The value of the last place, throughout.
+    through: P::Vector,
+}
+
+impl<A: Element, O: Operator<A>> Headed<'_, A, O> {
+    /// # Safety
+    ///
+    /// As for [`all`](Self::all), there must be whole words, and lanes be [crosswise](Crosswise).
+    #[inline(always)]
+    pub(super) unsafe fn crosswise<P: Crosswise, const S: usize>(self) -> A {
+        // SAFETY: passed on.
+        unsafe {
+            match (self.kind, self.init) {
+                (Kind::Inclusive, None) => self.blocks::<P, S, false, false>(),
+                (Kind::Inclusive, Some(_)) => self.blocks::<P, S, false, true>(),
+                (Kind::Exclusive, None) => self.blocks::<P, S, true, false>(),
+                (Kind::Exclusive, Some(_)) => self.blocks::<P, S, true, true>(),
+            }
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`crosswise`](Self::crosswise).
+    #[inline(always)]
+    unsafe fn blocks<P, const S: usize, const EXCLUSIVE: bool, const INIT: bool>(self) -> A
+    where
+        P: Crosswise,
+    {
+        let places = const { 8 * P::BYTES };
+        let first = self.init.unwrap_or_else(|| self.operator.identity());
+        let mut blocks = Blocks::<P, O, S, EXCLUSIVE, INIT> {
+            operator: self.operator,
+            first: splat::<P, A>(first),
+            through: splat::<P, A>(self.through),
+        };
+        let stream = self.stream && self.to.addr().is_multiple_of(LINE);
+        let mut room =
+            Room::<P::Vector> { staged: MaybeUninit::uninit(), block: MaybeUninit::uninit() };
+        let room = (room.staged.as_mut_ptr().cast(), room.block.as_mut_ptr().cast());
+        let mut place = 0;
+        // SAFETY: blocks of places that exist; there is room for them and for what is staged.
+        unsafe {
+            while self.len - place >= BESIDE * places {
+                self.some::<P, S, EXCLUSIVE, INIT, BESIDE>(&mut blocks, place, stream, room);
+                place += BESIDE * places;
+            }
+            if self.len - place >= places {
+                self.some::<P, S, EXCLUSIVE, INIT, 1>(&mut blocks, place, stream, room);
+                place += places;
+            }
+            let through = lane::<P, A>(blocks.through);
+            if place == self.len { through } else { self.rest(blocks, place, room.0, room.1) }
+        }
+    }
+
+    /// Scans `N` blocks from this place on.
+    ///
+    /// # Safety
+    ///
+    /// As for [`blocks`](Self::blocks).
+    #[inline(always)]
+    unsafe fn some<
+        P,
+        const S: usize,
+        const EXCLUSIVE: bool,
+        const INIT: bool,
+        const N: usize,
+    >(
+        &self,
+        blocks: &mut Blocks<P, O, S, EXCLUSIVE, INIT>,
+        place: usize,
+        stream: bool,
+        (staged, block): (*mut P::Vector, *mut A),
+    ) where
+        P: Crosswise,
+    {
+        let (words, places) = const { (P::BYTES / 8, 8 * P::BYTES) };
+        // SAFETY: by contract.
+        unsafe {
+            let heads = self.heads.as_ptr().add(place / WORD);
+            let heads: [P::Vector; N] = array(|n| P::load(heads.add(n * words).cast()));
+            let wanted = self.wanted.on(place);
+            let from = self.from.add(place);
+            let mut begun: [P::Vector; N] = array(|n| P::begun::<S>(heads[n]));
+            let (mut left, mut folds) = (heads, [blocks.first; N]);
+            for part in 0..S {
+                let at = part * (N * places / S);
+                for_each!((0..N * places).step_by(LINE), |line| {
+                    let line = from.wrapping_add(at).cast::<u8>().wrapping_add(line);
+                    wanted.elements::<LINE>(line, AHEAD);
+                });
+                wanted.looked_at(at + LOOKED_AT, N * places / S);
+                // Not in a loop, in which folds would go through memory.
+                macro_rules! block {
+                    ($n:literal) => {
+                        if const { $n < N } {
+                            let from = from.add($n * places + part * EIGHT);
+                            let staged = staged.add($n * DEPTH + part * EIGHT);
+                            let heads = (begun[$n], left[$n]);
+                            folds[$n] = blocks.along(from, heads, folds[$n], staged);
+                            begun[$n] = P::after_eight::<S>(begun[$n]);
+                            left[$n] = P::after_eight::<S>(left[$n]);
+                        }
+                    };
+                }
+                block!(0);
+                block!(1);
+            }
+            for n in 0..N {
+                let before = blocks.before(heads[n], folds[n]);
+                let to = self.to.add(place + n * places);
+                let target = if stream { block } else { to };
+                blocks.take_in(before, heads[n], staged.add(n * DEPTH), target);
+                if stream {
+                    for_each!((0..places * S).step_by(P::BYTES), |i| {
+                        let (from, to) = (block.cast::<u8>().add(i), to.cast::<u8>().add(i));
+                        P::stream(P::load(from), to);
+                    });
+                }
+            }
+        }
+    }
+
+    /// Scans what is less than a block, as one whose other places are of no concern.
+    ///
+    /// # Safety
+    ///
+    /// As for [`blocks`](Self::blocks); there must be room for a block and what is staged of it.
+    #[inline(always)]
+    unsafe fn rest<P, const S: usize, const EXCLUSIVE: bool, const INIT: bool>(
+        &self,
+        mut blocks: Blocks<P, O, S, EXCLUSIVE, INIT>,
+        place: usize,
+        staged: *mut P::Vector,
+        block: *mut A,
+    ) -> A
+    where
+        P: Crosswise,
+    {
+        let (left, places) = (self.len - place, const { 8 * P::BYTES });
+        let mut bits = [!0u64; WORDS];
+        for (word, &heads) in bits.iter_mut().zip(&self.heads[place / WORD..self.len / WORD]) {
+            *word = heads;
+        }
+        let head = bits[left / WORD - 1] >> (WORD - 1) == 1;
+        // SAFETY: all elements are read before values are written.
+        unsafe {
+            let (from, to) = (self.from.add(place), self.to.add(place));
+            block.copy_from_nonoverlapping(from, left);
+            // An operator sees no values but such as there are.
+            let last = *from.add(left - 1);
+            for i in left..places {
+                block.add(i).write(last);
+            }
+            let heads = P::load(bits.as_ptr().cast());
+            let (mut begun, mut bits, mut folds) = (P::begun::<S>(heads), heads, blocks.first);
+            for part in 0..S {
+                let (from, staged) = (block.add(part * EIGHT), staged.add(part * EIGHT));
+                folds = blocks.along(from, (begun, bits), folds, staged);
+                begun = P::after_eight::<S>(begun);
+                bits = P::after_eight::<S>(bits);
+            }
+            let before = blocks.before(heads, folds);
+            blocks.take_in(before, heads, staged, block);
+            to.copy_from_nonoverlapping(block, left);
+            let value = *block.add(left - 1);
+            match EXCLUSIVE {
+                false => value,
+                true if head && !INIT => last,
+                true => self.operator.combine(value, last),
+            }
+        }
+    }
+}
+
+impl<P, O, const S: usize, const EXCLUSIVE: bool, const INIT: bool>
+    Blocks<'_, P, O, S, EXCLUSIVE, INIT>
+where
+    P: Crosswise,
+{
+    /// Goes along the next eight places of each lane, given their heads and the fold of those
+    /// before in each, and stages each place's fold, or for exclusive values the one before it.
+    ///
+    /// # Safety
+    ///
+    /// The elements must be readable from those of the first lane on, and there be room; `S` be the
+    /// size of `A`, and the CPU features of `P` present.
+    #[inline(always)]
+    unsafe fn along<A: Element>(
+        &self,
+        from: *const A,
+        (begun, heads): (P::Vector, P::Vector),
+        mut fold: P::Vector,
+        staged: *mut P::Vector,
+    ) -> P::Vector
+    where
+        O: Operator<A>,
+    {
+        // SAFETY: by contract.
+        unsafe {
+            fold = P::opaque(fold);
+            let elements = P::eight::<S>(from.cast(), 8 * S * S);
+            for_each!(0..EIGHT, |k| {
+                let mut element = P::opaque(elements[k]);
+                if EXCLUSIVE {
+                    staged.add(k).write(fold);
+                }
+                if INIT {
+                    let first = combine_opaque::<P, A, O>(self.operator, self.first, element);
+                    element = P::opaque(P::select::<S>(P::bit::<S>(heads, k), first, element));
+                }
+                let taken = combine_opaque::<P, A, O>(self.operator, fold, element);
+                fold = P::opaque(P::select::<S>(P::bit::<S>(begun, k), element, taken));
+                if !EXCLUSIVE {
+                    staged.add(k).write(fold);
+                }
+            });
+        }
+        fold
+    }
+
+    /// What precedes each lane, given its heads and fold; goes on behind the last.
+    ///
+    /// # Safety
+    ///
+    /// As for [`along`](Self::along).
+    #[inline(always)]
+    unsafe fn before<A: Element>(&mut self, heads: P::Vector, folds: P::Vector) -> P::Vector
+    where
+        O: Operator<A>,
+    {
+        let (operator, through) = (self.operator, self.through);
+        let mut near = Near::<1>::new();
+        // SAFETY: by contract.
+        unsafe {
+            near.set::<P, S>(0, u64::from(P::any::<S>(heads)));
+            let [folds] = lanes::<P, A, O, S, 1, 1>(operator, &near, (0, 0), [folds]);
+            let taken = combine::<P, A, O>(operator, through, folds);
+            let values = P::select::<S>(P::mask::<S>(&near.vector[0], 0), taken, folds);
+            // Not by way of the values: blocks wait for each other here alone.
+            let last = P::last_aside::<S>(folds);
+            let after = combine::<P, A, O>(operator, through, last);
+            self.through = P::select::<S>(P::mask_last::<S>(&near.vector[0], 0), after, last);
+            P::shift::<S>(through, values)
+        }
+    }
+
+    /// Has the places before each lane's first head take in what precedes the lane, and stores the
+    /// values.
+    ///
+    /// # Safety
+    ///
+    /// As for [`along`](Self::along); what is staged must be a block's, and there be room for its
+    /// values.
+    #[inline(always)]
+    unsafe fn take_in<A: Element>(
+        &self,
+        before: P::Vector,
+        mut heads: P::Vector,
+        staged: *const P::Vector,
+        to: *mut A,
+    ) where
+        O: Operator<A>,
+    {
+        // SAFETY: by contract.
+        unsafe {
+            let before = P::opaque(before);
+            let mut open = P::below::<S>(heads);
+            for part in 0..S {
+                let mut values = [before; EIGHT];
+                for_each!(0..EIGHT, |k| {
+                    let fold = P::opaque(staged.add(part * EIGHT + k).read());
+                    let taken = combine_opaque::<P, A, O>(self.operator, before, fold);
+                    values[k] = P::select::<S>(P::bit::<S>(open, k), taken, fold);
+                    if EXCLUSIVE {
+                        if k == 0 && part == 0 {
+                            values[k] = before;
+                        }
+                        values[k] = P::select::<S>(P::bit::<S>(heads, k), self.first, values[k]);
+                    }
+                });
+                P::put_eight::<S>(values, to.add(part * EIGHT).cast(), 8 * S * S);
+                open = P::after_eight::<S>(open);
+                heads = P::after_eight::<S>(heads);
+            }
+        }
+    }
+}
