@@ -9,7 +9,7 @@
 //!
 //! Eight places of each lane are transposed at a time, and back.
 
-use super::{AHEAD, Headed, LOOKED_AT, Near, WORD, WORDS, lane, lanes};
+use super::{AHEAD, Headed, LOOKED_AT, WORD, WORDS, lane};
 use crate::algorithm::free::{combine, combine_opaque, splat};
 use crate::arch::stream::LINE;
 use crate::arch::{Crosswise, EIGHT};
@@ -100,13 +100,7 @@ impl<A: Element, O: Operator<A>> Headed<'_, A, O> {
     ///
     /// As for [`blocks`](Self::blocks).
     #[inline(always)]
-    unsafe fn some<
-        P,
-        const S: usize,
-        const EXCLUSIVE: bool,
-        const INIT: bool,
-        const N: usize,
-    >(
+    unsafe fn some<P, const S: usize, const EXCLUSIVE: bool, const INIT: bool, const N: usize>(
         &self,
         blocks: &mut Blocks<P, O, S, EXCLUSIVE, INIT>,
         place: usize,
@@ -266,22 +260,32 @@ where
     ///
     /// As for [`along`](Self::along).
     #[inline(always)]
-    unsafe fn before<A: Element>(&mut self, heads: P::Vector, folds: P::Vector) -> P::Vector
+    unsafe fn before<A: Element>(&mut self, heads: P::Vector, mut folds: P::Vector) -> P::Vector
     where
         O: Operator<A>,
     {
         let (operator, through) = (self.operator, self.through);
-        let mut near = Near::<1>::new();
         // SAFETY: by contract.
         unsafe {
-            near.set::<P, S>(0, u64::from(P::any::<S>(heads)));
-            let [folds] = lanes::<P, A, O, S, 1, 1>(operator, &near, (0, 0), [folds]);
-            let taken = combine::<P, A, O>(operator, through, folds);
-            let values = P::select::<S>(P::mask::<S>(&near.vector[0], 0), taken, folds);
+            let near = &Near::<S>::OF[P::any::<S>(heads) as usize];
+            macro_rules! step {
+                ($folds:ident, $step:expr => $left:expr) => {{
+                    let taken = combine::<P, A, O>(operator, $left, $folds);
+                    P::select::<S>(P::mask::<S>(near, $step), taken, $folds)
+                }};
+            }
+            if S == 4 {
+                folds = step!(folds, 0 => P::up::<4>(folds, folds));
+                folds = step!(folds, 1 => P::up::<8>(folds, folds));
+            } else {
+                folds = step!(folds, 0 => P::up::<8>(folds, folds));
+            }
+            folds = step!(folds, 2 => P::across::<S>(folds, folds));
+            let values = step!(folds, 3 => through);
             // Not by way of the values: blocks wait for each other here alone.
             let last = P::last_aside::<S>(folds);
             let after = combine::<P, A, O>(operator, through, last);
-            self.through = P::select::<S>(P::mask_last::<S>(&near.vector[0], 0), after, last);
+            self.through = P::select::<S>(P::mask_last::<S>(near, 3), after, last);
             P::shift::<S>(through, values)
         }
     }
@@ -306,24 +310,86 @@ where
         // SAFETY: by contract.
         unsafe {
             let before = P::opaque(before);
-            let mut open = P::below::<S>(heads);
-            for part in 0..S {
+            let (mut open, mut part) = (P::below::<S>(heads), 0);
+            // Behind the first head of every lane there is nothing to be taken in.
+            while part < S && P::any::<S>(open) > 0 {
                 let mut values = [before; EIGHT];
                 for_each!(0..EIGHT, |k| {
                     let fold = P::opaque(staged.add(part * EIGHT + k).read());
                     let taken = combine_opaque::<P, A, O>(self.operator, before, fold);
                     values[k] = P::select::<S>(P::bit::<S>(open, k), taken, fold);
-                    if EXCLUSIVE {
-                        if k == 0 && part == 0 {
-                            values[k] = before;
-                        }
-                        values[k] = P::select::<S>(P::bit::<S>(heads, k), self.first, values[k]);
-                    }
                 });
-                P::put_eight::<S>(values, to.add(part * EIGHT).cast(), 8 * S * S);
+                if EXCLUSIVE && part == 0 {
+                    values[0] = before;
+                }
+                self.put(values, part, heads, to);
                 open = P::after_eight::<S>(open);
                 heads = P::after_eight::<S>(heads);
+                part += 1;
+            }
+            while part < S {
+                let values = array(|k| staged.add(part * EIGHT + k).read());
+                self.put(values, part, heads, to);
+                heads = P::after_eight::<S>(heads);
+                part += 1;
             }
         }
     }
+
+    /// Stores eight values of each lane; exclusive ones but for those of heads.
+    ///
+    /// # Safety
+    ///
+    /// As for [`take_in`](Self::take_in).
+    #[inline(always)]
+    unsafe fn put<A: Element>(
+        &self,
+        mut values: [P::Vector; EIGHT],
+        part: usize,
+        heads: P::Vector,
+        to: *mut A,
+    ) {
+        // SAFETY: by contract.
+        unsafe {
+            if EXCLUSIVE {
+                for_each!(0..EIGHT, |k| {
+                    values[k] = P::select::<S>(P::bit::<S>(heads, k), self.first, values[k]);
+                });
+            }
+            P::put_eight::<S>(values, to.add(part * EIGHT).cast(), 8 * S * S);
+        }
+    }
+}
+
+/// Which lanes' folds take in those of others.
+struct Near<const S: usize>;
+
+impl<const S: usize> Near<S> {
+    /// By the lanes that have a head: one bit for each lane that takes in the lane before, two
+    /// lanes before, the last one of the first half; and all before, with what precedes the block.
+    const OF: &[[u32; 2]; 256] = &{
+        // The compiler looks at other sizes, too.
+        let lanes = if S < 4 { 0 } else { 32 / S };
+        let mut of = [[0; 2]; 256];
+        let mut heads = 0;
+        while heads < 1 << lanes {
+            let (mut lane, mut near) = (0, 0);
+            while lane < lanes {
+                // Lanes without a head, this one and those right before it.
+                let open = ((heads as u32) << (31 - lane)).leading_zeros() as usize;
+                let half = lane % (lanes / 2);
+                let across = lane > half && open > half;
+                let before = [open >= 1 && half >= 1, open >= 2 && half >= 2, across, open > lane];
+                let mut step = 0;
+                while step < 4 {
+                    near |= (before[step] as u64) << (step * lanes + lane);
+                    step += 1;
+                }
+                lane += 1;
+            }
+            of[heads] = [near as u32, (near >> 32) as u32];
+            heads += 1;
+        }
+        of
+    };
 }
