@@ -19,6 +19,8 @@ use super::tile::{Beside, ScanSegment};
 use crate::arch::stream::LINE;
 use crate::arch::{Crosswise, Level, Masked, MaskedOf, Words, Work};
 use crate::array::for_each;
+pub(crate) use crosswise::crosswise;
+use crosswise::goes;
 use kogge_core::{Element, Kind, Operator};
 use std::marker::PhantomData;
 
@@ -137,7 +139,7 @@ impl<A: Element, O: Operator<A>> Headed<'_, A, O> {
     unsafe fn all<P: Crosswise, const S: usize>(self) -> A {
         // SAFETY: passed on.
         unsafe {
-            if const { P::CROSSWISE && S >= 4 } && self.len.is_multiple_of(WORD) {
+            if const { goes::<P, S>() } && self.len.is_multiple_of(WORD) {
                 return self.crosswise::<P, S>();
             }
             if const { P::BYTES > 0 } && self.len.is_multiple_of(WORD) {

@@ -3,11 +3,17 @@
 
 use super::starts::{See, Segments, Starts};
 use super::{Done, Job};
-use crate::algorithm::headed::{Headed, WORD, WORDS, headed};
+use crate::algorithm::headed::{self, Headed, WORD, WORDS, headed};
 use crate::arch::stream::{Fence, LINE};
 use crate::engine::same;
 use kogge_core::{Accumulate, Direction, Element, Operator};
 use std::ops::Range;
+
+/// Elements of segments, on average, from which they are quicker one by one than
+/// [crosswise](Job::crosswise), and of such as are alike. (On a Zen 3 `i32` by Zipf's law, crosswise
+/// by one by one: of 256 on average 1.06 to 1.17, of 512 0.98 to 1.00; lines of 80 1.1, of 100 0.93.)
+pub(super) const SPARSE: usize = 384;
+pub(super) const SPARSE_EVEN: usize = 96;
 
 impl<T, U, A, O> Job<'_, '_, T, U, A, O>
 where
@@ -21,6 +27,12 @@ where
     pub(super) fn headed(&self) -> bool {
         let forward = self.request.direction == Direction::Forward;
         forward && const { headed::<A, O>() } && same::<T, U, A>() && self.parts.alike()
+    }
+
+    /// Whether those that go like this have lanes that run along memory, which takes as long whatever
+    /// the segments.
+    pub(super) fn crosswise(&self) -> bool {
+        (const { headed::<A, O>() }) && headed::crosswise::<A>(self.request.level)
     }
 
     /// Scans the segments that start in these places, but for the last if its end is far away.

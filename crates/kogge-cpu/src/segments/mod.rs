@@ -257,10 +257,11 @@ where
         let crowded = self.crowded().filter(|&longest| even.is_none_or(|len| len <= longest));
         // Even ones of a few words are quicker all together: of eight `i32`, by an eighth.
         let few = |len| size_of::<T>() >= 4 && len <= FEW_WORDS;
-        let headed = self.headed() && !(crowded.is_some() && even.is_some_and(few));
+        let together = crowded.is_some() && even.is_some_and(few) && !self.crosswise();
+        let headed = self.headed() && !together;
         let piece = |piece| {
             let number = numbers.get(piece).copied().unwrap_or(0);
-            let sparse = self.sparse(segments, pieces.starts(piece));
+            let sparse = self.sparse(segments, pieces.starts(piece), even.is_some());
             // SAFETY: passed on; where segments are crowded, they have nothing of their own.
             unsafe {
                 // Types that never go one of these ways don't compile it.
@@ -297,15 +298,20 @@ where
 
     /// Whether segments start in these places that are long enough on average to go one by one, if
     /// that is known.
-    fn sparse<S: Segments>(&self, segments: &S, places: Range<usize>) -> bool {
+    fn sparse<S: Segments>(&self, segments: &S, places: Range<usize>, even: bool) -> bool {
         if self.successive().is_none() {
             return false;
         }
+        let least = match (self.crosswise(), even) {
+            (false, _) => const { short::sparse::<A, O>() },
+            (true, false) => headed::SPARSE,
+            (true, true) => headed::SPARSE_EVEN,
+        };
         let before = [places.start, places.end].map(|place| segments.before(place));
         match before {
             [Some(first), Some(last)] => {
                 let places = places.len().min(self.len - places.start);
-                (last - first) * const { short::sparse::<A, O>() } <= places
+                (last - first) * least <= places
             }
             _ => false,
         }

@@ -12,10 +12,36 @@
 use super::{AHEAD, Headed, LOOKED_AT, WORD, WORDS, lane};
 use crate::algorithm::free::{combine, combine_opaque, splat};
 use crate::arch::stream::LINE;
-use crate::arch::{Crosswise, EIGHT};
+use crate::arch::{Crosswise, EIGHT, Level, MaskedOf, Words, Work};
 use crate::array::{array, for_each};
 use kogge_core::{Element, Kind, Operator};
+use std::marker::PhantomData;
 use std::mem::MaybeUninit;
+
+/// Whether elements of `S` bytes go like this in such vectors.
+pub(super) const fn goes<P: Crosswise, const S: usize>() -> bool {
+    P::CROSSWISE && matches!(S, 4 | 8)
+}
+
+/// Whether those of this type do at a level.
+pub(crate) fn crosswise<A: Element>(level: Level) -> bool {
+    level.run(Goes::<A>(PhantomData))
+}
+
+struct Goes<A>(PhantomData<A>);
+
+impl<A: Element> Work for Goes<A> {
+    type Output = bool;
+
+    #[inline(always)]
+    unsafe fn run<W32: Words<Word = u32>, W64: Words<Word = u64>>(self) -> bool {
+        match size_of::<A>() {
+            4 => const { goes::<MaskedOf<W32>, 4>() },
+            8 => const { goes::<MaskedOf<W32>, 8>() },
+            _ => false,
+        }
+    }
+}
 
 /// Blocks that go side by side: in each a lane waits for one operation after another.
 const BESIDE: usize = 2;
