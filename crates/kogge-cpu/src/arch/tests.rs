@@ -3,7 +3,7 @@
 //! them in a level's vectors against arrays of bytes.
 
 use super::ordered::bytes::V;
-use super::{CHUNKS, Items, Level, MaskedOf, Ordered, Turn, WideOf, Words, Work};
+use super::{CHUNKS, Crosswise, EIGHT, Items, Level, MaskedOf, Ordered, Turn, WideOf, Words, Work};
 use bytemuck::Pod;
 
 /// A column in which each lane has the place of its chunk.
@@ -187,6 +187,50 @@ unsafe fn items_of_every_size<P: Items>() {
     }
 }
 
+/// Checks what lanes that run along memory ask for, of elements of `S` bytes in vectors of `N`.
+///
+/// # Safety
+///
+/// `P`'s vectors must have `N` bytes; its CPU features be present.
+unsafe fn lanes_along_memory<P: Crosswise, const N: usize, const S: usize>() {
+    let apart = EIGHT * S + 32;
+    let memory: Vec<u8> = (0..N / S * apart).map(|i| (i * 7 + i / 256) as u8).collect();
+    // SAFETY: passed on; eight elements of each lane are there, arrays need no CPU feature.
+    unsafe {
+        let vectors = P::eight::<S>(memory.as_ptr(), apart);
+        let got = vectors.map(|vector| bytes::<P, N>(vector));
+        assert_eq!(got, V::eight::<S>(memory.as_ptr(), apart), "eight {S}");
+        for stream in [false, true] {
+            let mut room = vec![0u8; memory.len() + 64];
+            let line = room.as_ptr().addr().wrapping_neg() % 64;
+            let to = room[line..].as_mut_ptr();
+            P::put_eight::<S>(vectors, to, apart, stream);
+            let put = |i: usize| if i % apart < EIGHT * S { memory[i] } else { 0 };
+            let want: Vec<u8> = (0..memory.len()).map(put).collect();
+            assert_eq!(room[line..][..memory.len()], want, "eight put {S}, {stream}");
+        }
+        for shift in 0..8 * S as u32 {
+            let of_lane = |lane: usize| match lane {
+                0 => 0,
+                1 => 1u64 << (8 * S - 1),
+                lane => (!0 << shift) & (0x9e37_79b9_7f4a_7c15u64.rotate_left(lane as u32 + shift)),
+            };
+            let bits: [u8; N] = std::array::from_fn(|i| of_lane(i / S).to_le_bytes()[i % S]);
+            let vector = P::load(bits.as_ptr());
+            for k in 0..EIGHT {
+                let selected = P::select::<S>(P::bit::<S>(vector, k), vectors[0], vectors[1]);
+                let want = V::pick(V::bit::<S>(bits, k), got[0], got[1]);
+                assert_eq!(bytes::<P, N>(selected), want, "bit {k} {S}");
+            }
+            let after = bytes::<P, N>(P::after_eight::<S>(vector));
+            assert_eq!(after, V::after_eight::<S>(bits), "after eight {S}");
+            assert_eq!(bytes::<P, N>(P::begun::<S>(vector)), V::begun::<S>(bits), "begun {S}");
+            assert_eq!(bytes::<P, N>(P::below::<S>(vector)), V::below::<S>(bits), "below {S}");
+            assert_eq!(P::any::<S>(vector), V::any::<S>(bits), "any {S}");
+        }
+    }
+}
+
 /// Checks the vectors of a level, if it has any.
 ///
 /// # Safety
@@ -222,6 +266,10 @@ impl Work for Moves {
             moves_of_every_size::<WideOf<W32>>();
             moves_of_every_size::<MaskedOf<W32>>();
             items_of_every_size::<WideOf<W32>>();
+            if MaskedOf::<W32>::CROSSWISE {
+                lanes_along_memory::<MaskedOf<W32>, 32, 4>();
+                lanes_along_memory::<MaskedOf<W32>, 32, 8>();
+            }
         }
     }
 }

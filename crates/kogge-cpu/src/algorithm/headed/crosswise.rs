@@ -49,15 +49,9 @@ const BESIDE: usize = 2;
 /// Places of a lane at most.
 const DEPTH: usize = 64;
 
-/// Bytes of a block at most.
-const BLOCK_BYTES: usize = 8 * 64 * 8;
-
-/// Room for what one pass leaves for the next, and for the values of a block, on a line.
+/// Room for what one pass leaves for the next, on a line of the cache.
 #[repr(align(64))]
-struct Room<V> {
-    staged: MaybeUninit<[[V; DEPTH]; BESIDE]>,
-    block: MaybeUninit<[u8; BLOCK_BYTES]>,
-}
+struct Staged<V>(MaybeUninit<[[V; DEPTH]; BESIDE]>);
 
 /// What goes on from block to block.
 struct Blocks<'a, P: Crosswise, O, const S: usize, const EXCLUSIVE: bool, const INIT: bool> {
@@ -66,6 +60,10 @@ struct Blocks<'a, P: Crosswise, O, const S: usize, const EXCLUSIVE: bool, const 
     first: P::Vector,
     /// The value of the last place, throughout.
     through: P::Vector,
+    /// Room for what is staged.
+    staged: *mut P::Vector,
+    /// Whether values go past the caches.
+    stream: bool,
 }
 
 impl<A: Element, O: Operator<A>> Headed<'_, A, O> {
@@ -95,28 +93,27 @@ impl<A: Element, O: Operator<A>> Headed<'_, A, O> {
     {
         let places = const { 8 * P::BYTES };
         let first = self.init.unwrap_or_else(|| self.operator.identity());
+        let mut staged = Staged::<P::Vector>(MaybeUninit::uninit());
         let mut blocks = Blocks::<P, O, S, EXCLUSIVE, INIT> {
             operator: self.operator,
             first: splat::<P, A>(first),
             through: splat::<P, A>(self.through),
+            staged: staged.0.as_mut_ptr().cast(),
+            stream: self.stream && self.to.addr().is_multiple_of(LINE),
         };
-        let stream = self.stream && self.to.addr().is_multiple_of(LINE);
-        let mut room =
-            Room::<P::Vector> { staged: MaybeUninit::uninit(), block: MaybeUninit::uninit() };
-        let room = (room.staged.as_mut_ptr().cast(), room.block.as_mut_ptr().cast());
         let mut place = 0;
-        // SAFETY: blocks of places that exist; there is room for them and for what is staged.
+        // SAFETY: blocks of places that exist.
         unsafe {
             while self.len - place >= BESIDE * places {
-                self.some::<P, S, EXCLUSIVE, INIT, BESIDE>(&mut blocks, place, stream, room);
+                self.some::<P, S, EXCLUSIVE, INIT, BESIDE>(&mut blocks, place);
                 place += BESIDE * places;
             }
             if self.len - place >= places {
-                self.some::<P, S, EXCLUSIVE, INIT, 1>(&mut blocks, place, stream, room);
+                self.some::<P, S, EXCLUSIVE, INIT, 1>(&mut blocks, place);
                 place += places;
             }
             let through = lane::<P, A>(blocks.through);
-            if place == self.len { through } else { self.rest(blocks, place, room.0, room.1) }
+            if place == self.len { through } else { self.rest(blocks, place) }
         }
     }
 
@@ -130,8 +127,6 @@ impl<A: Element, O: Operator<A>> Headed<'_, A, O> {
         &self,
         blocks: &mut Blocks<P, O, S, EXCLUSIVE, INIT>,
         place: usize,
-        stream: bool,
-        (staged, block): (*mut P::Vector, *mut A),
     ) where
         P: Crosswise,
     {
@@ -156,7 +151,7 @@ impl<A: Element, O: Operator<A>> Headed<'_, A, O> {
                     ($n:literal) => {
                         if const { $n < N } {
                             let from = from.add($n * places + part * EIGHT);
-                            let staged = staged.add($n * DEPTH + part * EIGHT);
+                            let staged = $n * DEPTH + part * EIGHT;
                             let heads = (begun[$n], left[$n]);
                             folds[$n] = blocks.along(from, heads, folds[$n], staged);
                             begun[$n] = P::after_eight::<S>(begun[$n]);
@@ -170,14 +165,7 @@ impl<A: Element, O: Operator<A>> Headed<'_, A, O> {
             for n in 0..N {
                 let before = blocks.before(heads[n], folds[n]);
                 let to = self.to.add(place + n * places);
-                let target = if stream { block } else { to };
-                blocks.take_in(before, heads[n], staged.add(n * DEPTH), target);
-                if stream {
-                    for_each!((0..places * S).step_by(P::BYTES), |i| {
-                        let (from, to) = (block.cast::<u8>().add(i), to.cast::<u8>().add(i));
-                        P::stream(P::load(from), to);
-                    });
-                }
+                blocks.take_in(before, heads[n], n * DEPTH, to);
             }
         }
     }
@@ -186,14 +174,12 @@ impl<A: Element, O: Operator<A>> Headed<'_, A, O> {
     ///
     /// # Safety
     ///
-    /// As for [`blocks`](Self::blocks); there must be room for a block and what is staged of it.
+    /// As for [`blocks`](Self::blocks), and it must be.
     #[inline(always)]
     unsafe fn rest<P, const S: usize, const EXCLUSIVE: bool, const INIT: bool>(
         &self,
         mut blocks: Blocks<P, O, S, EXCLUSIVE, INIT>,
         place: usize,
-        staged: *mut P::Vector,
-        block: *mut A,
     ) -> A
     where
         P: Crosswise,
@@ -204,9 +190,12 @@ impl<A: Element, O: Operator<A>> Headed<'_, A, O> {
             *word = heads;
         }
         let head = bits[left / WORD - 1] >> (WORD - 1) == 1;
-        // SAFETY: all elements are read before values are written.
+        blocks.stream = false;
+        // SAFETY: all elements are read before values are written; what would be staged of another
+        // block is room for this one.
         unsafe {
             let (from, to) = (self.from.add(place), self.to.add(place));
+            let block = blocks.staged.add(DEPTH).cast::<A>();
             block.copy_from_nonoverlapping(from, left);
             // An operator sees no values but such as there are.
             let last = *from.add(left - 1);
@@ -216,13 +205,13 @@ impl<A: Element, O: Operator<A>> Headed<'_, A, O> {
             let heads = P::load(bits.as_ptr().cast());
             let (mut begun, mut bits, mut folds) = (P::begun::<S>(heads), heads, blocks.first);
             for part in 0..S {
-                let (from, staged) = (block.add(part * EIGHT), staged.add(part * EIGHT));
-                folds = blocks.along(from, (begun, bits), folds, staged);
+                let from = block.add(part * EIGHT);
+                folds = blocks.along(from, (begun, bits), folds, part * EIGHT);
                 begun = P::after_eight::<S>(begun);
                 bits = P::after_eight::<S>(bits);
             }
             let before = blocks.before(heads, folds);
-            blocks.take_in(before, heads, staged, block);
+            blocks.take_in(before, heads, 0, block);
             to.copy_from_nonoverlapping(block, left);
             let value = *block.add(left - 1);
             match EXCLUSIVE {
@@ -244,21 +233,22 @@ where
     ///
     /// # Safety
     ///
-    /// The elements must be readable from those of the first lane on, and there be room; `S` be the
-    /// size of `A`, and the CPU features of `P` present.
+    /// The elements must be readable from those of the first lane on, and eight vectors of room be
+    /// from the `staged`-th on; `S` be the size of `A`, and the CPU features of `P` present.
     #[inline(always)]
     unsafe fn along<A: Element>(
         &self,
         from: *const A,
         (begun, heads): (P::Vector, P::Vector),
         mut fold: P::Vector,
-        staged: *mut P::Vector,
+        staged: usize,
     ) -> P::Vector
     where
         O: Operator<A>,
     {
         // SAFETY: by contract.
         unsafe {
+            let staged = self.staged.add(staged);
             fold = P::opaque(fold);
             let elements = P::eight::<S>(from.cast(), 8 * S * S);
             for_each!(0..EIGHT, |k| {
@@ -321,21 +311,21 @@ where
     ///
     /// # Safety
     ///
-    /// As for [`along`](Self::along); what is staged must be a block's, and there be room for its
-    /// values.
+    /// As for [`along`](Self::along); from the `staged`-th vector on there must be a block's, and room
+    /// for its values, on a line if they go past the caches.
     #[inline(always)]
     unsafe fn take_in<A: Element>(
         &self,
         before: P::Vector,
         mut heads: P::Vector,
-        staged: *const P::Vector,
+        staged: usize,
         to: *mut A,
     ) where
         O: Operator<A>,
     {
         // SAFETY: by contract.
         unsafe {
-            let before = P::opaque(before);
+            let (staged, before) = (self.staged.add(staged), P::opaque(before));
             let (mut open, mut part) = (P::below::<S>(heads), 0);
             // Behind the first head of every lane there is nothing to be taken in.
             while part < S && P::any::<S>(open) > 0 {
@@ -382,7 +372,7 @@ where
                     values[k] = P::select::<S>(P::bit::<S>(heads, k), self.first, values[k]);
                 });
             }
-            P::put_eight::<S>(values, to.add(part * EIGHT).cast(), 8 * S * S);
+            P::put_eight::<S>(values, to.add(part * EIGHT).cast(), 8 * S * S, self.stream);
         }
     }
 }

@@ -15,7 +15,7 @@ fn bits(i: usize) -> u64 {
     (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
 }
 
-/// Heads of all densities.
+/// Heads of all densities, of up to three words; more are these over again.
 fn masks() -> Vec<[u64; 3]> {
     let every = |n: usize| (0..64).step_by(n).fold(0, |mask, place| mask | 1u64 << place);
     let some = |k: usize| [0, 1, 2].map(|w| bits(7 * k + w) & bits(7 * k + 3) & bits(k));
@@ -27,11 +27,23 @@ fn masks() -> Vec<[u64; 3]> {
     masks
 }
 
+/// Places: less than a word, words, and a block of them, two and more, and what is left then.
+fn lens(k: usize) -> Vec<usize> {
+    match k {
+        _ if cfg!(miri) => vec![[2 * WORD, 5], [9 * WORD, 5], [4 * WORD, 5]][k % 3].to_vec(),
+        0..8 => vec![3 * WORD, WORD, 63, 1, 4 * WORD, 7 * WORD, 8 * WORD, 13 * WORD, WORDS * WORD],
+        _ => vec![3 * WORD, 63, [4, 8, 5, 9, 14][k % 5] * WORD],
+    }
+}
+
 fn every_way<A: Element + Debug, O: Operator<A>>(operator: &O, make: impl Fn(u64) -> A) {
     const { assert!(headed::<A, O>()) };
     for (k, heads) in masks().iter().enumerate() {
-        let lens = if cfg!(miri) { vec![2 * WORD, 5] } else { vec![3 * WORD, WORD, 63, 1] };
-        for len in lens {
+        // A block with a head in its first lane alone, one with heads, and so on.
+        let heads: Vec<u64> = (0..WORDS)
+            .map(|w| if k % 2 == 1 && w > 0 && w % 8 < 4 { 0 } else { heads[w % 3] })
+            .collect();
+        for len in lens(k) {
             let input: Box<[A]> = (0..len).map(|i| make(bits(i ^ k << 8))).collect();
             for (kind, init) in [
                 (Kind::Inclusive, None),
@@ -39,7 +51,8 @@ fn every_way<A: Element + Debug, O: Operator<A>>(operator: &O, make: impl Fn(u64
                 (Kind::Exclusive, None),
                 (Kind::Exclusive, Some(make(6))),
             ] {
-                let case = Case { operator, kind, init, heads, input: &input, through: make(77) };
+                let (heads, input) = (&heads[..], &input[..]);
+                let case = Case { operator, kind, init, heads, input, through: make(77) };
                 case.check::<ordered::None>();
                 case.check::<V<16>>();
                 case.check::<V<32>>();

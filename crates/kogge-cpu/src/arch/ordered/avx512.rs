@@ -125,9 +125,14 @@ unsafe impl Crosswise for V {
     }
 
     #[inline(always)]
-    unsafe fn put_eight<const S: usize>(vectors: [__m256i; EIGHT], to: *mut u8, apart: usize) {
+    unsafe fn put_eight<const S: usize>(
+        vectors: [__m256i; EIGHT],
+        to: *mut u8,
+        apart: usize,
+        stream: bool,
+    ) {
         // SAFETY: passed on.
-        unsafe { Narrower::put_eight::<S>(vectors, to, apart) }
+        unsafe { Narrower::put_eight::<S>(vectors, to, apart, stream) }
     }
 
     #[inline(always)]

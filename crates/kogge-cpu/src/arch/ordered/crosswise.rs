@@ -40,13 +40,23 @@ pub(crate) unsafe trait Crosswise: Masked {
         unsafe { vectors.assume_init() }
     }
 
-    /// Stores such elements.
+    /// Stores such elements, past the caches where the CPU can if `stream`.
     ///
     /// # Safety
     ///
-    /// They must be writable; the level's CPU features be present.
+    /// They must be writable, and aligned to what lies side by side of a lane if they go past the
+    /// caches; the level's CPU features be present.
     #[inline(always)]
-    unsafe fn put_eight<const S: usize>(vectors: [Self::Vector; EIGHT], to: *mut u8, apart: usize) {
+    unsafe fn put_eight<const S: usize>(
+        vectors: [Self::Vector; EIGHT],
+        to: *mut u8,
+        apart: usize,
+        stream: bool,
+    ) {
+        assert!(
+            !stream || (to.addr() | apart).is_multiple_of(EIGHT * S),
+            "a stream off its alignment"
+        );
         for (lane, k) in of_lanes::<Self, S>() {
             // SAFETY: an element by contract, and a vector's lane.
             unsafe {
