@@ -5,7 +5,7 @@
 //! takes in another one unless a segment starts between them; which lanes do is found for 64 places
 //! at a time by shifts. What precedes a vector is taken in by the lanes before its first head.
 //! Where any order is as good, this gives the bits of each segment's own scan, in one pass without
-//! a branch on its length.
+//! a branch on its length. (Where steps take too many instructions, words go [otherwise](crosswise).)
 //!
 //! An exclusive value is the inclusive one of elements moved up by one; a segment's first is its
 //! initial value, or the identity, which nothing may take in.

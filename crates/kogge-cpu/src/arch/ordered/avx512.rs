@@ -2,7 +2,7 @@
 
 use super::avx2::V as Narrower;
 use super::permute::two::{masked16, masked32, masked64, permuted16, permuted32, permuted64};
-use super::{Crosswise, EIGHT, Masked, Ordered};
+use super::{Crosswise, Masked, Ordered};
 use crate::arch::vectors::Vectors;
 use core::arch::x86_64::*;
 
@@ -115,53 +115,4 @@ unsafe impl Masked for V {
 }
 
 // SAFETY: as above.
-unsafe impl Crosswise for V {
-    const CROSSWISE: bool = true;
-
-    #[inline(always)]
-    unsafe fn eight<const S: usize>(from: *const u8, apart: usize) -> [__m256i; EIGHT] {
-        // SAFETY: passed on.
-        unsafe { Narrower::eight::<S>(from, apart) }
-    }
-
-    #[inline(always)]
-    unsafe fn put_eight<const S: usize>(
-        vectors: [__m256i; EIGHT],
-        to: *mut u8,
-        apart: usize,
-        stream: bool,
-    ) {
-        // SAFETY: passed on.
-        unsafe { Narrower::put_eight::<S>(vectors, to, apart, stream) }
-    }
-
-    #[inline(always)]
-    unsafe fn bit<const S: usize>(bits: __m256i, k: usize) -> __m256i {
-        // SAFETY: passed on.
-        unsafe { Narrower::bit::<S>(bits, k) }
-    }
-
-    #[inline(always)]
-    unsafe fn after_eight<const S: usize>(bits: __m256i) -> __m256i {
-        // SAFETY: passed on.
-        unsafe { Narrower::after_eight::<S>(bits) }
-    }
-
-    #[inline(always)]
-    unsafe fn begun<const S: usize>(bits: __m256i) -> __m256i {
-        // SAFETY: passed on.
-        unsafe { Narrower::begun::<S>(bits) }
-    }
-
-    #[inline(always)]
-    unsafe fn below<const S: usize>(bits: __m256i) -> __m256i {
-        // SAFETY: passed on.
-        unsafe { Narrower::below::<S>(bits) }
-    }
-
-    #[inline(always)]
-    unsafe fn any<const S: usize>(bits: __m256i) -> u32 {
-        // SAFETY: passed on.
-        unsafe { Narrower::any::<S>(bits) }
-    }
-}
+unsafe impl Crosswise for V {}

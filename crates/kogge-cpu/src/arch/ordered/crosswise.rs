@@ -16,8 +16,9 @@ pub(crate) const EIGHT: usize = 8;
 ///
 /// As for [`Ordered`](super::Ordered).
 pub(crate) unsafe trait Crosswise: Masked {
-    /// Whether that is faster than a step for each doubling of a vector's lanes. (Where a step is
-    /// one instruction under a mask, it hardly is.)
+    /// Whether that is faster than a step for each doubling of a vector's lanes. (By AVX-512 on a
+    /// mesh `i32` by keys had 0.94 to 1.17 times the speed up to 2^18, 0.52 and 0.89 times of 2^20;
+    /// lines of 3 columns 1.04 and 1.09, of 8 and 64 0.49 to 0.67.)
     const CROSSWISE: bool = false;
 
     /// Eight elements of each lane, those of lane `i` from `i · apart` bytes on: vector `k` has the
