@@ -5,7 +5,8 @@
 //! takes in another one unless a segment starts between them; which lanes do is found for 64 places
 //! at a time by shifts. What precedes a vector is taken in by the lanes before its first head.
 //! Where any order is as good, this gives the bits of each segment's own scan, in one pass without
-//! a branch on its length. (Where steps take too many instructions, words go [otherwise](crosswise).)
+//! a branch on its length. (Where a step takes many instructions, words go
+//! [otherwise](mod@crosswise).)
 //!
 //! An exclusive value is the inclusive one of elements moved up by one; a segment's first is its
 //! initial value, or the identity, which nothing may take in.
@@ -380,8 +381,8 @@ impl<P: Masked, O> Sight<'_, P, O> {
     }
 }
 
-/// Each lane of `N` vectors from the `g`-th of the `w`-th word on, with all lanes before it that are
-/// of its segment.
+/// Each lane of `N` vectors, from the `g`-th of the `w`-th word on, with all lanes before it that
+/// are of its segment.
 ///
 /// # Safety
 ///

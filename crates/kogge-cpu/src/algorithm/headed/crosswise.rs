@@ -20,7 +20,7 @@ use std::mem::MaybeUninit;
 
 /// Whether elements of `S` bytes go like this in such vectors.
 pub(super) const fn goes<P: Crosswise, const S: usize>() -> bool {
-    P::CROSSWISE && matches!(S, 4 | 8)
+    P::CROSSWISE && P::BYTES == 32 && matches!(S, 4 | 8)
 }
 
 /// Whether those of this type do at a level.
@@ -311,8 +311,8 @@ where
     ///
     /// # Safety
     ///
-    /// As for [`along`](Self::along); from the `staged`-th vector on there must be a block's, and room
-    /// for its values, on a line if they go past the caches.
+    /// As for [`along`](Self::along); from the `staged`-th vector on there must be a block's, and
+    /// room for its values, on a line if they go past the caches.
     #[inline(always)]
     unsafe fn take_in<A: Element>(
         &self,

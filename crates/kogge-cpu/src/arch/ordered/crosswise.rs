@@ -21,8 +21,8 @@ pub(crate) unsafe trait Crosswise: Masked {
     /// lines of 3 columns 1.04 and 1.09, of 8 and 64 0.49 to 0.67.)
     const CROSSWISE: bool = false;
 
-    /// Eight elements of each lane, those of lane `i` from `i · apart` bytes on: vector `k` has the
-    /// `k`-th ones.
+    /// Eight elements of each lane, those of lane `i` from `i · apart` bytes on: vector `k` has
+    /// the `k`-th ones.
     ///
     /// # Safety
     ///
