@@ -12,11 +12,13 @@ use std::ops::Range;
 /// Elements of segments, on average, from which they are quicker one by one than
 /// [crosswise](Job::crosswise).
 ///
-/// (On a Zen 3, one thread in its caches, `i32` by Zipf's law of 256 on average were 1.06 to 1.17
-/// times as fast crosswise, of 512 0.98 to 1.00.)
-pub(super) const SPARSE: usize = 384;
+/// (On a Zen 3, one thread in its caches, `i32` whose lengths are exponential were 0.97 times as
+/// fast crosswise with 128 on average, 0.84 with 256; by Zipf's law 1.2 and 1.3 with 128, 1.06 to
+/// 1.17 with 256, 0.98 to 1.00 with 512.)
+pub(super) const SPARSE: usize = 192;
 
-/// The same of segments that are alike. (Lines of 80 were 1.1 times as fast, of 100 0.93.)
+/// The same of segments that are alike. (`i32` in lines of 80 were 1.08 and 1.1 times as fast, of
+/// 100 0.93; `i64` of 64 0.93, of 80 1.36.)
 pub(super) const SPARSE_EVEN: usize = 96;
 
 impl<T, U, A, O> Job<'_, '_, T, U, A, O>
