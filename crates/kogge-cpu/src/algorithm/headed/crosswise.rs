@@ -49,9 +49,10 @@ const BESIDE: usize = 2;
 /// Places of a lane at most.
 const DEPTH: usize = 64;
 
-/// Room for what one pass leaves for the next, on a line of the cache.
+/// Room for what one pass leaves for the next, of each block that goes beside others, and for a
+/// block of elements or values; on a line of the cache.
 #[repr(align(64))]
-struct Staged<V>(MaybeUninit<[[V; DEPTH]; BESIDE]>);
+struct Staged<V>(MaybeUninit<[[V; DEPTH]; BESIDE + 1]>);
 
 /// What goes on from block to block.
 struct Blocks<'a, P: Crosswise, O, const S: usize, const EXCLUSIVE: bool, const INIT: bool> {
@@ -60,10 +61,8 @@ struct Blocks<'a, P: Crosswise, O, const S: usize, const EXCLUSIVE: bool, const 
     first: P::Vector,
     /// The value of the last place, throughout.
     through: P::Vector,
-    /// Room for what is staged.
+    /// Room for what is [staged](Staged).
     staged: *mut P::Vector,
-    /// Whether values go past the caches.
-    stream: bool,
 }
 
 impl<A: Element, O: Operator<A>> Headed<'_, A, O> {
@@ -99,7 +98,6 @@ impl<A: Element, O: Operator<A>> Headed<'_, A, O> {
             first: splat::<P, A>(first),
             through: splat::<P, A>(self.through),
             staged: staged.0.as_mut_ptr().cast(),
-            stream: self.stream && self.to.addr().is_multiple_of(LINE),
         };
         let mut place = 0;
         // SAFETY: blocks of places that exist.
@@ -131,6 +129,7 @@ impl<A: Element, O: Operator<A>> Headed<'_, A, O> {
         P: Crosswise,
     {
         let (words, places) = const { (P::BYTES / 8, 8 * P::BYTES) };
+        let stream = self.stream && self.to.addr().is_multiple_of(LINE);
         // SAFETY: by contract.
         unsafe {
             let heads = self.heads.as_ptr().add(place / WORD);
@@ -165,7 +164,16 @@ impl<A: Element, O: Operator<A>> Headed<'_, A, O> {
             for n in 0..N {
                 let before = blocks.before(heads[n], folds[n]);
                 let to = self.to.add(place + n * places);
-                blocks.take_in(before, heads[n], n * DEPTH, to);
+                if !stream {
+                    blocks.take_in(before, heads[n], n * DEPTH, to);
+                    continue;
+                }
+                // Lanes have half a line at a time, which memory would take as a line each.
+                let block = blocks.staged.add(BESIDE * DEPTH).cast::<u8>();
+                blocks.take_in(before, heads[n], n * DEPTH, block.cast());
+                for_each!((0..places * S).step_by(P::BYTES), |i| {
+                    P::stream(P::load(block.add(i)), to.cast::<u8>().add(i));
+                });
             }
         }
     }
@@ -190,12 +198,10 @@ impl<A: Element, O: Operator<A>> Headed<'_, A, O> {
             *word = heads;
         }
         let head = bits[left / WORD - 1] >> (WORD - 1) == 1;
-        blocks.stream = false;
-        // SAFETY: all elements are read before values are written; what would be staged of another
-        // block is room for this one.
+        // SAFETY: all elements are read before values are written, and there is room for a block.
         unsafe {
             let (from, to) = (self.from.add(place), self.to.add(place));
-            let block = blocks.staged.add(DEPTH).cast::<A>();
+            let block = blocks.staged.add(BESIDE * DEPTH).cast::<A>();
             block.copy_from_nonoverlapping(from, left);
             // An operator sees no values but such as there are.
             let last = *from.add(left - 1);
@@ -312,7 +318,7 @@ where
     /// # Safety
     ///
     /// As for [`along`](Self::along); from the `staged`-th vector on there must be a block's, and
-    /// room for its values, on a line if they go past the caches.
+    /// room for its values.
     #[inline(always)]
     unsafe fn take_in<A: Element>(
         &self,
@@ -372,7 +378,7 @@ where
                     values[k] = P::select::<S>(P::bit::<S>(heads, k), self.first, values[k]);
                 });
             }
-            P::put_eight::<S>(values, to.add(part * EIGHT).cast(), 8 * S * S, self.stream);
+            P::put_eight::<S>(values, to.add(part * EIGHT).cast(), 8 * S * S);
         }
     }
 }

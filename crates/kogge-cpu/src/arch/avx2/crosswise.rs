@@ -25,18 +25,6 @@ unsafe fn two(from: *const u8, apart: usize) -> __m256i {
     }
 }
 
-/// Stores a vector, past the caches if `stream`.
-///
-/// # Safety
-///
-/// 32 bytes must be writable at `to`, and aligned to as many if they go past the caches.
-#[target_feature(enable = "avx2")]
-#[inline]
-unsafe fn put(stream: bool, vector: __m256i, to: *mut u8) {
-    // SAFETY: by contract.
-    unsafe { if stream { V::stream(vector, to) } else { V::store(vector, to) } }
-}
-
 // SAFETY: `__m256i` is 32 plain bytes.
 unsafe impl Crosswise for V {
     const CROSSWISE: bool = true;
@@ -64,12 +52,7 @@ unsafe impl Crosswise for V {
     }
 
     #[inline(always)]
-    unsafe fn put_eight<const S: usize>(
-        vectors: [__m256i; EIGHT],
-        to: *mut u8,
-        apart: usize,
-        stream: bool,
-    ) {
+    unsafe fn put_eight<const S: usize>(vectors: [__m256i; EIGHT], to: *mut u8, apart: usize) {
         let [a, b, c, d, e, f, g, h] = vectors;
         // SAFETY: the caller vouches for room for the elements and for AVX2.
         unsafe {
@@ -78,8 +61,8 @@ unsafe impl Crosswise for V {
                     let (first, next) = (transpose4([a, b, c, d]), transpose4([e, f, g, h]));
                     for_each!(0..4, |lane| {
                         let (low, high) = halve_split(first[lane], next[lane]);
-                        put(stream, low, to.add(lane * apart));
-                        put(stream, high, to.add((lane + 4) * apart));
+                        V::store(low, to.add(lane * apart));
+                        V::store(high, to.add((lane + 4) * apart));
                     });
                 }
                 8 => {
@@ -89,10 +72,10 @@ unsafe impl Crosswise for V {
                         let first = halve_split(ab[lane], cd[lane]);
                         let next = halve_split(ef[lane], gh[lane]);
                         let (low, high) = (to.add(lane * apart), to.add((lane + 2) * apart));
-                        put(stream, first.0, low);
-                        put(stream, next.0, low.add(32));
-                        put(stream, first.1, high);
-                        put(stream, next.1, high.add(32));
+                        V::store(first.0, low);
+                        V::store(next.0, low.add(32));
+                        V::store(first.1, high);
+                        V::store(next.1, high.add(32));
                     });
                 }
                 _ => unreachable!(),

@@ -41,23 +41,13 @@ pub(crate) unsafe trait Crosswise: Masked {
         unsafe { vectors.assume_init() }
     }
 
-    /// Stores such elements, past the caches where the CPU can if `stream`.
+    /// Stores such elements.
     ///
     /// # Safety
     ///
-    /// They must be writable, and aligned to what lies side by side of a lane if they go past the
-    /// caches; the level's CPU features be present.
+    /// They must be writable; the level's CPU features be present.
     #[inline(always)]
-    unsafe fn put_eight<const S: usize>(
-        vectors: [Self::Vector; EIGHT],
-        to: *mut u8,
-        apart: usize,
-        stream: bool,
-    ) {
-        assert!(
-            !stream || (to.addr() | apart).is_multiple_of(EIGHT * S),
-            "a stream off its alignment"
-        );
+    unsafe fn put_eight<const S: usize>(vectors: [Self::Vector; EIGHT], to: *mut u8, apart: usize) {
         for (lane, k) in of_lanes::<Self, S>() {
             // SAFETY: an element by contract, and a vector's lane.
             unsafe {
