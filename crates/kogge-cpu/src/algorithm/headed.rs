@@ -217,7 +217,7 @@ impl<A: Element, O: Operator<A>> Headed<'_, A, O> {
         let through = splat::<P, A>(self.through);
         let (mut state, mut begun) = (State { through, element: through }, 1);
         let words = self.len / WORD;
-        let mut near = Near::<WORDS>::new();
+        let mut near = Near::new();
         for (w, &heads) in self.heads[..words].iter().enumerate() {
             let apart = match (EXCLUSIVE, INIT) {
                 (false, _) => heads,
@@ -267,7 +267,7 @@ struct Sight<'a, P: Masked, O> {
     /// The initial value or the identity, throughout.
     first: P::Vector,
     heads: &'a [u64],
-    near: &'a Near<WORDS>,
+    near: &'a Near,
 }
 
 impl<P: Masked, O> Sight<'_, P, O> {
@@ -362,7 +362,7 @@ impl<P: Masked, O> Sight<'_, P, O> {
         });
         // SAFETY: by contract.
         unsafe {
-            vectors = lanes::<P, A, O, S, N, WORDS>(operator, self.near, (w, g), vectors);
+            vectors = self.lanes::<A, S, N>(w, g, vectors);
             let mut lasts = vectors;
             for_each!(0..N, |i| lasts[i] = P::last_aside::<S>(lasts[i]));
             for_each!(0..N, |i| {
@@ -379,52 +379,49 @@ impl<P: Masked, O> Sight<'_, P, O> {
         state.element = elements[N - 1];
         (vectors, state)
     }
-}
 
-/// Each lane of `N` vectors, from the `g`-th of the `w`-th word on, with all lanes before it that
-/// are of its segment.
-///
-/// # Safety
-///
-/// `S` must be the size of `A`, and the CPU features of `P` present.
-#[inline(always)]
-unsafe fn lanes<P, A, O, const S: usize, const N: usize, const W: usize>(
-    operator: &O,
-    near: &Near<W>,
-    (w, g): (usize, usize),
-    mut vectors: [P::Vector; N],
-) -> [P::Vector; N]
-where
-    P: Masked,
-    A: Element,
-    O: Operator<A>,
-{
-    macro_rules! step {
-        ($near:expr, $vector:ident => $left:expr) => {{
-            for_each!(0..N, |i| {
-                let $vector = vectors[i];
-                // SAFETY: by contract.
-                unsafe {
-                    let taken = combine::<P, A, O>(operator, $left, $vector);
-                    vectors[i] = P::select::<S>(P::mask::<S>(&$near[w], g + i), taken, $vector);
-                }
-            });
-        }};
+    /// Each lane with all lanes before it that are of its segment.
+    ///
+    /// # Safety
+    ///
+    /// As for [`vectors`](Self::vectors).
+    #[inline(always)]
+    unsafe fn lanes<A: Element, const S: usize, const N: usize>(
+        &self,
+        w: usize,
+        g: usize,
+        mut vectors: [P::Vector; N],
+    ) -> [P::Vector; N]
+    where
+        O: Operator<A>,
+    {
+        macro_rules! step {
+            ($near:expr, $vector:ident => $left:expr) => {{
+                for_each!(0..N, |i| {
+                    let $vector = vectors[i];
+                    // SAFETY: by contract.
+                    unsafe {
+                        let taken = combine::<P, A, O>(self.operator, $left, $vector);
+                        vectors[i] = P::select::<S>(P::mask::<S>(&$near[w], g + i), taken, $vector);
+                    }
+                });
+            }};
+        }
+        if S <= 1 {
+            step!(self.near.steps[0], vector => P::up::<1>(vector, vector));
+        }
+        if S <= 2 {
+            step!(self.near.steps[1], vector => P::up::<2>(vector, vector));
+        }
+        if S <= 4 {
+            step!(self.near.steps[2], vector => P::up::<4>(vector, vector));
+        }
+        step!(self.near.steps[3], vector => P::up::<8>(vector, vector));
+        if P::BYTES > 16 {
+            step!(self.near.across, vector => P::across::<S>(vector, vector));
+        }
+        vectors
     }
-    if S <= 1 {
-        step!(near.steps[0], vector => P::up::<1>(vector, vector));
-    }
-    if S <= 2 {
-        step!(near.steps[1], vector => P::up::<2>(vector, vector));
-    }
-    if S <= 4 {
-        step!(near.steps[2], vector => P::up::<4>(vector, vector));
-    }
-    step!(near.steps[3], vector => P::up::<8>(vector, vector));
-    if P::BYTES > 16 {
-        step!(near.across, vector => P::across::<S>(vector, vector));
-    }
-    vectors
 }
 
 /// A word of a mask, its first half first.
@@ -438,19 +435,19 @@ fn halves(word: u64) -> Bits {
 /// Words of a mask at most.
 pub(crate) const WORDS: usize = 16;
 
-/// Which places of `W` words take in others, given where no step may come across: one bit for each.
-struct Near<const W: usize> {
+/// Which places take in others, given where no step may come across: one bit for each.
+struct Near {
     /// Those that take in the place 1, 2, 4, 8 bytes before, in their 16-byte lane.
-    steps: [[Bits; W]; 4],
+    steps: [[Bits; WORDS]; 4],
     /// Those in a second lane that take in the first one's last.
-    across: [Bits; W],
+    across: [Bits; WORDS],
     /// Those that take in what precedes their vector.
-    vector: [Bits; W],
+    vector: [Bits; WORDS],
 }
 
-impl<const W: usize> Near<W> {
+impl Near {
     fn new() -> Self {
-        let none = [[0; 2]; W];
+        let none = [[0; 2]; WORDS];
         Self { steps: [none; 4], across: none, vector: none }
     }
 

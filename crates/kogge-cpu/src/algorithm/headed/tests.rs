@@ -39,7 +39,7 @@ fn lens(k: usize) -> Vec<usize> {
 fn every_way<A: Element + Debug, O: Operator<A>>(operator: &O, make: impl Fn(u64) -> A) {
     const { assert!(headed::<A, O>()) };
     for (k, heads) in masks().iter().enumerate() {
-        // A block with a head in its first lane alone, one with heads, and so on.
+        // Now and then the first block has heads in its first word alone, and the third has none.
         let heads: Vec<u64> = (0..WORDS)
             .map(|w| if k % 2 == 1 && w > 0 && w % 8 < 4 { 0 } else { heads[w % 3] })
             .collect();
