@@ -30,7 +30,7 @@ fn masks() -> Vec<[u64; 3]> {
 /// Places: less than a word, words, and a block of them, two and more, and what is left then.
 fn lens(k: usize) -> Vec<usize> {
     match k {
-        _ if cfg!(miri) => vec![[2 * WORD, 5], [9 * WORD, 5], [4 * WORD, 5]][k % 3].to_vec(),
+        _ if cfg!(miri) => vec![[5, 2 * WORD], [8 * WORD, 1], [4 * WORD, 1]][k % 3].to_vec(),
         0..8 => vec![3 * WORD, WORD, 63, 1, 4 * WORD, 7 * WORD, 8 * WORD, 13 * WORD, WORDS * WORD],
         _ => vec![3 * WORD, 63, [4, 8, 5, 9, 14][k % 5] * WORD],
     }
